@@ -52,8 +52,16 @@ BEGIN { depth = 0 }
   grouped_now = 0
 }
 
-/^inline namespace [A-Za-z0-9_]+ \{/ { sub(/^inline namespace [A-Za-z0-9_]+ \{/, "extern \"C++\" {", line); print line; next }
-/^namespace / { gsub(/::inline [A-Za-z0-9_]+/, "", line); print line; depth = 0; next }
+# "namespace twill { inline namespace v0 { namespace nn {" opens twill::nn, and one brace closes it.
+/^(inline )?namespace [^=]*\{$/ {
+  gsub(/inline namespace [A-Za-z0-9_]+ \{ ?/, "", line)
+  gsub(/ \{ namespace /, "::", line)
+  sub(/ $/, "", line)
+  print line == "" ? "extern \"C++\" {" : line
+  depth = 0
+  next
+}
+/^}+ \/\/ namespace / { print "}"; next }
 
 {
   # Clauses that Doxygen takes for something else.

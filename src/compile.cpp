@@ -2,7 +2,6 @@
 //
 // Bodies of compile/ in the compiled library.
 
-#include <twill/compile/knobs.ipp>
 #include <twill/compile/plan/arenas.ipp>
 #include <twill/compile/plan/binding.ipp>
 #include <twill/compile/plan/fused_sgd.ipp>
@@ -20,3 +19,4 @@
 #include <twill/compile/run/observer.ipp>
 #include <twill/compile/run/partial_update.ipp>
 #include <twill/compile/run/reserve.ipp>
+#include <twill/compile/run_scalars.ipp>

@@ -63,7 +63,7 @@ public:
     if (rows == 1) return step_of_one(w, x, labels[0], rate);
     const float loss = forward(w, x, labels, rows, rows);
     for (int l = 2; l >= 0; --l) {
-      if (l > 0) descend(w, l, rows);
+      if (l > 0) update_weight(w, l, rows);
       accumulate(l, x, rows, -rate, 1.0F, w);
     }
     return loss;
@@ -74,7 +74,7 @@ public:
                  MlpNumbers& g) {
     const float loss = forward(w, x, labels, rows, total_rows);
     for (int l = 2; l >= 0; --l) {
-      if (l > 0) descend(w, l, rows);
+      if (l > 0) update_weight(w, l, rows);
       accumulate(l, x, rows, 1.0F, 0.0F, g);
     }
     return loss;
@@ -125,7 +125,7 @@ private:
   }
 
   /// The slopes of the layer below: (slopes W) where the value is above 0.
-  void descend(MlpNumbers& w, int l, std::int64_t rows) {
+  void update_weight(MlpNumbers& w, int l, std::int64_t rows) {
     const std::int64_t n = sizes[l];
     float* below = slopes_[l - 1].data();
     const float* value = values_[l - 1].data();

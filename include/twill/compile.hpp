@@ -3,9 +3,8 @@
 //
 // All of compile/.
 
-#include <twill/compile/face.hpp>
+#include <twill/compile/arguments.hpp>
 #include <twill/compile/function.hpp>
-#include <twill/compile/knobs.hpp>
 #include <twill/compile/passes/channels_last.hpp>
 #include <twill/compile/passes/divisions.hpp>
 #include <twill/compile/passes/draft.hpp>
@@ -48,6 +47,7 @@
 #include <twill/compile/run/ranges.hpp>
 #include <twill/compile/run/reserve.hpp>
 #include <twill/compile/run/slots.hpp>
+#include <twill/compile/run_scalars.hpp>
 #include <twill/compile/signature.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/compile/table_for.hpp>

@@ -18,6 +18,7 @@
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/epilogue_product.hpp>
+#include <twill/kernel/fused_sgd.hpp>
 #include <twill/kernel/interpolation.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/kernel/launch_info.hpp>
@@ -49,7 +50,6 @@
 #include <twill/kernel/print.hpp>
 #include <twill/kernel/product.hpp>
 #include <twill/kernel/product_choice.hpp>
-#include <twill/kernel/product_descent.hpp>
 #include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/quantile.hpp>

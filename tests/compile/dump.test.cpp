@@ -36,7 +36,7 @@ struct Step {
     const List<int> gradients = graph::gradients(graph, {{loss.id(), one.id()}}, weights);
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const Value weight{graph, weights[i]};
-      const Value updated = weight - Value{graph, gradients[i]} * graph::knob(graph, "rate", 0.1, DType::float32);
+      const Value updated = weight - Value{graph, gradients[i]} * graph::run_scalar(graph, "rate", 0.1, DType::float32);
       graph.add_assign(weights[i], updated.id());
     }
     graph.outputs.push_back(loss.id());

@@ -87,13 +87,14 @@ inline GraphRun run_table(const RandomGraph& made, const compile::TableView& tab
   const auto input_addresses = addresses(inputs);
   const auto parameter_addresses = addresses(run.parameters);
   const auto output_addresses = addresses(run.outputs);
-  std::vector<std::uint64_t> knobs{};
-  for (std::size_t k = 0; k < environment.knobs.size(); ++k)
-    knobs.push_back(compile::bits_of(table.knobs[k].dtype, environment.knobs[k]));
+  std::vector<std::uint64_t> run_scalars{};
+  for (std::size_t k = 0; k < environment.run_scalars.size(); ++k)
+    run_scalars.push_back(compile::bits_of(table.run_scalars[k].dtype, environment.run_scalars[k]));
   compile::Executor<Cpu> executor{Cpu{}, table, kernels, compile::Arena::kept};
-  executor.run(
-      environment.symbols,
-      {.inputs = input_addresses, .parameters = parameter_addresses, .outputs = output_addresses, .knobs = knobs});
+  executor.run(environment.symbols, {.inputs = input_addresses,
+                                     .parameters = parameter_addresses,
+                                     .outputs = output_addresses,
+                                     .run_scalars = run_scalars});
   synchronize(Cpu{});
   return run;
 }

@@ -131,7 +131,7 @@ Tried try_slots(std::uint64_t seed) {
       if (operand.kind != compile::OperandKind::memory) continue;
       const compile::ValueInfo& value = lowered.values[static_cast<std::size_t>(operand.value)];
       const bool is_read_elsewhere = instruction.moves && !operand.writes;
-      if (value.storage != compile::Storage::knob && !is_read_elsewhere && value.slot != instruction.slot)
+      if (value.storage != compile::Storage::run_scalar && !is_read_elsewhere && value.slot != instruction.slot)
         tried.fault =
             "a kernel in slot " + std::to_string(instruction.slot) + " touches slot " + std::to_string(value.slot);
     }

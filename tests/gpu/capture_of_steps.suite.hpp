@@ -20,8 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::test {
-namespace capture_suite {
+namespace twill::test { namespace capture_suite {
 
 using D = TestedDevice;
 using Model = nn::Network<DropoutClassifier, D>;
@@ -369,5 +368,4 @@ inline void traced_statements_tell_times() {
 }
 const Case statements_case{"a trace tells when eager statements ran on a GPU", &traced_statements_tell_times};
 
-} // namespace capture_suite
-} // namespace twill::test
+}} // namespace twill::test::capture_suite

@@ -27,8 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::test {
-namespace convolution_library_suite {
+namespace twill::test { namespace convolution_library_suite {
 
 using D = TestedDevice;
 
@@ -234,5 +233,4 @@ inline void slow_choices_are_told() {
 const Case warnings_case{"a large convolution that is computed slowly is told once, with its reason",
                          &slow_choices_are_told};
 
-} // namespace convolution_library_suite
-} // namespace twill::test
+}} // namespace twill::test::convolution_library_suite

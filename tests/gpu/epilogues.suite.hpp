@@ -21,8 +21,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace twill::test {
-namespace epilogues_suite {
+namespace twill::test { namespace epilogues_suite {
 
 using D = TestedDevice;
 
@@ -140,5 +139,4 @@ inline void gpt_takes_epilogues() {
 const Case gpt_case{"a GPT-2's step in bfloat16 gives attention and products with their epilogues to libraries",
                     &gpt_takes_epilogues};
 
-} // namespace epilogues_suite
-} // namespace twill::test
+}} // namespace twill::test::epilogues_suite

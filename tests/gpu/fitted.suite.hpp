@@ -14,8 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::test {
-namespace fitted_suite {
+namespace twill::test { namespace fitted_suite {
 
 using D = TestedDevice;
 using Labels = Tensor<std::int64_t, D, Shape<dyn>>;
@@ -75,5 +74,4 @@ inline void parts_are_computed_again() {
 const Case part_case{"parts that are computed again on a GPU give the bits of those that are kept",
                      &parts_are_computed_again};
 
-} // namespace fitted_suite
-} // namespace twill::test
+}} // namespace twill::test::fitted_suite

@@ -18,8 +18,7 @@
 #include <random>
 #include <vector>
 
-namespace twill::test {
-namespace joined_suite {
+namespace twill::test { namespace joined_suite {
 
 using D = TestedDevice;
 using kernel::Access, kernel::In, kernel::Operand, kernel::Out, kernel::Primitive, kernel::Step;
@@ -109,5 +108,4 @@ const Case many_case{"more launches than fit into one kernel take several", &man
 inline void pieces() { check({1000, 5, 3001}, 1500, 1); }
 const Case pieces_case{"a joined launch too large for its offsets is cut", &pieces};
 
-} // namespace joined_suite
-} // namespace twill::test
+}} // namespace twill::test::joined_suite

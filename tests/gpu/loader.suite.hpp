@@ -15,8 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::test {
-namespace loader_suite {
+namespace twill::test { namespace loader_suite {
 
 using D = TestedDevice;
 
@@ -96,5 +95,4 @@ inline void copies_run_beside_the_work() {
 }
 const Case beside_case{"a loader copies a batch beside the work on the one before", &copies_run_beside_the_work};
 
-} // namespace loader_suite
-} // namespace twill::test
+}} // namespace twill::test::loader_suite

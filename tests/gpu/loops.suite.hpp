@@ -15,8 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::test {
-namespace loops_suite {
+namespace twill::test { namespace loops_suite {
 
 using D = TestedDevice;
 
@@ -84,5 +83,4 @@ template <class Device> std::vector<double> drawn(Device device) {
 inline void draws_of_steps() { require_equal(drawn(D{0}), drawn(Cpu{0})); }
 const Case draws_case{"the steps of a loop draw the same numbers on a GPU as on the host", &draws_of_steps};
 
-} // namespace loops_suite
-} // namespace twill::test
+}} // namespace twill::test::loops_suite

@@ -51,8 +51,7 @@ template <> struct twill::KernelOf<&twill::test::waiting_operation> {
   }
 };
 
-namespace twill::test {
-namespace models_suite {
+namespace twill::test { namespace models_suite {
 
 using D = TestedDevice;
 
@@ -162,5 +161,4 @@ inline void an_operation_that_waits() {
 const Case waiting_case{"an operation that no graph can hold runs launch by launch, and the report names it",
                         &an_operation_that_waits};
 
-} // namespace models_suite
-} // namespace twill::test
+}} // namespace twill::test::models_suite

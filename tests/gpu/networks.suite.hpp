@@ -12,8 +12,7 @@
 
 #include <cstdint>
 
-namespace twill::test {
-namespace networks_suite {
+namespace twill::test { namespace networks_suite {
 
 inline void gpt() {
   constexpr models::Gpt2Sizes sizes{.vocabulary = 13, .positions = 9, .width = 8, .layers = 2, .heads = 2};
@@ -26,5 +25,4 @@ inline void gpt() {
 }
 const Case gpt_case{"a GPT-2 of two layers trains on a GPU as on the host, in captured steps", &gpt};
 
-} // namespace networks_suite
-} // namespace twill::test
+}} // namespace twill::test::networks_suite

@@ -28,8 +28,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::test {
-namespace parallel_suite {
+namespace twill::test { namespace parallel_suite {
 
 using D = TestedDevice;
 using Network = nn::Network<DropoutClassifier, D, double>;
@@ -227,5 +226,4 @@ inline void traced_slots() {
 const Case traced_slots_case{"a trace tells when the launches and copies of a program on several GPUs ran",
                              &traced_slots};
 
-} // namespace parallel_suite
-} // namespace twill::test
+}} // namespace twill::test::parallel_suite

@@ -27,8 +27,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::test {
-namespace ranks_suite {
+namespace twill::test { namespace ranks_suite {
 
 using D = TestedDevice;
 
@@ -259,5 +258,4 @@ inline void mixed() {
 }
 const Case mixed_case{"a stage on a host device and one on a GPU train as one network does on the GPU", &mixed};
 
-} // namespace ranks_suite
-} // namespace twill::test
+}} // namespace twill::test::ranks_suite

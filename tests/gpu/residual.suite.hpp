@@ -13,8 +13,7 @@
 
 #include <cstdint>
 
-namespace twill::test {
-namespace residual_suite {
+namespace twill::test { namespace residual_suite {
 
 struct NarrowResNet18 {
   static constexpr auto forward(Input<Dim<"batch">, 3, 16, 16> image) {
@@ -33,5 +32,4 @@ inline void resnet() {
 }
 const Case resnet_case{"a ResNet-18 trains on a GPU as on the host, in captured steps", &resnet};
 
-} // namespace residual_suite
-} // namespace twill::test
+}} // namespace twill::test::residual_suite

@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::test {
-namespace taps_suite {
+namespace twill::test { namespace taps_suite {
 
 using D = TestedDevice;
 
@@ -92,5 +91,4 @@ inline void labels() {
 }
 const Case labels_case{"a checked step on a GPU refuses labels that are no classes", &labels};
 
-} // namespace taps_suite
-} // namespace twill::test
+}} // namespace twill::test::taps_suite

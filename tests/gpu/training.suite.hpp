@@ -14,8 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::test {
-namespace training_suite {
+namespace twill::test { namespace training_suite {
 
 /// On both kinds of device.
 template <class Train> void check_both_kinds(const Train& train) {
@@ -61,5 +60,4 @@ inline void accumulated() {
 }
 const Case accumulated_case{"accumulated steps from a loader give the host's numbers", &accumulated};
 
-} // namespace training_suite
-} // namespace twill::test
+}} // namespace twill::test::training_suite

@@ -6,8 +6,8 @@
 
 #include "tests/nn/refused_layers.hpp"
 
-#include <twill/compile/knobs.hpp>
 #include <twill/compile/passes/fit.hpp>
+#include <twill/compile/run_scalars.hpp>
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn.hpp>
 #include <twill/ops.hpp>
@@ -310,13 +310,13 @@ TEST_CASE("what is at the edge of a refusal is taken", "[nn][TRAIN-1]") {
 }
 
 TEST_CASE("a probability of a run is refused outside of 0 and 1", "[nn][TRAIN-2]") {
-  const graph::KnobInfo infos[] = {
+  const graph::RunScalarInfo infos[] = {
       {.name = graph::Name{"rate"}, .dtype = real, .initial = 0.5},
       {.name = graph::Name{"dropout"}, .dtype = real, .initial = 0.5, .is_probability = true},
   };
-  compile::Knobs knobs{infos};
-  for (const double wrong : {1.5, -0.25, std::nan("")}) CHECK_THROWS_AS(knobs.set("dropout", wrong), ValueError);
-  CHECK_THROWS_WITH(knobs.set("dropout", 1.5), Catch::Contains("'dropout' has to be between 0 and 1; it is 1.5"));
-  for (const double right : {0.0, 0.25, 1.0}) CHECK_NOTHROW(knobs.set("dropout", right));
-  CHECK_NOTHROW(knobs.set("rate", 1.5));
+  compile::RunScalars run_scalars{infos};
+  for (const double wrong : {1.5, -0.25, std::nan("")}) CHECK_THROWS_AS(run_scalars.set("dropout", wrong), ValueError);
+  CHECK_THROWS_WITH(run_scalars.set("dropout", 1.5), Catch::Contains("'dropout' has to be between 0 and 1; it is 1.5"));
+  for (const double right : {0.0, 0.25, 1.0}) CHECK_NOTHROW(run_scalars.set("dropout", right));
+  CHECK_NOTHROW(run_scalars.set("rate", 1.5));
 }

@@ -18,8 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace oracle {
-namespace {
+namespace oracle { namespace {
 
 constexpr int least_cases = 10000;
 constexpr double least_strided = 0.4;
@@ -154,8 +153,7 @@ int run(const std::vector<std::string>& arguments) {
   return session.faults() == 0 && enough ? 0 : 1;
 }
 
-} // namespace
-} // namespace oracle
+}} // namespace oracle
 
 int main(int count, char** arguments) {
   try {

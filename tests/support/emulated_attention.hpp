@@ -11,7 +11,7 @@
 #include <twill/device/cuda/plan_choice.hpp>
 #include <twill/kernel/gpu/attention_choice.hpp>
 
-namespace twill::inline v0::emulation {
+namespace twill { inline namespace v0 { namespace emulation {
 
 struct AttentionLibrary : ProductLibrary {
   using Queue = gpu::Queue<EmulatedRuntime>;
@@ -32,9 +32,9 @@ struct AttentionLibrary : ProductLibrary {
   }
 };
 
-} // namespace twill::inline v0::emulation
+}}} // namespace twill::v0::emulation
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Attention as kernel/cuda/attention.cuh computes it on CUDA.
 template <class T>
@@ -48,4 +48,4 @@ void attention_backward(const twill::gpu::Queue<EmulatedRuntime>& queue, const A
   gpu::attend_backward<emulation::AttentionLibrary>(queue, inputs, gradients);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// An emulated GPU.
 struct TWILL_EXPORT Emulated {
@@ -102,7 +102,7 @@ void enqueue(const gpu::Queue<EmulatedRuntime>& queue, Body, const gpu::LaunchSh
 
 static_assert(gpu::GpuDevice<Emulated> && ComputeDevice<Emulated> && !HostDevice<Emulated>);
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 namespace twill::test {
 using twill::Emulated;

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::emulation {
+namespace twill { inline namespace v0 { namespace emulation {
 
 /// An engine of the library.
 struct LibraryEngine {
@@ -174,9 +174,9 @@ struct ConvolutionLibrary {
   }
 };
 
-} // namespace twill::inline v0::emulation
+}}} // namespace twill::v0::emulation
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Computes one part of a convolution as kernel/cuda/convolution.cuh does on CUDA.
 template <class T>
@@ -184,4 +184,4 @@ void run_convolution(const twill::gpu::Queue<EmulatedRuntime>& queue, const Conv
   gpu::convolve<emulation::ConvolutionLibrary>(queue, convolution);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

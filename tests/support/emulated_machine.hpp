@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::emulation {
+namespace twill { inline namespace v0 { namespace emulation {
 
 using Status = int;
 
@@ -288,4 +288,4 @@ private:
   int depth_ = 0;
 };
 
-} // namespace twill::inline v0::emulation
+}}} // namespace twill::v0::emulation

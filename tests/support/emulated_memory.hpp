@@ -11,7 +11,7 @@
 
 #include <sys/mman.h>
 
-namespace twill::inline v0::emulation {
+namespace twill { inline namespace v0 { namespace emulation {
 
 /// The memory of one device.
 class DeviceMemory {
@@ -99,4 +99,4 @@ private:
   bool open_ = false;
 };
 
-} // namespace twill::inline v0::emulation
+}}} // namespace twill::v0::emulation

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::emulation {
+namespace twill { inline namespace v0 { namespace emulation {
 
 struct ProductKernel {
   static constexpr int most_threads = 32;
@@ -102,9 +102,9 @@ struct ProductLibrary {
   }
 };
 
-} // namespace twill::inline v0::emulation
+}}} // namespace twill::v0::emulation
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Products as kernel/cuda/product.cuh computes them on CUDA.
 template <Scalar T>
@@ -118,4 +118,4 @@ template <FloatingScalar T>
   return gpu::multiply_with_epilogue<emulation::ProductLibrary>(queue, wanted);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -15,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 struct EmulatedRuntime {
   using Status = gpu::Status;
@@ -409,4 +409,4 @@ private:
 
 static_assert(gpu::Runtime<EmulatedRuntime>);
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

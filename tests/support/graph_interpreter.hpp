@@ -138,12 +138,12 @@ inline std::int64_t position_of(const Dims& index, const Dims& strides) {
   return position;
 }
 
-/// What a graph reads: arrays for its inputs and parameters in order, numbers for its symbols and knobs.
+/// What a graph reads: arrays for its inputs and parameters in order, numbers for its symbols and run_scalars.
 struct Environment {
   graph::SymbolValues symbols{};
   std::vector<Array> inputs{};
   std::vector<Array> parameters{};
-  std::vector<double> knobs{};
+  std::vector<double> run_scalars{};
 };
 
 /// What it leaves behind: its outputs, and all parameters after its assignments.
@@ -211,8 +211,8 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
     case Kind::constant:
       result.elements[0] = node.value / static_cast<double>(node.over.evaluate(environment.symbols));
       break;
-    case Kind::knob:
-      result.elements[0] = environment.knobs[static_cast<std::size_t>(node.index)];
+    case Kind::run_scalar:
+      result.elements[0] = environment.run_scalars[static_cast<std::size_t>(node.index)];
       break;
     case Kind::iota:
       for_each([](std::size_t i, const Dims&) { return static_cast<double>(i); });

@@ -13,7 +13,7 @@
 #include <memory>
 #include <stdexcept>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 template <class Body, class Parameters>
 void enqueue(const Team&, Body body, const twill::gpu::LaunchShape& shape, const Parameters& parameters) {
@@ -30,4 +30,4 @@ void enqueue(const Team&, Body body, const twill::gpu::LaunchShape& shape, const
   }
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -189,7 +189,7 @@ inline void split_rows(kernel::gpu::RowJob& job, kernel::gpu::RowOperand* operan
 
 } // namespace twill::test
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// A piece of a grid, walked in the form that is asked for.
 template <class P> void walk_otherwise(Walk& walk, OperandParameters* operands) {
@@ -279,4 +279,4 @@ void enqueue(const twill::gpu::Queue<CudaRuntime>& queue, RowBody<P, M> body, co
   moved.move_back();
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

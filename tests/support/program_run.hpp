@@ -238,7 +238,7 @@ inline void check_bounds(const compile::Lowered& lowered, const compile::Binding
     const compile::OperandInfo& info = lowered.operands[position];
     if (info.kind != compile::OperandKind::memory || bound.grid.elements() == 0) continue;
     const compile::ValueInfo& value = lowered.values[static_cast<std::size_t>(info.value)];
-    if (value.storage == compile::Storage::knob) continue;
+    if (value.storage == compile::Storage::run_scalar) continue;
     std::int64_t furthest = 0;
     for (int d = 0; d < bound.grid.rank; ++d)
       furthest += (bound.grid[d] - 1) * binding.operands[position].strides[static_cast<std::size_t>(d)];

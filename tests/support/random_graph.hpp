@@ -62,8 +62,8 @@ public:
     for (int i = 0; i < outputs; ++i) graph_.outputs.push_back(any().id());
     graph_.outputs.push_back(values_.back().id());
     if (made_ != nullptr)
-      for (const graph::KnobInfo& knob : graph_.knobs)
-        made_->environment.knobs.push_back(knob.name.view() == "gain" ? 0.75 : 7);
+      for (const graph::RunScalarInfo& run_scalar : graph_.run_scalars)
+        made_->environment.run_scalars.push_back(run_scalar.name.view() == "gain" ? 0.75 : 7);
   }
 
 private:
@@ -139,7 +139,7 @@ private:
     case 7:
       return x * 0.5 + 0.25;
     default:
-      return x * graph::knob(graph_, "gain", 0.75, DType::float64);
+      return x * graph::run_scalar(graph_, "gain", 0.75, DType::float64);
     }
   }
   constexpr Value binary(Value a, Value b) {

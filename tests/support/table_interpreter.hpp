@@ -29,8 +29,8 @@ public:
       inputs_.push_back(detail::bytes_of(environment.inputs[i], table.inputs[i].dtype));
     for (std::size_t i = 0; i < table.parameters.size(); ++i)
       parameters_.push_back(detail::bytes_of(environment.parameters[i], table.parameters[i].dtype));
-    for (std::size_t i = 0; i < table.knobs.size(); ++i)
-      knobs_.push_back(compile::bits_of(table.knobs[i].dtype, environment.knobs[i]));
+    for (std::size_t i = 0; i < table.run_scalars.size(); ++i)
+      run_scalars_.push_back(compile::bits_of(table.run_scalars[i].dtype, environment.run_scalars[i]));
     for (std::size_t v = 0; v < table.values.size(); ++v)
       if (table.values[v].storage == compile::Storage::output)
         outputs_[static_cast<std::size_t>(table.values[v].index)].resize(binding_.value_bytes[v]);
@@ -105,7 +105,7 @@ private:
       void*& data = binding_.operands[k].data;
       if (value.storage == Storage::input) data = inputs_[index].data();
       if (value.storage == Storage::parameter) data = parameters_[index].data();
-      if (value.storage == Storage::knob) data = &knobs_[index];
+      if (value.storage == Storage::run_scalar) data = &run_scalars_[index];
       if (value.storage == Storage::output) data = outputs_[index].data();
     }
   }
@@ -116,7 +116,7 @@ private:
   std::vector<std::vector<std::byte>> inputs_{};
   std::vector<std::vector<std::byte>> parameters_{};
   std::vector<std::vector<std::byte>> outputs_;
-  std::vector<std::uint64_t> knobs_{};
+  std::vector<std::uint64_t> run_scalars_{};
   std::vector<std::byte> arena_;
 };
 

@@ -20,7 +20,8 @@ using namespace twill;
 using twill::test::Late;
 using twill::test::numbers;
 
-namespace {} // namespace
+namespace {
+} // namespace
 
 TEMPLATE_TEST_CASE("zeros, ones and full fill every element type", "[tensor]", bool, std::uint8_t, std::int32_t,
                    std::int64_t, half, bfloat16, float, double) {

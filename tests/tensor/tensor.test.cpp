@@ -22,7 +22,8 @@ using twill::test::Late;
 using twill::test::message_of;
 using twill::test::numbers;
 
-namespace {} // namespace
+namespace {
+} // namespace
 
 static_assert(FitsShape<Shape<2, dyn>, Shape<dyn, 3>> && !FitsShape<Shape<2>, Shape<3>>);
 static_assert(ProvesShape<Shape<2, 3>, Shape<dyn, 3>> && !ProvesShape<Shape<dyn, 3>, Shape<2, 3>>);

@@ -22,7 +22,7 @@ def without_comments(text):
 
 def functions(text):
     """The names of the functions outside of `detail`, sorted."""
-    outside = re.sub(r"^namespace (?:\w+::|inline |\w+ )*detail \{.*?^\} // namespace", "", text, flags=re.MULTILINE | re.DOTALL)
+    outside = re.sub(r"^namespace [^\n]*\bdetail \{.*?^\}+ // namespace", "", text, flags=re.MULTILINE | re.DOTALL)
     return sorted({match.group(1) for match in FUNCTION.finditer(without_comments(outside))})
 
 

@@ -27,8 +27,8 @@ FUNCTION = re.compile(rf"^(?:template <[^>]*> )?(?:\[\[nodiscard\]\] )?(?:TWILL_
 NAMED = re.compile(r"^(?:template <.*> )?(?:\[\[nodiscard\]\] )?constexpr auto (\w+)\(", re.M)
 LOSS = re.compile(r"^inline constexpr Loss<.*> (\w+)\{\};")
 OPERATION = re.compile(r"^inline constexpr Operation (\w+)\{(.*?)\};", re.M | re.S)
-OPENED = re.compile(r"^namespace (.*) \{$")
-CLOSED = re.compile(r"^\} // namespace")
+OPENED = re.compile(r"^(?:inline )?namespace (.*) \{$")
+CLOSED = re.compile(r"^\}+ // namespace")
 CELL = re.compile(r"(\w+)=(none\([^)]+\)|[\w,]+)")
 
 

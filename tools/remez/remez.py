@@ -29,7 +29,7 @@ OPENING = """#pragma once
 // The coefficients of the vector functions, lowest first. Written by `tools/remez/remez.py --write`, which says beside each
 // list what it approximates, where, and with what error before rounding; do not edit. Read next: kernel/math/polynomial.hpp.
 
-namespace twill::inline v0::kernel::math_coefficients {
+namespace twill { inline namespace v0 { namespace kernel { namespace math_coefficients {
 
 // clang-format off
 """
@@ -144,7 +144,7 @@ def text():
             bound = literal(saturation(p, q, *fit.saturation), fit.kind)
             out.append(f"inline constexpr {fit.kind} {fit.name}_bound = {bound}; ///< where the quotient is 1 to the bit")
         out.append("")
-    out.append("// clang-format on\n\n} // namespace twill::inline v0::kernel::math_coefficients")
+    out.append("// clang-format on\n\n}}}} // namespace twill::v0::kernel::math_coefficients")
     return wrapped("\n".join(out) + "\n")
 
 

@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::algorithms::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
 /// What is kept of an operand.
 template <int Rank> struct DeviceOperand {
@@ -97,9 +97,9 @@ template <class E> [[nodiscard]] device_iterator_t<E> device_iterator(const E& e
   return {grid, leaves.operands(), at_end ? elements : 0};
 }
 
-} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+}}}} // namespace twill::v0::algorithms::TWILL_ISA
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 /// The first value of an expression over tensors of a GPU in row-major order, for kernels.
 template <LazyValue E>
 requires kernel::has_queue<typename E::device_type>
@@ -108,9 +108,9 @@ requires kernel::has_queue<typename E::device_type>
 template <LazyValue E>
 requires kernel::has_queue<typename E::device_type>
 [[nodiscard]] auto end(const E& expression) { return algorithms::device_iterator(expression, true); }
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 using expr::begin;
 using expr::end;
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <iterator>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 namespace algorithms {
 
 /// Where element i of a view lies, for i in row-major order. Axes that are one walk are one axis here, so that most views
@@ -161,4 +161,4 @@ template <Scalar T, AnyShape S> [[nodiscard]] algorithms::ElementIterator<T, S::
   return end(std::as_const(x));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -16,7 +16,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::algorithms::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
 /// The lines of a program over one element.
 template <class P> struct ElementProgram;
@@ -70,4 +70,4 @@ template <class... Lines> struct ElementProgram<kernel::Program<Lines...>> {
   }
 };
 
-} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+}}}} // namespace twill::v0::algorithms::TWILL_ISA

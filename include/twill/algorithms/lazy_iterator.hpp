@@ -24,7 +24,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::algorithms::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
 /// An expression, bound to its memory.
 template <class E> class LazyElements {
@@ -89,11 +89,11 @@ template <class E> [[nodiscard]] auto lazy_elements(const E& expression) {
   return std::make_shared<const LazyElements<E>>(expression);
 }
 
-} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+}}}} // namespace twill::v0::algorithms::TWILL_ISA
 
 // Beside the expressions, so that a range-for finds them there. Twice each: std::ranges deletes a begin(auto&) that would be
 // closer to what is not const.
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 /// The first value of an expression in row-major order.
 template <LazyValue E>
 requires(!kernel::has_queue<typename E::device_type>)
@@ -114,10 +114,10 @@ template <LazyValue E>
 requires(!kernel::has_queue<typename E::device_type>) [[nodiscard]] algorithms::LazyIterator<E> end(E& expression) {
   return end(std::as_const(expression));
 }
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 using expr::begin;
 using expr::end;
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

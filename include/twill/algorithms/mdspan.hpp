@@ -21,7 +21,7 @@
 #include <string>
 
 #if __has_include(<cuda/std/mdspan>)
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace algorithms {
 
@@ -73,5 +73,5 @@ template <Scalar T, AnyShape S> [[nodiscard]] auto contiguous_mdspan_of(const Te
       x.data(), Extents(algorithms::array_of<static_cast<std::size_t>(S::rank)>(x.shape())));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 #endif

@@ -18,7 +18,7 @@
 
 #include <cuda_runtime.h>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 namespace algorithms {
 
 /// Working memory for Thrust, from the pool of a device. A plain value, as Thrust copies it in functions of any kind; what
@@ -74,4 +74,4 @@ private:
   return thrust::cuda::par_nosync(algorithms::PoolAllocator<Cuda>{device}).on(stream_of(device));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

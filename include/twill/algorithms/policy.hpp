@@ -16,7 +16,7 @@
 
 #include <type_traits>
 
-namespace twill::inline v0::algorithms::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
 /// The policy of one thread: elements in their order.
 struct Sequential {
@@ -79,9 +79,9 @@ struct Same {
   }
 };
 
-} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+}}}} // namespace twill::v0::algorithms::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// One thread, the default.
 inline constexpr algorithms::Sequential in_sequence{};
@@ -95,4 +95,4 @@ inline constexpr algorithms::Descending descending{};
 /// Thrust's execution policy for a device, so that one source serves hosts and, with algorithms/on.cuh, CUDA.
 [[nodiscard]] inline const auto& on(Cpu) { return ::thrust::cpp::par; }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

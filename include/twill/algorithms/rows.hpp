@@ -25,7 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::algorithms::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
 /// Whether the elements lie on a GPU, where kernels of its own do what Thrust does on a host device.
 template <class X> inline constexpr bool is_on_gpu = kernel::has_queue<typename std::remove_cvref_t<X>::device_type>;
@@ -73,4 +73,4 @@ template <class Policy, class F> void for_each_row(Policy policy, std::int64_t r
   for (std::int64_t row = 0; row < rows; ++row) f(policy, row);
 }
 
-} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+}}}} // namespace twill::v0::algorithms::TWILL_ISA

@@ -24,7 +24,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Counts of a histogram, and the edges between its bins.
 template <Device D = Cpu> struct Histogram {
@@ -32,9 +32,9 @@ template <Device D = Cpu> struct Histogram {
   Tensor<double, D, Shape<dyn>> edges;        ///< one more than there are bins, ascending
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::algorithms::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 /// Before the first element that is not less, or behind the last that is not greater.
 struct Left {};
 struct Right {};
@@ -48,9 +48,9 @@ concept SearchOptions = ((is_policy<O> || is_side<O>)&&...) && sizeof...(O) <= 2
 [[noreturn]] inline void refuse_negative(std::int64_t value) {
   throw ValueError("bincount: a value is " + std::to_string(value) + "; values are at least 0");
 }
-} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+}}}} // namespace twill::v0::algorithms::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// NumPy's `side='left'`, the default, and `side='right'`.
 inline constexpr algorithms::Left side_left{};
@@ -166,4 +166,4 @@ template <TensorOperand X> [[nodiscard]] auto histogram(X&& x, std::int64_t bins
   }
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Elements, and where along the axis they were.
 template <class Values, class Indices> struct Selected {
@@ -26,9 +26,9 @@ template <class Values, class Indices> struct Selected {
   Indices indices; ///< int64, their places along the axis
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::algorithms::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
 /// The elements [first, first + count) along the last axis of sorted rows, with the axes in their places again.
 template <int Axis, class Rows> [[nodiscard]] auto cut(const Rows& rows, std::int64_t first, std::int64_t count) {
@@ -50,9 +50,9 @@ template <int Axis, bool IsDescending, class Policy, class X>
   return Selected<decltype(values), decltype(places)>{std::move(values), std::move(places)};
 }
 
-} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+}}}} // namespace twill::v0::algorithms::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The k greatest elements along an axis, greatest first, and their indices. Options: a policy, and `ascending` for the k
 /// least. throws: ValueError (k outside 0 to the extent)    cost: a sort of each row
@@ -78,4 +78,4 @@ requires algorithms::Options<O...>
   return Selected<decltype(values), decltype(indices)>{std::move(values), std::move(indices)};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::algorithms::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
 /// Sorts each row of a GPU's tensor and gives it the sorted elements as its memory.
 template <bool IsDescending, class Rows> void sort_rows_on_gpu(Rows& rows, std::int64_t* indices) {
@@ -51,9 +51,9 @@ template <bool IsDescending, class Policy, class Rows>
   return indices;
 }
 
-} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+}}}} // namespace twill::v0::algorithms::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The elements in order along an axis. Options: `in_sequence` or `in_parallel`, `ascending` or `descending`.
 template <int Axis = -1, TensorOperand X, class... O>
@@ -88,4 +88,4 @@ requires algorithms::Options<O...>
   return algorithms::as_before<Axis>(indices);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

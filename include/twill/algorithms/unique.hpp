@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Distinct values in order; for each the index of its first occurrence in row-major order and how often it occurs; and for
 /// each element of the source which of them it is, in the source's shape.
@@ -29,9 +29,9 @@ template <Scalar T, AnyShape S, Device D = Cpu> struct Unique {
   Tensor<std::int64_t, D, Shape<dyn>> counts;  ///< how often each value occurs
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The distinct elements in order. Options: a policy.
 template <TensorOperand X, class... O>
@@ -105,4 +105,4 @@ requires algorithms::Options<O...>
   }
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -5,9 +5,9 @@
 // empty function object. The same objects work inside a trace, so transforms nest: `grad(grad(f))`. Each combination of
 // function and argument types is compiled once. Read next: nn/network.hpp.
 
-#include <twill/compile/knobs.hpp>
+#include <twill/compile/arguments.hpp>
 #include <twill/compile/run/executor.hpp>
-#include <twill/compile/signature.hpp>
+#include <twill/compile/run_scalars.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 
@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The source of a function of arguments. F is stateless, so its type says all.
 template <class F, class... Arguments> struct Call {
@@ -53,9 +53,9 @@ template <class F, bool WithValue, class... Arguments> struct GradientCall {
 template <class F, class... Values>
 concept Traceable = std::is_empty_v<F> && std::default_initializable<F> && std::invocable<const F&, Values...>;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 template <class D, class Other> void require_one_device(const D& device, const Other& other) {
   if (!(other == device))
@@ -108,9 +108,9 @@ auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::
       output_t<S, K, D>(device, TableFor<S, D>::template output<K>().shape.evaluate(symbols))...};
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Runs a source over tensors; its outputs come as a tuple.
 template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
@@ -127,18 +127,18 @@ template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tens
   const auto addresses = [](const auto&... tensor) { return std::array<void*, sizeof...(tensor)>{tensor.data()...}; };
   const auto input_addresses = std::apply(addresses, operands);
   const auto output_addresses = std::apply(addresses, outputs);
-  Knobs knobs{executor.table().knobs};
-  if (knobs.draws()) {
+  RunScalars run_scalars{executor.table().run_scalars};
+  if (run_scalars.draws()) {
     const Draw draw = generator(device).next();
-    knobs.set_draw(draw.seed, draw.step);
+    run_scalars.set_draw(draw.seed, draw.step);
   }
-  executor.run(symbols, {.inputs = input_addresses, .outputs = output_addresses, .knobs = knobs.bits()});
+  executor.run(symbols, {.inputs = input_addresses, .outputs = output_addresses, .run_scalars = run_scalars.bits()});
   return outputs;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The one result of a function, or the tuple of several.
 template <class... Outputs> auto only_or_all(std::tuple<Outputs...>&& outputs) {
@@ -180,9 +180,9 @@ template <class F, bool WithValue> struct GradientFunction {
   }
 };
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// f as one compiled function of tensors: traced for the types it is called with, fused, planned.
 template <class F>
@@ -199,4 +199,4 @@ template <class F>
 requires std::is_empty_v<F>
 [[nodiscard]] constexpr auto value_and_grad(F) { return detail::GradientFunction<F, true>{}; }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

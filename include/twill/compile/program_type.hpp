@@ -5,8 +5,8 @@
 // by that short name; `kernels<Source>` are the functions of its distinct kernels, made from `kernel::Program` types that
 // equal pieces of different models share. A faulty trace stops here, with a sentence. Read next: compile/run/executor.hpp.
 
-#include <twill/compile/face.hpp>
 #include <twill/compile/passes/lower.hpp>
+#include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/call.hpp>
@@ -20,16 +20,16 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template
 /// `run<T>(const Team&, const kernel::Call&)`, overloaded on, or generic in, the teams of the devices that it knows. One that
-/// asks for memory on hosts says `static constexpr bool can_rehearse = true` and asks `kernel::Rehearsal::is_under_way()`.
+/// asks for memory on hosts says `static constexpr bool can_reserve = true` and asks `kernel::Reservation::is_under_way()`.
 template <const graph::Operation* O> struct KernelOf;
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// A kernel over bound operands on a host device's team: the function of an operation, or the table of a fused program.
 struct KernelFunction {
@@ -60,9 +60,9 @@ concept Source = requires {
   { S::trace() } -> std::same_as<graph::Graph>;
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Which value is result k.
 TWILL_CONSTEXPR std::size_t place_of_output(const TableView& table, std::size_t k) {
@@ -102,10 +102,10 @@ template <class S, std::size_t L> constexpr auto line_type() {
         kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2], line.arguments[3]>>{};
 }
 
-/// An operation on a host device's team. Of one that does not rehearse, only the threads are made sure of.
+/// An operation on a host device's team. Of one that does not reserve, only the threads are made sure of.
 template <const graph::Operation* O, class T> void run_operation(const Team& team, const kernel::Call& call) {
-  if constexpr (!requires { requires KernelOf<O>::can_rehearse; }) {
-    if (kernel::Rehearsal::is_under_way()) [[unlikely]]
+  if constexpr (!requires { requires KernelOf<O>::can_reserve; }) {
+    if (kernel::Reservation::is_under_way()) [[unlikely]]
       return team.parallel([](int, int) {});
   }
   KernelOf<O>::template run<T>(team, call);
@@ -150,9 +150,9 @@ constexpr std::array<KernelFunctionOn<TeamType>, sizeof...(K)> kernel_functions(
   return {kernel_function<S, TeamType, K>()...};
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The room that a source is likely to need: it may say so itself.
 template <Source S> [[nodiscard]] constexpr TableSizes room_of() {
@@ -205,10 +205,10 @@ template <Source S, class TeamType = Team>
 inline constexpr auto
     kernels = detail::kernel_functions<Compiled<S>, TeamType>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 template <class S, class TeamType> std::span<const KernelFunctionOn<TeamType>> kernels_of() {
   return compile::kernels<S, TeamType>;
 }
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 class InterpretedProgram;
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The function of an operation for one element type.
 struct OperationKernel {
@@ -69,7 +69,7 @@ private:
   }
 
 public:
-  static constexpr FaceSizes sizes = Traced<S>::sizes;
+  static constexpr SignatureSizes sizes = Traced<S>::sizes;
   static_assert(
       operations.count <= OperationKeys::most,
       "twill: quick builds take models of at most 64 operations and element types; build it without TWILL_QUICK");
@@ -81,4 +81,4 @@ public:
   template <class TeamType> static std::span<const KernelFunction> kernels() { return table().kernels(); }
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

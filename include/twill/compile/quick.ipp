@@ -9,7 +9,7 @@
 #include <twill/core/text.hpp>
 #include <twill/kernel/interpret.hpp>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// What an interpreted program is told of a line; it finds the rest.
 TWILL_BODY kernel::Line program_line(const Line& line) {
@@ -28,9 +28,9 @@ TWILL_BODY kernel::Line program_line(const Line& line) {
   return result;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY QuickTable::QuickTable(graph::Graph traced, std::span<const OperationKernel> operations)
     : lowered_{std::make_unique<const Lowered>(lower(std::move(traced)))}, kernels_(lowered_->kernels.size()) {
@@ -64,4 +64,4 @@ TWILL_BODY QuickTable::QuickTable(graph::Graph traced, std::span<const Operation
 
 TWILL_BODY QuickTable::~QuickTable() = default;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

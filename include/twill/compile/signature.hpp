@@ -1,86 +1,158 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between tensors and traced values: the types of tensors declare the inputs of a trace, and the outputs of a compiled
-// table give tensor types back. A `dyn` extent becomes a symbol of its own; what the function combines has to agree when
-// it runs. Read next: compile/function.hpp.
+// What a traced function shows to the outside: its inputs, weights, run-time numbers and results. The trace alone tells
+// that, so whoever only asks how many weights a model has, or what type its result is, does not pay for fusing it, which
+// takes many times as long. Read next: compile/program_type.hpp.
 
-#include <twill/compile/table_for.hpp>
+#include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
-#include <twill/graph/value.hpp>
-#include <twill/tensor/tensor.hpp>
+#include <twill/graph/graph.hpp>
 
 #include <array>
 #include <cstddef>
-#include <tuple>
-#include <utility>
+#include <cstdint>
+#include <type_traits>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// An argument of a traced function, by element type and shape.
-template <Scalar T, AnyShape S> struct Argument {
-  static constexpr DType dtype = dtype_of<T>;
-  static constexpr graph::Value declare(graph::Graph& graph) {
-    graph::Extents shape{};
-    for (int axis = 0; axis < S::rank; ++axis)
-      shape.append(S::extent(axis) == dyn ? graph.symbol("") : graph::Extent{S::extent(axis), 0});
-    return {graph, graph.add_input(dtype_of<T>, shape)};
+/// The two values of a fault, and where it was made, in the words of an error message.
+template <std::int64_t Left> struct left;
+template <std::int64_t Right> struct right;
+template <int Line> struct line;
+
+/// Never defined: naming it puts the problem, its values and its line into the compiler's error.
+template <Problem P, class LeftValue, class RightValue, class AtLine> struct refused;
+
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
+
+template <graph::Fault F> constexpr bool check_fault() {
+  if constexpr (F.any())
+    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) >= 1;
+  return true;
+}
+
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
+
+/// How much of each a traced function shows, and how many nodes its trace has.
+struct SignatureSizes {
+  std::size_t inputs = 0, parameters = 0, run_scalars = 0, symbols = 0, outputs = 0, nodes = 0, taps = 0, bounds = 0;
+  graph::Fault fault{};
+  int slots = 1;
+  std::size_t scopes = 0;
+};
+
+[[nodiscard]] TWILL_CONSTEXPR SignatureSizes signature_sizes_of(const graph::Graph& graph) {
+  return {graph.inputs.size(),  graph.parameters.size(), graph.run_scalars.size(), graph.symbols.size(),
+          graph.outputs.size(), graph.nodes.size(),      graph.taps.size(),        graph.bounds.size(),
+          graph.fault,          graph.slots(),           graph.scopes.size()};
+}
+
+/// The room that programs made of a function are likely to need, the largest being its training step.
+/// About twice what the training steps of the examples take: every record of it is initialised, and one too few lowers twice.
+[[nodiscard]] TWILL_CONSTEXPR TableSizes room_around(const SignatureSizes& signature) {
+  const std::size_t n = signature.nodes;
+  const auto room = [](std::size_t count, std::size_t least) { return count > least ? count : least; };
+  return {.values = room(n, usual_room.values),
+          .operands = room(5 * n / 2, usual_room.operands),
+          .instructions = room(3 * n / 4, usual_room.instructions),
+          .kernels = room(usual_room.kernels + n / 16, usual_room.kernels),
+          .lines = room(usual_room.lines + n / 2, usual_room.lines),
+          .shapes = room(n, usual_room.shapes),
+          .attributes = room(n / 4, usual_room.attributes),
+          .inputs = room(n / 2, usual_room.inputs), // a backward pass takes in what the forward pass kept
+          .parameters = room(4 * signature.parameters, usual_room.parameters),
+          .run_scalars = usual_room.run_scalars + signature.run_scalars,
+          .symbols = usual_room.symbols + signature.symbols,
+          .requirements = room(n / 16, usual_room.requirements),
+          .loops = room(n / 16, usual_room.loops),
+          .taps = 3 * signature.taps, // values, their gradients, and the parts of some
+          .bounds = usual_room.bounds + signature.bounds,
+          .scopes = usual_room.scopes + signature.scopes};
+}
+
+/// A signature as constexpr data. Empty lists hold one unused record, because an array has to.
+template <SignatureSizes S> struct FrozenSignature {
+  template <class T, std::size_t N> using Array = std::array<T, N == 0 ? 1 : N>;
+
+  Array<graph::InputInfo, S.inputs> inputs{};
+  Array<graph::ParameterInfo, S.parameters> parameters{};
+  Array<graph::RunScalarInfo, S.run_scalars> run_scalars{};
+  Array<graph::Symbol, S.symbols> symbols{};
+  Array<graph::TapInfo, S.taps> taps{};
+  Array<graph::InputInfo, S.outputs> outputs{}; ///< element type, shape and slot of each result
+
+  constexpr FrozenSignature() = default;
+
+  /// From a signature that has room for more, or from the lists of a graph.
+  template <class From> constexpr FrozenSignature(const From& from, const SignatureSizes& count) {
+    copy_records(from.inputs, count.inputs, inputs);
+    copy_records(from.parameters, count.parameters, parameters);
+    copy_records(from.run_scalars, count.run_scalars, run_scalars);
+    copy_records(from.symbols, count.symbols, symbols);
+    copy_records(from.taps, count.taps, taps);
+    if constexpr (!std::is_same_v<From, graph::Graph>) copy_records(from.outputs, count.outputs, outputs);
+  }
+
+  constexpr explicit FrozenSignature(const graph::Graph& graph) : FrozenSignature{graph, signature_sizes_of(graph)} {
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+      const graph::Node& node = graph.node(graph.outputs[i]);
+      outputs[i] = {node.dtype, node.shape, graph.outputs[i], false, node.slot < 0 ? 0 : node.slot};
+    }
   }
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+/// Room that most faces fit into, so that they are traced once.
+inline constexpr SignatureSizes usual_signature{8, 384, 32, graph::max_symbols, 8, 0, 0, 0, {}};
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+/// The result of the first trace: the sizes, and the rest where it fits.
+struct SignatureAttempt {
+  SignatureSizes sizes{};
+  bool fits = false;
+  FrozenSignature<usual_signature> frozen{};
 
-template <class X> struct ArgumentOf;
-template <class T, class D, class S> struct ArgumentOf<Tensor<T, D, S>> { using type = Argument<T, S>; };
+  constexpr explicit SignatureAttempt(const graph::Graph& graph)
+      : sizes{signature_sizes_of(graph)},
+        fits{sizes.inputs <= usual_signature.inputs && sizes.parameters <= usual_signature.parameters &&
+             sizes.run_scalars <= usual_signature.run_scalars && sizes.symbols <= usual_signature.symbols &&
+             sizes.outputs <= usual_signature.outputs && sizes.taps <= usual_signature.taps} {
+    if (fits) frozen = FrozenSignature<usual_signature>{graph};
+  }
+};
 
-template <class Table, std::size_t K, std::size_t... Axis> auto output_shape(std::index_sequence<Axis...>) {
-  [[maybe_unused]] constexpr graph::Extents shape = Table::template output<K>().shape; // of rank 0: no axis
-  return Shape<(shape.axes[Axis].is_static() ? shape.axes[Axis].factor : dyn)...>{};
-}
+/// The signature of a source. Naming it traces; a faulty trace is refused here.
+template <class S> struct Signature {
+private:
+  static constexpr SignatureAttempt attempt{S::trace()};
 
-template <class Table, std::size_t K>
-using OutputShape = decltype(output_shape<Table, K>(
-    std::make_index_sequence<static_cast<std::size_t>(Table::template output<K>().shape.rank)>{}));
+  template <SignatureSizes Sizes> static constexpr FrozenSignature<Sizes> freeze() {
+    if constexpr (attempt.fits)
+      return {attempt.frozen, Sizes};
+    else
+      return FrozenSignature<Sizes>{S::trace()};
+  }
 
-template <class S, std::size_t K, std::size_t... Axis> auto shown_shape(std::index_sequence<Axis...>) {
-  [[maybe_unused]] constexpr graph::Extents shape = Face<S>::frozen.outputs[K].shape; // of rank 0: no axis
-  return Shape<(shape.axes[Axis].is_static() ? shape.axes[Axis].factor : dyn)...>{};
-}
+public:
+  static constexpr SignatureSizes sizes = attempt.sizes;
+  static_assert(detail::check_fault<sizes.fault>());
+  static constexpr FrozenSignature<sizes> frozen = freeze<sizes>();
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+  /// Its inputs, parameters, numbers, symbols and taps, without a program.
+  static constexpr TableView view() {
+    TableView table{};
+    table.inputs = {frozen.inputs.data(), sizes.inputs};
+    table.parameters = {frozen.parameters.data(), sizes.parameters};
+    table.run_scalars = {frozen.run_scalars.data(), sizes.run_scalars};
+    table.symbols = {frozen.symbols.data(), sizes.symbols};
+    table.taps = {frozen.taps.data(), sizes.taps};
+    table.outputs = static_cast<int>(sizes.outputs);
+    table.slots = sizes.slots;
+    return table;
+  }
+};
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
-
-/// The argument that a tensor of this type is.
-template <class X> using argument_t = typename detail::ArgumentOf<std::remove_cvref_t<X>>::type;
-
-/// The tensor type of output K of a source on a device kind.
-template <Source S, std::size_t K, class D>
-using output_t =
-    Tensor<scalar_t<TableFor<S, D>::template output<K>().dtype>, D, detail::OutputShape<TableFor<S, D>, K>>;
-
-/// The same from the trace alone, see compile/face.hpp.
-template <Source S, std::size_t K, class D>
-using shown_output_t =
-    Tensor<scalar_t<Face<S>::frozen.outputs[K].dtype>, D,
-           decltype(detail::shown_shape<S, K>(
-               std::make_index_sequence<static_cast<std::size_t>(Face<S>::frozen.outputs[K].shape.rank)>{}))>;
-
-/// Calls f with a value for each argument, declared in order.
-template <class... Arguments, class F> constexpr auto with_arguments(graph::Graph& graph, const F& f) {
-  const std::tuple values{Arguments::declare(graph)...}; // braces: in order
-  return std::apply(f, values);
-}
-
-/// Marks the result of a traced function as outputs: a value, or an array or tuple of values.
-constexpr void add_outputs(graph::Graph& graph, graph::Value value) { graph.outputs.push_back(value.id()); }
-template <std::size_t N> constexpr void add_outputs(graph::Graph& graph, const std::array<graph::Value, N>& values) {
-  for (const graph::Value& value : values) graph.outputs.push_back(value.id());
-}
-template <class... Values> constexpr void add_outputs(graph::Graph& graph, const std::tuple<Values...>& values) {
-  std::apply([&](const auto&... value) { (add_outputs(graph, value), ...); }, values);
-}
-
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

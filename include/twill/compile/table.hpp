@@ -16,9 +16,9 @@
 #include <span>
 #include <string_view>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-enum class Storage : std::uint8_t { input, parameter, knob, output, temporary };
+enum class Storage : std::uint8_t { input, parameter, run_scalar, output, temporary };
 
 /// A tensor that exists in memory while a program runs.
 struct ValueInfo {
@@ -126,7 +126,7 @@ struct KernelInfo {
   list(Records, std::int64_t, attributes) /* of operations */ \
   list(RecordSpan, graph::InputInfo, inputs) \
   list(RecordSpan, graph::ParameterInfo, parameters) \
-  list(RecordSpan, graph::KnobInfo, knobs) \
+  list(RecordSpan, graph::RunScalarInfo, run_scalars) \
   list(Records, graph::Symbol, symbols) \
   list(Records, graph::Requirement, requirements) \
   list(Records, LoopRegion, loops) \
@@ -200,7 +200,7 @@ inline constexpr TableSizes usual_room{.values = 64,
                                        .attributes = 16,
                                        .inputs = 6,
                                        .parameters = 16,
-                                       .knobs = 8,
+                                       .run_scalars = 8,
                                        .symbols = 4,
                                        .requirements = 2,
                                        .loops = 2,
@@ -304,6 +304,6 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
   return view;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #undef TWILL_TABLE_LISTS

@@ -13,10 +13,10 @@
 
 #include <type_traits>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The table of a source for a kind of device.
 template <Source S, ComputeDevice D>
 using TableFor = std::conditional_t<TWILL_IS_QUICK && HostDevice<D>, Quick<S>, Compiled<S>>;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

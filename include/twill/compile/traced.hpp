@@ -4,8 +4,8 @@
 // The trace of a source as constexpr data: traced once where it fits the room that is usual, twice where not. Read next:
 // compile/quick.hpp.
 
-#include <twill/compile/face.hpp>
 #include <twill/compile/program_type.hpp>
+#include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/frozen.hpp>
 #include <twill/graph/operation.hpp>
@@ -13,7 +13,7 @@
 #include <array>
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Room for the graphs of most sources, or of those that need tables of this size.
 [[nodiscard]] TWILL_CONSTEXPR graph::GraphSizes graph_room(const TableSizes& table) {
@@ -21,7 +21,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
   return {.nodes = 3 * n,
           .inputs = table.inputs + 8,
           .parameters = table.parameters + 16,
-          .knobs = table.knobs + 32,
+          .run_scalars = table.run_scalars + 32,
           .symbols = graph::max_symbols,
           .requirements = table.requirements + 8,
           .bounds = table.bounds + 8,
@@ -64,13 +64,13 @@ struct OperationKeys {
 
 /// A trace that is about to be frozen: its sizes, and the rest where it fits.
 template <graph::GraphSizes Room> struct TraceAttempt {
-  FaceSizes face{};
+  SignatureSizes signature{};
   graph::GraphSizes sizes{};
   OperationKeys operations;
   graph::FrozenGraph<Room> frozen{};
 
   constexpr explicit TraceAttempt(const graph::Graph& traced)
-      : face{face_sizes_of(traced)}, sizes{graph::sizes_of(traced)}, operations{traced} {
+      : signature{signature_sizes_of(traced)}, sizes{graph::sizes_of(traced)}, operations{traced} {
     if (sizes.fit(Room)) frozen = {traced, traced, sizes};
   }
 };
@@ -91,7 +91,7 @@ private:
   }
 
 public:
-  static constexpr FaceSizes sizes = attempt.face;
+  static constexpr SignatureSizes sizes = attempt.signature;
   static_assert(detail::check_fault<sizes.fault>());
   static constexpr OperationKeys operations = attempt.operations;
   static constexpr graph::FrozenGraph<attempt.sizes> frozen = freeze<attempt.sizes>();
@@ -106,4 +106,4 @@ public:
 /// The trace of a source at run time: that of the compiler.
 template <Source S> [[nodiscard]] graph::Graph trace_of() { return graph::thaw(Traced<S>::frozen.view()); }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// The bits that a number needs: 0 of 0, 1 of 1, 3 of 4.
 [[nodiscard]] constexpr int bits_needed(std::uint64_t x) { return x == 0 ? 0 : 64 - __builtin_clzll(x); }
@@ -23,4 +23,4 @@ namespace twill::inline v0 {
   return x <= 1 ? 1 : std::uint64_t{1} << bits_needed(x - 1);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::inline literals {
+namespace twill { inline namespace v0 { inline namespace literals {
 
 /// So many times 2^10 bytes.
 [[nodiscard]] consteval std::int64_t operator""_KiB(unsigned long long count) {
@@ -21,4 +21,4 @@ namespace twill::inline v0::inline literals {
   return static_cast<std::int64_t>(count) << 30;
 }
 
-} // namespace twill::inline v0::inline literals
+}}} // namespace twill::v0::literals

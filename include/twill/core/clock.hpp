@@ -8,13 +8,13 @@
 
 #include <ctime>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Seconds since some fixed moment; they never run backwards. Only differences mean anything.
 /// cost: some 20 ns
 [[nodiscard]] double steady_seconds();
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/core/clock.ipp>

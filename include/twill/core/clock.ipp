@@ -5,7 +5,7 @@
 
 #include <twill/core/clock.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY double steady_seconds() {
   std::timespec time{};
@@ -13,4 +13,4 @@ TWILL_BODY double steady_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// The element types, in the order in which they promote.
 enum class DType : std::uint8_t { boolean, uint8, int32, int64, float16, bfloat16, float32, float64 };
@@ -68,4 +68,4 @@ template <DType D> using scalar_t = typename detail::ScalarOf<D>::type;
   return names[static_cast<int>(dtype)];
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// The base of all errors that twill throws.
 class TWILL_EXPORT Error : public std::runtime_error {
@@ -66,7 +66,7 @@ WarningSink set_warning_sink(WarningSink sink);
 /// Sends one line to the sink.
 inline void warn(std::string_view message) { detail::warning_sink().load()(message); }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/core/error.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/core/error.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 namespace detail {
 
 TWILL_BODY void warn_on_stderr(std::string_view message) {
@@ -18,4 +18,4 @@ TWILL_BODY WarningSink set_warning_sink(WarningSink sink) {
   return detail::warning_sink().exchange(sink != nullptr ? sink : &detail::warn_on_stderr);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

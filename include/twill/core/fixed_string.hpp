@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A string as a template argument.
 template <std::size_t N> struct FixedString {
@@ -20,4 +20,4 @@ template <std::size_t N> struct FixedString {
   [[nodiscard]] constexpr std::string_view view() const { return {characters, N - 1}; }
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

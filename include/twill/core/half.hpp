@@ -14,7 +14,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 
@@ -172,7 +172,7 @@ template <NarrowFloat T> constexpr T& operator-=(T& left, T right) { return left
 template <NarrowFloat T> constexpr T& operator*=(T& left, T right) { return left = left * right; }
 template <NarrowFloat T> constexpr T& operator/=(T& left, T right) { return left = left / right; }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 namespace std {
 

@@ -7,9 +7,9 @@
 
 #include <twill/core/config.hpp>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// What this file is compiled for, as a type.
 struct InstructionSet;
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

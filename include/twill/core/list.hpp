@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A growing sequence for constant evaluation: std::vector's interface without its checks, at a fraction of the steps.
 template <class T> class List {
@@ -206,4 +206,4 @@ template <class From, class To> constexpr void copy_records(const From& from, st
   for (std::size_t i = 0; i < count; ++i) target[i] = source[i];
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Whether a name fits a pattern, in which * stands for any characters and ? for one.
 [[nodiscard]] constexpr bool matches(std::string_view pattern, std::string_view name) {
@@ -19,4 +19,4 @@ namespace twill::inline v0 {
   return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) && matches(pattern.substr(1), name.substr(1));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Ten rounds over a counter of 128 bits with a key of 64.
 [[nodiscard]] constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
@@ -71,4 +71,4 @@ namespace twill::inline v0 {
   return uniform_from_bits(random_bits(seed, step, node, index));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -10,7 +10,7 @@
 #include <concepts>
 #include <cstddef>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// The element type of an operation on two tensors.
 [[nodiscard]] constexpr DType promote(DType left, DType right) {
@@ -76,4 +76,4 @@ template <Scalar T> using sum_t = scalar_t<sum_type(dtype_of<T>)>;
 template <Scalar T> using floating_t = scalar_t<floating_type(dtype_of<T>)>;
 template <Scalar T> using compute_t = scalar_t<compute_type(dtype_of<T>)>;
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -9,7 +9,7 @@
 #if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
 #include <nvtx3/nvToolsExt.h>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Names a time of this thread for whoever profiles the program.
 class ProfilerRange {
@@ -20,6 +20,6 @@ public:
   ~ProfilerRange() { nvtxRangePop(); }
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #endif

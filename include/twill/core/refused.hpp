@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// What is wrong: each enumerator is the sentence.
 enum class Problem : std::uint8_t {
@@ -68,4 +68,4 @@ template <DType Type> struct right_type;
 /// Never defined: asking for its size is the error.
 template <Problem P, class... Values> struct refused;
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

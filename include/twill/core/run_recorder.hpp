@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// One launch of a program for given sizes.
 struct NodeInfo {
@@ -158,7 +158,7 @@ public:
   ~RecordingRuns();
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/core/run_recorder.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/core/run_recorder.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY void RunRecorder::add(std::shared_ptr<PendingRun> run) {
   const std::lock_guard lock{mutex_};
@@ -62,4 +62,4 @@ TWILL_BODY RecordingRuns::~RecordingRuns() {
   active.recorder = nullptr;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// An extent that is known only at run time.
 inline constexpr std::int64_t dyn = -1;
@@ -99,7 +99,7 @@ template <std::int64_t... E> inline constexpr bool is_shape<Shape<E...>> = true;
 template <class S>
 concept AnyShape = is_shape<S>;
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/core/shape.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/core/shape.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY std::string to_string(const Dims& dims) {
   std::string text = "(";
@@ -13,4 +13,4 @@ TWILL_BODY std::string to_string(const Dims& dims) {
   return text + (dims.rank == 1 ? ",)" : ")");
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

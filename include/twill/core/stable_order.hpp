@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 /// Whether the element of one number comes before that of another, by what the context points to.
@@ -55,7 +55,7 @@ template <class Sequence, class Before> void sort_stably(Sequence& sequence, con
   }
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/core/stable_order.ipp>

@@ -5,8 +5,7 @@
 
 #include <twill/core/stable_order.hpp>
 
-namespace twill::inline v0 {
-namespace detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_BODY List<std::size_t> stable_order(std::size_t count, ComesBefore before, const void* context) {
   List<std::size_t> order(count, 0);
@@ -27,5 +26,4 @@ TWILL_BODY List<std::size_t> stable_order(std::size_t count, ComesBefore before,
   return order;
 }
 
-} // namespace detail
-} // namespace twill::inline v0
+}}} // namespace twill::v0::detail

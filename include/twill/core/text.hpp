@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A number that is written in decimal. Characters and truth values are none.
 template <class T>
@@ -56,7 +56,7 @@ private:
 /// The parts, one behind the other.
 [[nodiscard]] std::string join_text(std::initializer_list<TextPart> parts);
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/core/text.ipp>

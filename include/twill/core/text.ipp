@@ -5,7 +5,7 @@
 
 #include <twill/core/text.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY char* TextPart::write(char* to) const {
   char* const end = to + size();
@@ -30,4 +30,4 @@ TWILL_COLD TWILL_BODY std::string join_text(std::initializer_list<TextPart> part
   return text;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

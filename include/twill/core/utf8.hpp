@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 /// The bytes of the character with which a text begins, 0 where that is none (RFC 3629, section 4).
@@ -33,7 +33,7 @@ namespace detail {
 /// The text with U+FFFD for each byte that belongs to no character.
 [[nodiscard]] std::string repaired_utf8(std::string_view text);
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/core/utf8.ipp>

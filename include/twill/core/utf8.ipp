@@ -5,7 +5,7 @@
 
 #include <twill/core/utf8.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY std::string repaired_utf8(std::string_view text) {
   std::string result{};
@@ -21,4 +21,4 @@ TWILL_BODY std::string repaired_utf8(std::string_view text) {
   return result;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::data {
+namespace twill { inline namespace v0 { namespace data {
 
 inline namespace TWILL_ISA {
 
@@ -39,8 +39,7 @@ template <class... F> struct Fields {
 
 } // namespace TWILL_ISA
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 template <class D, class F> inline constexpr bool reads_fields = false;
 template <class D, class... F>
@@ -92,8 +91,7 @@ Element* flatten(const std::array<T, N>& values, Element* destination) {
   return destination;
 }
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -155,4 +153,4 @@ template <class F> [[nodiscard]] auto generated_dataset(std::int64_t size, F fun
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::data
+}}} // namespace twill::v0::data

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::data {
+namespace twill { inline namespace v0 { namespace data {
 
 inline namespace TWILL_ISA {
 
@@ -50,8 +50,7 @@ using FashionMnist =
 
 } // namespace TWILL_ISA
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 [[nodiscard]] inline std::filesystem::path fashion_mnist_file(const std::filesystem::path& folder,
                                                               const std::string& name) {
@@ -68,8 +67,7 @@ inline namespace TWILL_ISA {
                            "`apt-get install dataset-fashion-mnist`"));
 }
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -97,4 +95,4 @@ inline namespace TWILL_ISA {
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::data
+}}} // namespace twill::v0::data

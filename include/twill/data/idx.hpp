@@ -27,7 +27,7 @@
 #include <system_error>
 #include <vector>
 
-namespace twill::inline v0::data {
+namespace twill { inline namespace v0 { namespace data {
 
 inline namespace TWILL_ISA {
 
@@ -45,8 +45,7 @@ struct IdxOptions {
 
 } // namespace TWILL_ISA
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 /// The type codes of the format; twill reads those that it has an element type for.
 template <class T> inline constexpr unsigned idx_code = 0;
@@ -164,8 +163,7 @@ template <class T> [[nodiscard]] Dims read_idx_header(GzipStream& stream, const 
   return dims;
 }
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -205,4 +203,4 @@ template <IdxScalar T> [[nodiscard]] IdxArray<T> read_idx(const std::filesystem:
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::data
+}}} // namespace twill::v0::data

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace data { inline namespace TWILL_ISA {
 
 /// The type of a channel of a pixel: a byte, or a float.
 template <class T>
@@ -70,4 +70,4 @@ private:
   std::uint32_t count_ = 0;
 };
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+}}}} // namespace twill::v0::data::TWILL_ISA

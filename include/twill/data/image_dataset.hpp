@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace data { inline namespace TWILL_ISA {
 
 /// Labelled images by number. `image` is const and is called from several threads at once.
 template <class S>
@@ -116,7 +116,7 @@ template <AnyShape Row, ImageSource Source, class Transform>
   return {std::move(source), std::move(transform), options};
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+}}}} // namespace twill::v0::data::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/data/image_dataset.ipp>

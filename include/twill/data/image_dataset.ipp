@@ -5,7 +5,7 @@
 
 #include <twill/data/image_dataset.hpp>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace data { inline namespace TWILL_ISA {
 
 TWILL_BODY StoredImages::StoredImages(std::vector<std::uint8_t> bytes, const Dims& extents,
                                       std::vector<std::int64_t> labels)
@@ -28,4 +28,4 @@ TWILL_BODY Image<std::uint8_t> StoredImages::image(std::int64_t index) const {
   return result;
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+}}}} // namespace twill::v0::data::TWILL_ISA

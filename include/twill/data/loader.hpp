@@ -28,7 +28,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::data {
+namespace twill { inline namespace v0 { namespace data {
 
 inline namespace TWILL_ISA {
 
@@ -49,8 +49,7 @@ struct Position {
 
 } // namespace TWILL_ISA
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 template <std::int64_t First, class S> struct Batched;
 template <std::int64_t First, std::int64_t... Rest> struct Batched<First, Shape<Rest...>> {
@@ -70,8 +69,7 @@ template <class HostFields> struct HostBatch {
   HostFields fields;
 };
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -337,4 +335,4 @@ private:
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::data
+}}} // namespace twill::v0::data

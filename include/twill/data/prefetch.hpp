@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace data { inline namespace TWILL_ISA {
 
 /// The times that a consumer and the workers waited for each other. Consumers that wait want more workers, or cheaper
 /// samples; workers that wait are faster than the consumer, as they should be.
@@ -196,7 +196,7 @@ private:
   std::vector<std::thread> workers_;
 };
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+}}}} // namespace twill::v0::data::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/data/prefetch.ipp>

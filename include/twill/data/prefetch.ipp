@@ -5,7 +5,7 @@
 
 #include <twill/data/prefetch.hpp>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace data { inline namespace TWILL_ISA {
 
 TWILL_BODY std::string to_string(const WaitReport& report) {
   char line[240];
@@ -18,4 +18,4 @@ TWILL_BODY std::string to_string(const WaitReport& report) {
   return line;
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+}}}} // namespace twill::v0::data::TWILL_ISA

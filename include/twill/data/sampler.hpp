@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace data { inline namespace TWILL_ISA {
 
 /// The order of an epoch: indices below `size`. A compiler cannot check that equal arguments give equal orders.
 template <class S>
@@ -119,7 +119,7 @@ private:
   std::int64_t count_ = 0;
 };
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+}}}} // namespace twill::v0::data::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/data/sampler.ipp>

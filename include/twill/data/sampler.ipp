@@ -5,7 +5,7 @@
 
 #include <twill/data/sampler.hpp>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace data { inline namespace TWILL_ISA {
 
 TWILL_BODY std::vector<std::int64_t> SequentialSampler::order(std::int64_t size, std::int64_t /*epoch*/) const {
   std::vector<std::int64_t> indices(static_cast<std::size_t>(size));
@@ -44,4 +44,4 @@ TWILL_BODY std::span<const std::int64_t> Batches::operator[](std::int64_t batch)
   return {order_.data() + begin, size < left ? size : left};
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+}}}} // namespace twill::v0::data::TWILL_ISA

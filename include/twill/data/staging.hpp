@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace twill::inline v0::data {
+namespace twill { inline namespace v0 { namespace data {
 
 /// The elements of one field of a batch, before they go to a device of kind D.
 template <class D> struct Staging {
@@ -45,4 +45,4 @@ template <class D> struct Staging {
   }
 };
 
-} // namespace twill::inline v0::data
+}}} // namespace twill::v0::data

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace data { inline namespace TWILL_ISA {
 
 /// Rows of stored elements and the function that each element goes through when it is read.
 template <Scalar Stored, AnyShape Row, class Transform = std::identity> class Column {
@@ -115,4 +115,4 @@ private:
   std::tuple<Columns...> columns_;
 };
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+}}}} // namespace twill::v0::data::TWILL_ISA

@@ -22,10 +22,9 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data {
+namespace twill { inline namespace v0 { namespace data {
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 /// throws: ValueError unless both extents are at least 1
 void require_extents(std::string_view where, std::int64_t height, std::int64_t width);
@@ -54,8 +53,7 @@ struct Neighbours {
 /// source = (i + 1/2) * extent / result - 1/2, within the image
 [[nodiscard]] Neighbours neighbours_of(std::int64_t i, std::int64_t extent, std::int64_t result);
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -226,7 +224,7 @@ template <class... Transforms> [[nodiscard]] Compose<Transforms...> compose(Tran
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::data
+}}} // namespace twill::v0::data
 
 #if TWILL_HEADER_ONLY
 #include <twill/data/transforms.ipp>

@@ -5,10 +5,9 @@
 
 #include <twill/data/transforms.hpp>
 
-namespace twill::inline v0::data {
+namespace twill { inline namespace v0 { namespace data {
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void require_extents(std::string_view where, std::int64_t height, std::int64_t width) {
   if (height < 1 || width < 1)
@@ -22,8 +21,7 @@ TWILL_BODY Neighbours neighbours_of(std::int64_t i, std::int64_t extent, std::in
   return {first, std::min(first + 1, extent - 1), static_cast<float>(inside - static_cast<double>(first))};
 }
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -52,4 +50,4 @@ TWILL_BODY Image<float> Normalize::operator()(Image<float> image, SampleDraws& /
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::data
+}}} // namespace twill::v0::data

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// What is computed of a convolution; each part is linear in the two operands that it reads.
 enum class ConvolutionPart : std::uint8_t { output, input_gradient, weight_gradient };
@@ -50,4 +50,4 @@ struct ConvolutionShape {
   friend constexpr bool operator==(const ConvolutionShape&, const ConvolutionShape&) = default;
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <span>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// How a tensor is copied to another device.
 struct CopyOptions {
@@ -63,7 +63,7 @@ requires D::has_memory void copy_bytes(const D& to_device, void*, Meta from_devi
                                to_string(to_device), ", but a meta device has no memory; run on a device that has"}));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/copy.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/device/copy.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 namespace detail {
 
 TWILL_BODY void copy_on_team(const Team& team, void* to, const void* from, std::size_t bytes) {
@@ -52,4 +52,4 @@ TWILL_BODY Cpu::Event pull_bytes(Cpu to_device, void* to, Cpu, const void* from,
   return {};
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A value that names one device: a kind, known as a type, and an ordinal.
 template <class D>
@@ -91,7 +91,7 @@ private:
   D previous_;
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/current.ipp>

@@ -5,8 +5,7 @@
 
 #include <twill/device/current.hpp>
 
-namespace twill::inline v0 {
-namespace detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_COLD TWILL_BODY void refuse_missing_device(std::string_view where, std::string_view kind, int index, int count) {
   const std::string range = count == 0   ? join_text({"no ", kind, " devices"})
@@ -22,5 +21,4 @@ TWILL_COLD TWILL_BODY void refuse_two_devices(std::string_view operation, std::s
                                "; move one of them with to(device)"}));
 }
 
-} // namespace detail
-} // namespace twill::inline v0
+}}} // namespace twill::v0::detail

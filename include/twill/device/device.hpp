@@ -20,7 +20,7 @@
 #include <cstddef>
 #include <string>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Where a pool gets its memory from.
 template <class U>
@@ -68,4 +68,4 @@ concept ComputeDevice = Device<D> && requires(const D& device, void (*kernel)(co
 template <class D>
 concept HostDevice = ComputeDevice<D> && std::same_as<team_t<D>, Team>;
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

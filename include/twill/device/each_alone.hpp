@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Whether TWILL_MEMORY is "each_alone"; read once. throws: ValueError when it is set to anything else
 [[nodiscard]] TWILL_EXPORT inline bool each_alone_by_environment() {
@@ -26,4 +26,4 @@ namespace twill::inline v0 {
   return wanted;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

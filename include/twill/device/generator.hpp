@@ -16,7 +16,7 @@
 #include <mutex>
 #include <type_traits>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// What one random operation draws with.
 struct Draw {
@@ -83,7 +83,7 @@ template <DeviceName D> void manual_seed(const D& device, std::uint64_t seed) {
 /// Starts the random numbers of all devices of all kinds anew.
 void manual_seed_all(std::uint64_t seed);
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/generator.ipp>

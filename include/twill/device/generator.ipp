@@ -5,7 +5,7 @@
 
 #include <twill/device/generator.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY Draw Generator::next() {
   const std::lock_guard lock{mutex_};
@@ -47,4 +47,4 @@ TWILL_BODY void manual_seed_all(std::uint64_t seed) {
   shared.times_set.fetch_add(1, std::memory_order_release);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

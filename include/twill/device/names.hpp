@@ -22,7 +22,7 @@
 #include <system_error>
 #include <type_traits>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 
@@ -86,7 +86,7 @@ auto with_device(std::string_view name, F&& function) -> std::invoke_result_t<F&
   return visit_device<Cpu, Meta>(name, function);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/names.ipp>

@@ -5,8 +5,7 @@
 
 #include <twill/device/names.hpp>
 
-namespace twill::inline v0 {
-namespace detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_COLD TWILL_BODY void refuse_device_name(std::string_view name, std::initializer_list<std::string_view> kinds) {
   std::string known;
@@ -20,5 +19,4 @@ TWILL_COLD TWILL_BODY void refuse_device_name(std::string_view name, std::initia
                                ", each with an ordinal if you like, as in \"cpu:1\""}));
 }
 
-} // namespace detail
-} // namespace twill::inline v0
+}}} // namespace twill::v0::detail

@@ -7,7 +7,7 @@
 
 #include <twill/device/cpu/team.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// The type behind `team_t`; a kind whose kernels are no host code specialises it.
 template <class D> struct TeamOf {
@@ -17,4 +17,4 @@ template <class D> struct TeamOf {
 /// The team of a device kind.
 template <class D> using team_t = typename TeamOf<D>::type;
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 namespace formula {
 struct Relu {
@@ -122,4 +122,4 @@ template <Argument X> [[nodiscard]] constexpr auto celu(X&& x, double alpha = 1)
 /// 1.0507 * elu(x, 1.6733), which keeps mean 0 and variance 1 from layer to layer
 template <Argument X> [[nodiscard]] constexpr auto selu(X&& x) { return compose<formula::Selu>(std::forward<X>(x)); }
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::elementwise {
+namespace twill { inline namespace v0 { namespace elementwise {
 
 using kernel::Primitive;
 
@@ -49,9 +49,9 @@ concept Argument = has_algebra(kind_of<X>);
 template <class X, class... Others>
 concept With = has_algebra(kind_of<X, Others...>);
 
-} // namespace twill::inline v0::elementwise
+}}} // namespace twill::v0::elementwise
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 /// How arguments of a kind are computed with: `apply<P>` is a primitive of one or two of them, `compose<F>` a formula,
 /// `compose_with<F>` a formula of one and a parameter, `choose` is `where`. Each layer specialises it for its arguments.
@@ -71,8 +71,8 @@ template <class F, class X> [[nodiscard]] constexpr auto compose_with(X&& x, dou
   return Algebra<kind_of<X>>::template compose_with<F>(std::forward<X>(x), parameter);
 }
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 using namespace elementwise;
-} // namespace twill::inline v0
+}} // namespace twill::v0

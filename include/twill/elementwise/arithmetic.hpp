@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 namespace formula {
 struct Heaviside {
@@ -183,4 +183,4 @@ template <Argument X, With<X> High>
   return minimum(std::forward<X>(x), std::forward<High>(high), line);
 }
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA

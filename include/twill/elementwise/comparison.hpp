@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 /// a == b
 template <class A, With<A> B> [[nodiscard]] constexpr auto equal(A&& a, B&& b, int line = __builtin_LINE()) {
@@ -88,4 +88,4 @@ template <Scalar T, Argument X> [[nodiscard]] constexpr auto cast(X&& x) {
   return Algebra<kind_of<X>>::template convert<dtype_of<T>>(std::forward<X>(x));
 }
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 namespace formula {
 struct Signbit {
@@ -88,4 +88,4 @@ template <Argument X> [[nodiscard]] constexpr auto spacing(X&& x) {
   return compose<formula::Spacing>(std::forward<X>(x));
 }
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA

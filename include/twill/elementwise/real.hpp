@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 namespace formula {
 struct Logaddexp {
@@ -165,4 +165,4 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto polygamma(A&& a, B&& 
   return apply<Primitive::polygamma>(std::forward<A>(a), std::forward<B>(b), line);
 }
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA

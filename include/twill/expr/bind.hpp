@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Room for the operands of a program. Not cleared: for a small kernel that would take as long as the kernel itself. Of the
 /// strides, those along the grid are filled in.
@@ -139,7 +139,7 @@ private:
   layout::Span span_;
 };
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/bind.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/expr/bind.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY void complete_operands(const OperandMap& map, kernel::Operand* operands, int rank, void* to,
                                   const Dims& to_strides, const Dims& extents) {
@@ -95,4 +95,4 @@ TWILL_BODY bool OverlapFinder::overlaps(const void* from, std::size_t bytes, con
   return detail::ranges_overlap(to_, element_bytes_, span_, from, bytes, layout::touched(extents, strides));
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

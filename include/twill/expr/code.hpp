@@ -15,7 +15,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Where an operand comes from; a leaf's number otherwise.
 enum class Origin : std::int16_t { none = -1, number = -2, row_length = -3, row_index = -4, destination = -5 };
@@ -187,4 +187,4 @@ struct Code {
   }
 };
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Elements by label.
 template <class T> struct Factor {
@@ -334,4 +334,4 @@ template <PatternNeeds Needs, Scalar T, class D>
   }
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Which two factors are multiplied; each product becomes a further factor, numbered after the operands.
 struct ContractionStep {
@@ -145,4 +145,4 @@ private:
   return OrderSearch{pattern, extents}.best();
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

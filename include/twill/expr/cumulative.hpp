@@ -25,7 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Row-major elements of type T.
 template <Scalar T, class X> [[nodiscard]] auto gapless(X&& x) {
@@ -77,9 +77,9 @@ template <int Axis, class X, class F> [[nodiscard]] auto of_neighbours(const X& 
   return op(slice_of_axis<Axis>(x, {.begin = 1}), slice_of_axis<Axis>(x, {.end = -1}));
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The sum of all elements up to each one. throws: OutOfMemoryError
 template <int... Axis, TensorOperand X> [[nodiscard]] auto cumsum(X&& x) {
@@ -154,4 +154,4 @@ template <int Axis = -1, TensorOperand Y, TensorOperand X> [[nodiscard]] auto tr
   });
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

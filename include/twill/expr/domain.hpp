@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Where the axes of what is reduced lie in the grid.
 struct Domain {
@@ -227,13 +227,13 @@ void run_domain(Programs<Apart, Merged...>, const E& expression, const D& device
   launch_over<Apart>(leaves.data(), device, targets, domain, is_column);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void launch_over(const OperandMap&, const kernel::LaunchedProgram&, const CopyIntoOrder<Cpu>*,
                                          const LeafView*, const Cpu&, const OutputView*, const Domain&, bool);
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 #endif
 
 #if TWILL_HEADER_ONLY

@@ -5,7 +5,7 @@
 
 #include <twill/expr/domain.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY Domain::Domain(const Dims& shape, unsigned reduced, bool kept_first) : extents{shape}, mask{reduced} {
   for (const bool wanted : {!kept_first, kept_first})
@@ -116,4 +116,4 @@ TWILL_BODY void merge_reduced(const OperandMap& map, ReducedDimensions reduced, 
   grid.rank -= last - first;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -28,7 +28,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Where the draws of one element come from.
 struct DrawLines {
@@ -156,9 +156,9 @@ template <FloatingScalar T> [[nodiscard]] T value_below(double end, double low) 
 
 void require_parameter(bool holds, const char* text, double found);
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Uniform in [low, high). throws: ValueError unless low <= high and both are finite
 template <FloatingScalar T = float, AnyShape S, Device D = Cpu>
@@ -252,7 +252,7 @@ requires FloatingScalar<typename std::remove_cvref_t<X>::value_type>
   return eval(cast<T>(expr::drawn<expr::DrawUnit, float, S>(source.shape(), source.device(), 0.F, 0.F) < source));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/draws.ipp>

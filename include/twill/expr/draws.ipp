@@ -5,10 +5,10 @@
 
 #include <twill/expr/draws.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY void require_parameter(bool holds, const char* text, double found) {
   if (!holds) throw ValueError(text + std::to_string(found));
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 template <FixedString Text, int... Ranks> struct EinsumRule {
   static constexpr std::string_view name() { return "einsum"; }
@@ -53,9 +53,9 @@ template <class Rule> consteval void check_pattern() {
     static_cast<void>(sizeof(refused<Problem::product_has_more_than_eight_axes, with::count<left>>));
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Multiplies the operands and sums over the letters that the result lacks, as NumPy's einsum does.
 /// throws: ShapeError when extents of one letter differ, DeviceError    cost: one matrix product for each pair of operands
@@ -68,4 +68,4 @@ requires(sizeof...(X) >= 1 && sizeof...(X) <= expr::max_factors) [[nodiscard]] a
     return expr::product_node<Rule>(std::forward<X>(x)...);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

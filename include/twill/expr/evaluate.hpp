@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// The program of an elementwise expression whose result is stored as To.
 template <class E, DType To> struct Elementwise {
@@ -198,9 +198,9 @@ template <class Op, class... A> [[nodiscard]] auto owned(const Node<Op, A...>& n
       [](const auto&... operand) { return Node<Op, decltype(owned(operand))...>(owned(operand)...); });
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Evaluates: `auto c = eval(a * b)`.
 template <LazyValue E> [[nodiscard]] auto eval(E&& expression) {
@@ -214,18 +214,18 @@ template <LazyValue E> [[nodiscard]] auto lazy(E&& expression) {
   return owned(expression);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// `Tensor c = a * b` deduces what c is.
 template <LazyValue E> Tensor(E) -> Tensor<typename E::value_type, typename E::device_type, typename E::shape_type>;
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void run_elementwise(const OperandMap&, const kernel::LaunchedProgram&, kernel::Operand*, int,
                                              const Cpu&, void*, const Dims&, const Dims&);
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 #endif

@@ -29,7 +29,7 @@
 #include <cstring>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 template <class E> inline constexpr bool is_product = false;
 template <class Rule, class... A> inline constexpr bool is_product<Product<Rule, A...>> = true;
@@ -248,7 +248,7 @@ void run_with_products(const E& expression, const D& device, void* to, const Dim
   }
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/evaluate_products.ipp>

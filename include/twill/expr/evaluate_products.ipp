@@ -5,7 +5,7 @@
 
 #include <twill/expr/evaluate_products.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 [[gnu::noinline]] TWILL_BODY bool follow_rows(Epilogue& epilogue, const BoundStatement& bound, const Dims& extents,
                                               const Pattern& pattern) {
@@ -67,4 +67,4 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
   return grid.rank == rank;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

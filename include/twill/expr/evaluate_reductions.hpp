@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// One result of a program: the expression, the type it is stored in, and whether leaves beside its reductions have one
 /// value for each row, with the reduced axes or without.
@@ -283,7 +283,7 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
   }
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/evaluate_reductions.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/expr/evaluate_reductions.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 [[gnu::noinline]] TWILL_BODY void rows_differ(std::string_view operation, const Dims& own, const Dims& domain) {
   throw ShapeError(std::string(operation) + ": it reduces shape " + to_string(own) + " in a statement over shape " +
@@ -26,4 +26,4 @@ TWILL_BODY bool is_one_axis(const Dims& extents, const Dims& strides, unsigned m
   return true;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

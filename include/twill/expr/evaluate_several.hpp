@@ -20,7 +20,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// How expressions can share a kernel.
 enum class Together : std::uint8_t { apart, elementwise, rows, columns };
@@ -181,9 +181,9 @@ void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dim
   }
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Evaluates several expressions, in one pass over memory where they run over the same elements:
 /// `auto [least, greatest] = eval(min<1>(x), max<1>(x))`. Returns a tuple of tensors.
@@ -195,4 +195,4 @@ requires(sizeof...(Rest) > 0) [[nodiscard]] auto eval(First&& first, Rest&&... r
   return expr::evaluate_several(first, rest...);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

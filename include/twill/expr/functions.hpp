@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 struct RoundDecimals {
   static constexpr std::string_view name() { return "round"; }
@@ -77,9 +77,9 @@ struct Closeness {
   }
 };
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 using elementwise::round;
 
@@ -159,4 +159,4 @@ template <class A, OperandWith<A> B> [[nodiscard]] constexpr auto allclose(A&& a
   return all_of(isclose(std::forward<A>(a), std::forward<B>(b), options));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 template <class X> [[nodiscard]] auto evaluated(X&& x) {
   if constexpr (AnyTensor<X>)
@@ -159,7 +159,7 @@ template <class E> [[nodiscard]] auto settled_parts(const E& part) {
       [](const auto&... operand) { return rebuilt(static_cast<const E*>(nullptr), settled(operand)...); });
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/gather.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/expr/gather.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 [[gnu::noinline]] TWILL_BODY void throw_index(std::string_view operation, IndexRange found, std::int64_t extent,
                                               int axis) {
@@ -14,4 +14,4 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
                    " of extent " + std::to_string(extent));
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

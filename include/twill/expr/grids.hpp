@@ -20,7 +20,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// base to the power of `count` numbers from begin to end, computed in double. throws: ValueError
 template <FloatingScalar T = float, Device D = Cpu>
@@ -44,9 +44,9 @@ template <FloatingScalar T = float, Device D = Cpu>
 /// Which axes the first two vectors of a meshgrid run along: columns and rows (NumPy's default), or rows and columns.
 enum class Indexing : std::uint8_t { xy, ij };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 [[nodiscard]] constexpr int grid_axis(Indexing indexing, int vector, int count) {
   return indexing == Indexing::xy && count > 1 && vector < 2 ? 1 - vector : vector;
@@ -59,9 +59,9 @@ template <class X> [[nodiscard]] auto spread(const X& vector, int axis, const Di
   return Wide(vector.storage(), vector.data(), extents, strides).clone();
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Each vector as a tensor over the grid of all of them: `auto [x, y] = meshgrid(columns, rows)`.
 template <Indexing Order = Indexing::xy, AnyTensor... X>
@@ -118,4 +118,4 @@ template <TensorOperand... I> [[nodiscard]] auto ravel_multi_index(const Dims& e
   return std::apply([](const auto&... part) { return eval((part + ...)); }, places);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

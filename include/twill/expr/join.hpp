@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 template <class X> using shape_of = typename std::remove_cvref_t<X>::shape_type;
 template <class X> using device_of = typename std::remove_cvref_t<X>::device_type;
@@ -78,9 +78,9 @@ template <class X> [[nodiscard]] Dims extents_of_part(const X& part) {
     return extents_of(part);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The parts one behind another along an axis, in new memory; all other extents agree. throws: ShapeError, DeviceError
 template <int Axis, TensorOperand First, TensorOperand... Rest>
@@ -155,7 +155,7 @@ template <TensorOperand First, TensorOperand... Rest> [[nodiscard]] auto vstack(
     return concat<0>(std::forward<First>(first), std::forward<Rest>(rest)...);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/join.ipp>

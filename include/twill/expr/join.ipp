@@ -5,7 +5,7 @@
 
 #include <twill/expr/join.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 [[gnu::noinline]] TWILL_BODY void join_at_run_time(const char* operation, Dims& result, bool& first, const Dims& part,
                                                    int axis) {
@@ -20,4 +20,4 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
   first = false;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 using LabelStrides = std::array<std::int64_t, max_labels>;
 
@@ -73,7 +73,7 @@ struct ProductLabels {
 /// Whether a product can write its rows where these walks lead.
 [[nodiscard]] bool is_row_major(const Walk& rows, const Walk& columns);
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/label_walk.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/expr/label_walk.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY std::int64_t at(const LabelStrides& strides, int label) { return strides[static_cast<std::size_t>(label)]; }
 
@@ -93,4 +93,4 @@ TWILL_BODY bool is_row_major(const Walk& rows, const Walk& columns) {
          (rows.stride >= columns.extent || rows.extent == 1);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// What a leaf needs to know of the program it becomes part of.
 struct Frame {
@@ -112,9 +112,9 @@ template <class T, class D, class S> inline constexpr bool is_leaf<Borrowed<T, D
 template <class T, class D, class S> inline constexpr bool is_leaf<Held<T, D, S>> = true;
 template <class T> inline constexpr bool is_leaf<Constant<T>> = true;
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// What can stand beside an operator: a tensor, an expression or a number.
 template <class X>
@@ -129,9 +129,9 @@ concept Operands = (AnyOperand<X> && ...) && (TensorOperand<X> || ...);
 template <class B, class A>
 concept OperandWith = Operands<A, B>;
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// The type of an operand before it meets its neighbours: a weak number has only a category.
 struct Typed {
@@ -190,4 +190,4 @@ template <DType NumberType, class X> [[nodiscard]] auto operand(X&& x) {
 
 template <DType NumberType, class X> using operand_t = decltype(operand<NumberType>(std::declval<X>()));
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// An elementwise function of your own, given as a captureless function of symbols, over one to three operands:
 /// `y = map([](auto x) { return x * exp(-x); }, a * b)`.
@@ -23,4 +23,4 @@ requires(Operands<X...> && sizeof...(X) <= 3) [[nodiscard]] auto map(F, X&&... x
   return expr::function_node<F>(std::forward<X>(x)...);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -24,7 +24,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Visits the true elements of a mask in row-major order: `visit(number, position)`.
 template <class F> void each_true(const bool* mask, const Dims& extents, const Dims& strides, F&& visit) {
@@ -211,9 +211,9 @@ template <class Mask> void require_leading(const char* operation, const Dims& ow
                        " does not cover the leading axes of shape " + to_string(own));
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// `x[mask]`: the slices where a mask of the leading axes holds. throws: IndexError
 template <AnyTensor X, TensorOperand M>
@@ -266,4 +266,4 @@ template <TensorOperand X> [[nodiscard]] auto flatnonzero(X&& x) {
   return expr::offsets_of_true("flatnonzero", truth, contiguous_strides(truth.shape()));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Batch axes broadcast, aligned from the right; then rows, inner, columns.
 [[nodiscard]] constexpr Pattern matmul_pattern(int left, int right) {
@@ -49,9 +49,9 @@ template <int Left, int Right> struct MatmulRule {
 /// The rank of an operand's shape.
 template <class X> inline constexpr int operand_rank = std::remove_cvref_t<X>::shape_type::rank;
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The matrix product of the last two axes; axes before them broadcast. A vector on the left is a row, on the right a
 /// column, and its axis disappears.
@@ -64,4 +64,4 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto matmul(A&& left, 
   return expr::product_node<expr::MatmulRule<a, b>>(std::forward<A>(left), std::forward<B>(right));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// The one device kind of several operands; numbers have none.
 template <class A, class... Rest> struct CommonDevice;
@@ -216,7 +216,7 @@ template <class E> inline constexpr bool gathers = requires { requires E::is_gat
 template <class Op, class... A> inline constexpr bool gathers<Node<Op, A...>> = (gathers<A> || ...);
 template <class Op, class... A> inline constexpr bool has_products<Node<Op, A...>> = (has_products<A> || ...);
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/node.ipp>

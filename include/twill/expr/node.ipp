@@ -5,7 +5,7 @@
 
 #include <twill/expr/node.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 [[gnu::noinline]] TWILL_BODY void join_extents(std::string_view operation, Dims& result, const Dims& other) {
   if (other.rank == 0 || result == other) return;
@@ -15,4 +15,4 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
   result = detail::broadcast_dims(result, other);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

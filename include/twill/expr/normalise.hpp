@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 struct Softmax {
   static constexpr std::string_view name = "softmax";
@@ -96,9 +96,9 @@ template <int Rank, int Axis, class L> [[nodiscard]] auto labels_beside(const L&
   return labels.template unsqueeze<axis_of<Axis, Rank>>();
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// exp(x) / sum(exp(x)) along an axis, without overflow.
 template <int Axis = -1, TensorOperand X> [[nodiscard]] auto softmax(X&& x) {
@@ -148,4 +148,4 @@ template <int Axis = -1, TensorOperand X, AnyTensor L> [[nodiscard]] auto cross_
       expr::operand<type>(std::forward<X>(logits)), expr::operand<type>(expr::labels_beside<rank, Axis>(labels)));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -18,16 +18,16 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Which norm: `norm<1>(x, order<1>)`. `order<0>` counts what is not zero.
 template <int P> struct Order {};
 /// `norm(x, order<1>)`: which norm.
 template <int P> inline constexpr Order<P> order{};
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Orders that are no numbers.
 struct OrderOfMax {};
@@ -67,9 +67,9 @@ template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_no
 
 [[nodiscard]] double checked_order(double p);
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The greatest magnitude, and the least.
 inline constexpr expr::OrderOfMax order_inf{};
@@ -105,7 +105,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::Kee
   return expr::norm_of_order<Axes...>(std::forward<X>(x), expr::checked_order(p), keepdims);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/norms.ipp>

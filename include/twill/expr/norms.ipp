@@ -5,7 +5,7 @@
 
 #include <twill/expr/norms.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY double checked_order(double p) {
   if (p == 0 || p - p != 0)
@@ -14,4 +14,4 @@ TWILL_BODY double checked_order(double p) {
   return p;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

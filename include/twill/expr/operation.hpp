@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// One primitive with promotion of its operands.
 template <Primitive P> struct Apply {
@@ -80,9 +80,9 @@ template <Primitive P, class... X> [[nodiscard]] auto apply_node(X&&... x) {
   return Node<Apply<P>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 template <> struct Algebra<ArgumentKind::tensor> {
   template <Primitive P, class X> static auto apply(X&& x) { return expr::apply_node<P>(std::forward<X>(x)); }
@@ -113,4 +113,4 @@ template <> struct Algebra<ArgumentKind::tensor> {
   }
 };
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA

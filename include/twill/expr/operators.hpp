@@ -12,7 +12,7 @@
 
 #include <utility>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// `a + b` element by element; shapes broadcast, a plain number does not widen the type.
 template <class A, OperandWith<A> B> [[nodiscard]] auto operator+(A&& a, B&& b) {
@@ -148,4 +148,4 @@ template <AnyTensor X, AnyOperand B> X&& operator>>=(X&& x, B&& b) {
   return std::forward<X>(x);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// The memory of a tensor as a place for values. It holds a handle.
 template <class T, class D, class S> class Destination {
@@ -36,13 +36,13 @@ private:
   Tensor<T, D, S> target_;
 };
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Where the values of an expression are to be written: `out(x) = a * b`.
 template <class T, class D, class S> [[nodiscard]] auto out(const Tensor<T, D, S>& target) {
   return expr::Destination<T, D, S>(target);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

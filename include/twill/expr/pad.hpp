@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// What surrounds a padded tensor: one value, its outermost elements, its mirror image without or with the edge itself, or
 /// its other end.
@@ -36,9 +36,9 @@ struct PadWidth {
   std::int64_t after = 0;  ///< elements behind it
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Where the element at `place` relative to the source's begin comes from. Mirrors and wraps as often as needed.
 [[nodiscard]] constexpr std::int64_t pad_source(PadMode mode, std::int64_t place, std::int64_t extent) {
@@ -84,9 +84,9 @@ void pad_axis(const X& result, Dims box, const Dims& origin, int axis, PadWidth 
   fill(extent, extent + width.after);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The tensor with so many elements put before and behind each axis, in new memory.
 /// throws: ValueError for negative widths, and where there is nothing to repeat
@@ -137,4 +137,4 @@ requires(std::remove_cvref_t<X>::shape_type::rank > 1)
   return pad(std::forward<X>(x), widths, options);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

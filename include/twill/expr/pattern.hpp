@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 inline constexpr int max_labels = 32;
 inline constexpr int max_factors = 8;
@@ -253,4 +253,4 @@ struct LabelExtents {
   return result;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

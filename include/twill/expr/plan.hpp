@@ -26,7 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// How an operand moves along the rows of a kernel. Vectors and broadcasts are the fast path.
 enum class Pace : std::uint8_t {
@@ -90,9 +90,9 @@ struct ExpressionPlan {
   }
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Whether an expression's kernels are a GPU's.
 template <class E>
@@ -232,9 +232,9 @@ template <class Op, unsigned Mask, Rest Remains, class... A> struct Launches<Red
   }
 };
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The plan of an expression's type, `plan<decltype(tanh(a * b + c))>()`: for tensors that lie as their types suggest, without
 /// gaps and in row-major order. A tensor that is named twice counts twice.
@@ -246,4 +246,4 @@ template <LazyValue E> [[nodiscard]] consteval ExpressionPlan plan() {
   return result;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

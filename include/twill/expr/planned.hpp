@@ -21,7 +21,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// The same addresses and strides, on a device that runs nothing.
 template <class T, class D, class S> [[nodiscard]] Tensor<T, Meta, S> on_meta(const Tensor<T, D, S>& x) {
@@ -74,9 +74,9 @@ template <class Rule, class... A> [[nodiscard]] auto on_meta(const Product<Rule,
 
 [[nodiscard]] ExpressionPlan plan_of_launches(const List<kernel::LaunchRecord>& launches);
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// What would happen if the expression were evaluated now. A tensor that is named twice is read from memory once.
 /// throws: what evaluating it would
@@ -97,7 +97,7 @@ template <LazyValue E> [[nodiscard]] ExpressionPlan plan(E&& expression) {
 /// A plan as a table: one line for the whole, one for each operand.
 [[nodiscard]] std::string to_string(const ExpressionPlan& plan);
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/planned.ipp>

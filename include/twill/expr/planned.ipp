@@ -5,7 +5,7 @@
 
 #include <twill/expr/planned.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY std::int64_t elements_of(const kernel::LaunchRecord& launch, const kernel::OperandRecord& operand) {
   if (operand.elements >= 0) return operand.elements;
@@ -57,9 +57,9 @@ TWILL_COLD TWILL_BODY ExpressionPlan plan_of_launches(const List<kernel::LaunchR
   return plan;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 TWILL_COLD TWILL_BODY std::string to_string(const ExpressionPlan& plan) {
   const auto bytes = [](std::int64_t count) {
@@ -81,4 +81,4 @@ TWILL_COLD TWILL_BODY std::string to_string(const ExpressionPlan& plan) {
   return text;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -25,7 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// "matmul: left has 3 columns, right has 2 rows" and its like.
 [[noreturn]] void throw_extents(std::string_view name, const Pattern& pattern, const LabelExtents& extents,
@@ -130,7 +130,7 @@ template <class Rule, class... X> [[nodiscard]] auto product_node(X&&... x) {
   return Product<Rule, operand_t<DType::float32, X>...>(operand<DType::float32>(std::forward<X>(x))...);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/product.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/expr/product.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 [[gnu::noinline]] TWILL_BODY void throw_extents(std::string_view name, const Pattern& pattern,
                                                 const LabelExtents& extents, const Dims* shapes) {
@@ -32,4 +32,4 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
   throw ShapeError(text);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

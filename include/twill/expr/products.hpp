@@ -18,16 +18,16 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Axes in an order, for `tensordot<Axes<1, 0>, Axes<0, 1>>(a, b)`; negative ones count from the end.
 template <int... A> struct Axes {
   static constexpr int count = static_cast<int>(sizeof...(A)); ///< how many there are
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Contracts pairs of axes; the others stay, those of the left operand first.
 [[nodiscard]] constexpr Pattern tensordot_pattern(int left, int right, int pairs, const int* left_axes,
@@ -116,9 +116,9 @@ template <class X> [[nodiscard]] decltype(auto) flattened(X&& x) {
     return eval(std::forward<X>(x)).flatten();
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Contracts the last axis of a with the second to last of b (the only one of a vector): NumPy's `dot`.
 /// throws: ShapeError, DeviceError
@@ -227,4 +227,4 @@ template <TensorOperand X, TensorOperand W, TensorOperand B> [[nodiscard]] auto 
   return linear(std::forward<X>(x), std::forward<W>(weight)) + std::forward<B>(bias);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

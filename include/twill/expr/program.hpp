@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 template <kernel::Line L> constexpr auto line_type() {
   using kernel::LineKind;
@@ -115,4 +115,4 @@ inline constexpr OperandMap operand_map = [] {
   return map;
 }();
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

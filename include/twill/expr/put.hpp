@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// The values of an operand: a tensor, or a scalar tensor for a number.
 template <class T, class D, class V> [[nodiscard]] auto values_of(V&& values, const D& device) {
@@ -29,9 +29,9 @@ template <Writing W, class Node, class V> void scatter_values(const char* operat
   scatter<W>(operation, node, values_of<typename Node::value_type>(std::forward<V>(values), node.device()));
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Overwrites the elements of the flattened x at these indices. throws: IndexError, ShapeError
 template <AnyTensor X, TensorOperand I, AnyOperand V> void put(const X& x, I&& index, V&& values) {
@@ -74,4 +74,4 @@ template <int Axis, AnyTensor X, TensorOperand I, AnyOperand V> void scatter_add
       std::forward<V>(values));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -29,14 +29,14 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Which value lies between two neighbours when a quantile falls between them.
 enum class Interpolation : std::uint8_t { linear, lower, higher, nearest, midpoint };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::expr::quantiles::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { namespace quantiles { inline namespace TWILL_ISA {
 
 /// In what the elements of a type are compared.
 template <class T> struct Compared { using type = compute_t<T>; };
@@ -126,9 +126,9 @@ template <Rest Remains, int... Axes, class X>
   return quantiles<mask, To>(source, {q}, method, reduced_dims(source.shape(), mask, Remains));
 }
 
-} // namespace twill::inline v0::expr::quantiles::inline TWILL_ISA
+}}}}} // namespace twill::v0::expr::quantiles::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The value below which a fraction q of the elements lies. throws: ValueError (q outside 0 to 1), OutOfMemoryError
 template <int... Axes, TensorOperand X>
@@ -175,7 +175,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto median(X&& x, expr::K
   return quantile<Axes...>(std::forward<X>(x), 0.5, keepdims);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/quantile.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/expr/quantile.hpp>
 
-namespace twill::inline v0::expr::quantiles::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { namespace quantiles { inline namespace TWILL_ISA {
 
 TWILL_BODY Place place_of(double q, std::int64_t length, Interpolation method) {
   const double at = q * static_cast<double>(length - 1);
@@ -34,4 +34,4 @@ TWILL_BODY void require_fraction(const char* operation, double q) {
     throw ValueError(std::string(operation) + ": q is " + std::to_string(q) + "; it lies between 0 and 1");
 }
 
-} // namespace twill::inline v0::expr::quantiles::inline TWILL_ISA
+}}}}} // namespace twill::v0::expr::quantiles::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// What becomes of the axes along which a row operation runs.
 enum class Rest : std::uint8_t { dropped, kept, whole };
@@ -120,4 +120,4 @@ template <class Op, Rest Remains, int... Axes, class... X> [[nodiscard]] auto re
   return reduced_over<Op, Remains, Axes...>(operand<numbers>(std::forward<X>(x))...);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

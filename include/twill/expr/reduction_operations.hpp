@@ -15,7 +15,7 @@
 #include <limits>
 #include <string_view>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// A reduction that is one associative combination.
 template <kernel::Reduction R> struct Combine {
@@ -147,4 +147,4 @@ template <int Correction, bool Root = false> struct VarianceOfNumbers {
   }
 };
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

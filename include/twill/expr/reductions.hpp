@@ -14,13 +14,13 @@
 
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 struct KeepDims {};
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// `sum<1>(x, keepdims)`: the reduced axes stay, with extent 1.
 inline constexpr expr::KeepDims keepdims{};
@@ -102,4 +102,4 @@ requires(sizeof...(Axis) <= 1) [[nodiscard]] auto argmin(X&& x, expr::KeepDims) 
   return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::min>, expr::Rest::kept, Axis...>(std::forward<X>(x));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

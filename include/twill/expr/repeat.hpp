@@ -21,7 +21,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Extents of x repeated so many times along each axis, aligned from the right.
 [[nodiscard]] constexpr Dims tiled_dims(const Dims& x, const Dims& counts) {
@@ -92,9 +92,9 @@ template <int Axis, class X> [[nodiscard]] X rolled(const X& x, std::int64_t shi
   return result;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The whole tensor again and again: `tile(x, 2, 3)`; counts are aligned from the right. throws: ValueError
 template <TensorOperand X, std::integral... Counts> [[nodiscard]] auto tile(X&& x, Counts... counts) {
@@ -143,4 +143,4 @@ template <TensorOperand X> [[nodiscard]] auto roll(X&& x, std::int64_t shift) {
   return expr::rolled<0>(source.flatten(), shift).template reshape<S>(source.shape());
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

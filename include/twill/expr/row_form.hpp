@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 enum class Form : std::uint8_t { elementwise, rows, totals, columns, permuted, staged };
 
@@ -120,4 +120,4 @@ template <class E> [[nodiscard]] constexpr Form form_of() {
   }
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -12,7 +12,7 @@
 #include <twill/expr/symbol.hpp>
 #include <twill/kernel/program.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 [[nodiscard]] constexpr Symbol reduce_row(kernel::Reduction reduction, Symbol x) {
   return {x.code(), x.code().reduce(kernel::LineKind::reduce, reduction, x.line())};
@@ -101,4 +101,4 @@ struct ScaledVariance {
   return log(sum(exp(value - shift))) + shift;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// A function of symbols that computes 16-bit floats as float and gives them back. A last operand that is a setting has no
 /// part in the choice of the element type.
@@ -43,9 +43,9 @@ template <class F, bool HasSetting = false> struct RowFunction {
   }
 };
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// What a function of the rows along an axis makes of each element:
 /// `rowwise([](auto x) { const auto e = exp(x - max(x)); return e / sum(e); }, a * b)`. Operands broadcast.
@@ -64,4 +64,4 @@ requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, expr
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::kept, Axis>(std::forward<X>(x)...);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -27,16 +27,16 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// How elements are chosen.
 struct SamplingOptions {
   bool replacement = false; ///< whether one can be chosen again
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// 0 to n - 1 in the order of random keys; of equal keys, in their own. The upper bits of a key say which of many short
 /// stretches it belongs to, so that no sort has far to go.
@@ -52,9 +52,9 @@ void draw_without_replacement(const double* weights, double* clocks, std::int64_
 
 [[noreturn]] inline void throw_sampling(const std::string& text) { throw ValueError("multinomial: " + text); }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// 0 to n - 1 in random order. throws: ValueError
 template <Device D = Cpu>
@@ -147,7 +147,7 @@ requires(std::remove_cvref_t<X>::shape_type::rank > 0)
   return eval(take<0>(source, narrow<0>(permutation(n, source.device()), 0, count)));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/sampling.ipp>

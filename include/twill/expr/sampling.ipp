@@ -5,7 +5,7 @@
 
 #include <twill/expr/sampling.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw) {
   struct Keyed {
@@ -63,4 +63,4 @@ TWILL_BODY void draw_without_replacement(const double* weights, double* clocks, 
   std::copy(order, order + count, to);
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 enum class Writing : std::uint8_t { replace, add };
 
@@ -100,7 +100,7 @@ template <Writing W, class Node, class X> void scatter(const char* operation, co
   });
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/scatter.ipp>

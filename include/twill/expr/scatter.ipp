@@ -5,7 +5,7 @@
 
 #include <twill/expr/scatter.hpp>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY void ScatterPlan::add(const std::int64_t* data, const Dims& own, const Dims& strides,
                                  std::int64_t step_of_it) {
@@ -14,4 +14,4 @@ TWILL_BODY void ScatterPlan::add(const std::int64_t* data, const Dims& own, cons
   step[count++] = step_of_it;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// How far the divisor of a variance lies below the number of elements.
 template <int Value> struct Correction {};
@@ -63,9 +63,9 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto count_nonzero(X&& x, 
   return sum<Axes...>(std::forward<X>(x) != 0, keepdims);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Weights for one axis of a tensor stand along that axis; any others broadcast as they are.
 template <int Rank, int... Axes, class W> [[nodiscard]] constexpr decltype(auto) weights_along(W&& weights) {
@@ -83,9 +83,9 @@ template <int Rank, int... Axes, class W> [[nodiscard]] constexpr decltype(auto)
 }
 template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::shape_type::rank;
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// sum(x weights) / sum(weights). Weights have the shape of x, one that broadcasts to it, or that of the one axis.
 template <int... Axes, TensorOperand X, TensorOperand W> [[nodiscard]] auto average(X&& x, W&& weights) {
@@ -162,4 +162,4 @@ template <int... Axes, TensorOperand X, int C = 1>
   return expr::reduced_node<expr::VarianceOfNumbers<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

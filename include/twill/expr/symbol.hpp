@@ -19,7 +19,7 @@
 
 #include <concepts>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 using namespace elementwise;
 using kernel::Primitive;
@@ -178,9 +178,9 @@ private:
 [[nodiscard]] constexpr Symbol operator+(Symbol x) { return x; }
 // clang-format on
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 template <> struct Algebra<ArgumentKind::symbol> {
   using Symbol = expr::Symbol;
@@ -208,4 +208,4 @@ template <> struct Algebra<ArgumentKind::symbol> {
   }
 };
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Axes [first, last) of `from` appended to `to`.
 constexpr void append_axes(Dims& to, const Dims& from, int first, int last) {
@@ -155,9 +155,9 @@ private:
   }
 };
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The slices of x that an index tensor chooses along an axis, whose place its axes take; without an axis, the elements of
 /// the flattened x. throws: IndexError
@@ -192,4 +192,4 @@ requires(!(std::is_same_v<typename std::remove_cvref_t<I>::value_type, bool> || 
   return expr::Selection(expr::gather_axes<0>("index", x, expr::evaluated(std::forward<I>(indices))...));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

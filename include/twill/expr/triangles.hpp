@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Keeps x where column - row <= offset (or, for the upper triangle, >= offset) and writes zeros elsewhere.
 template <bool Upper, class X> [[nodiscard]] X triangle(const X& x, std::int64_t offset) {
@@ -56,9 +56,9 @@ template <bool Upper, class X> [[nodiscard]] X triangle(const X& x, std::int64_t
   return result;
 }
 
-} // namespace twill::inline v0::expr::inline TWILL_ISA
+}}}} // namespace twill::v0::expr::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The lower triangle, zeros above the diagonal that lies `offset` to the right of the main one.
 template <TensorOperand X> [[nodiscard]] auto tril(X&& x, std::int64_t offset = 0) {
@@ -105,4 +105,4 @@ template <int A = 0, int B = 1, TensorOperand X> [[nodiscard]] auto trace(X&& x,
   return sum<-1>(diagonal<A, B>(expr::evaluated(std::forward<X>(x)), offset));
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <concepts>
 #include <utility>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// What the backward pass does about the values inside of a `checkpoint`.
 enum class Recompute : bool { no, yes };
@@ -36,9 +36,9 @@ template <class F> struct Checkpointed {
   }
 };
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// f as a part of a model whose inner values are computed again in the backward pass instead of being kept:
 /// `x = checkpoint([](auto x) { return block(x); })(x);`. Gradients have the same bits as without.
@@ -48,4 +48,4 @@ template <class F>
   return {std::move(f), recompute};
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

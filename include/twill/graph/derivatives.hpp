@@ -8,7 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 
-namespace twill::inline v0::graph::detail {
+namespace twill { inline namespace v0 { namespace graph { namespace detail {
 
 /// The number that was broadcast to the value's shape; null for another value.
 [[nodiscard]] TWILL_CONSTEXPR const Node* constant_of(Value value) {
@@ -286,4 +286,4 @@ TWILL_CONSTEXPR InputGradients node_gradient(Graph& graph, int id, Value g,
   return result;
 }
 
-} // namespace twill::inline v0::graph::detail
+}}}} // namespace twill::v0::graph::detail

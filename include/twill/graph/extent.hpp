@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// A few values in place. The checks of std::array take ten steps of a constant evaluation for each access, this takes two:
 /// passes over graphs consist of such accesses, and compilers limit the steps.
@@ -148,4 +148,4 @@ struct Extents {
   return result;
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// Each enumerator is the message; `left` and `right` of the fault are the two values that disagree.
 enum class Problem : std::uint8_t {
@@ -152,4 +152,4 @@ struct Fault {
   return towards_zero + (rounded < number && number > 0 ? 1 : 0) - (rounded > number && number < 0 ? 1 : 0);
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <span>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 // The lists of records of a graph: `list(type, name)`.
 // clang-format off
@@ -20,7 +20,7 @@ namespace twill::inline v0::graph {
   list(Node, nodes) \
   list(InputInfo, inputs) \
   list(ParameterInfo, parameters) \
-  list(KnobInfo, knobs) \
+  list(RunScalarInfo, run_scalars) \
   list(Symbol, symbols) \
   list(Requirement, requirements) \
   list(IntegerBounds, bounds) \
@@ -99,7 +99,7 @@ template <GraphSizes S> struct FrozenGraph {
   }
 };
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph
 
 #if TWILL_HEADER_ONLY
 #include <twill/graph/frozen.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/graph/frozen.hpp>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 TWILL_BODY Graph thaw(const GraphView& view) {
   Graph graph{};
@@ -20,4 +20,4 @@ TWILL_BODY Graph thaw(const GraphView& view) {
   return graph;
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

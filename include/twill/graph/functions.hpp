@@ -19,25 +19,25 @@
 #include <numbers>
 #include <optional>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 using elementwise::cast;
 
 /// The rule of a formula's gradients, where it is not that of its lines.
 template <class F> inline constexpr const Operation* rule_of = nullptr;
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// A formula's value by the operation that its argument comes from, where that computes it on its way.
 using Absorber = std::optional<Value> (*)(Value);
 /// The operations that do so: an activation behind a product, as ops/biased_product.hpp says.
 template <class F> inline constexpr Absorber absorbed = nullptr;
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::elementwise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 template <> struct Algebra<ArgumentKind::value> {
   using Term = graph::Term;
@@ -83,9 +83,9 @@ private:
   }
 };
 
-} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+}}}} // namespace twill::v0::elementwise::TWILL_ISA
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 namespace detail {
 using Two = Applied<2>;
@@ -172,4 +172,4 @@ template <>
 inline constexpr const Operation* rule_of<formula::Celu> =
     &detail::smooth_rule<detail::celu_slope, detail::celu_by_scale>;
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -12,7 +12,7 @@
 #include <array>
 #include <cstddef>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 namespace detail {
 
@@ -191,4 +191,4 @@ template <std::size_t N>
   return gradients(result, std::array<Value, 1>{variable}, line)[0];
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -18,20 +18,20 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// What tracing a function leaves: nodes in an order in which operands come first, and what is known of inputs and
 /// weights.
 class Graph : public GraphState {
 public:
-  List<Node> nodes{};               ///< operands before those that use them
-  List<InputInfo> inputs{};         ///< of the function, in the order of its arguments
-  List<ParameterInfo> parameters{}; ///< weights, buffers and states
-  List<KnobInfo> knobs{};           ///< numbers that may change between runs
-  List<Symbol> symbols{};           ///< the dynamic extents
-  List<Requirement> requirements{}; ///< what extents have to fulfil at run time
-  List<IntegerBounds> bounds{};     ///< what integer inputs have to stay inside of
-  List<int> outputs{};              ///< node by node, the results
+  List<Node> nodes{};                ///< operands before those that use them
+  List<InputInfo> inputs{};          ///< of the function, in the order of its arguments
+  List<ParameterInfo> parameters{};  ///< weights, buffers and states
+  List<RunScalarInfo> run_scalars{}; ///< numbers that may change between runs
+  List<Symbol> symbols{};            ///< the dynamic extents
+  List<Requirement> requirements{};  ///< what extents have to fulfil at run time
+  List<IntegerBounds> bounds{};      ///< what integer inputs have to stay inside of
+  List<int> outputs{};               ///< node by node, the results
   List<char>
       channels_last_outputs{};      ///< which outputs are handed out as such inputs are handed in; none behind its end
   List<TapInfo> taps{};             ///< values that hooks or tables may look at
@@ -243,16 +243,16 @@ public:
     return info.node;
   }
 
-  /// A run-time scalar; the same name gives the same knob.
-  TWILL_CONSTEXPR int add_knob(std::string_view name, DType dtype, double initial) {
+  /// A run-time scalar; the same name gives the same run_scalar.
+  TWILL_CONSTEXPR int add_run_scalar(std::string_view name, DType dtype, double initial) {
     const Name wanted{name};
-    const KnobInfo* const known = knobs.data();
-    const std::size_t count = knobs.size();
+    const RunScalarInfo* const known = run_scalars.data();
+    const std::size_t count = run_scalars.size();
     std::size_t index = 0;
     while (index < count && !(known[index].name.hash == wanted.hash && known[index].name == wanted)) ++index;
-    if (index == count) knobs.push_back({.name = wanted, .dtype = dtype, .initial = initial});
+    if (index == count) run_scalars.push_back({.name = wanted, .dtype = dtype, .initial = initial});
     Node node{};
-    node.kind = Kind::knob;
+    node.kind = Kind::run_scalar;
     node.dtype = dtype;
     node.index = static_cast<int>(index);
     return add(node);
@@ -338,4 +338,4 @@ private:
   }
 };
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 namespace graph {
 
 /// A dimension's name as a value; users write `Dim<"batch">`.
@@ -64,4 +64,4 @@ template <auto... ExtentsOfInput> using Input = BasicInput<void, ExtentsOfInput.
 /// A tensor of a given element type: token numbers, masks.
 template <Scalar T, auto... ExtentsOfInput> using InputOf = BasicInput<T, ExtentsOfInput...>;
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph::detail {
+namespace twill { inline namespace v0 { namespace graph { namespace detail {
 
 /// What of a loop's body is done in every step, and needed. Positions count from the first node of the body.
 struct LoopBody {
@@ -206,4 +206,4 @@ private:
   int loop_;
 };
 
-} // namespace twill::inline v0::graph::detail
+}}}} // namespace twill::v0::graph::detail

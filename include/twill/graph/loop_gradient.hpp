@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::graph::detail {
+namespace twill { inline namespace v0 { namespace graph { namespace detail {
 
 /// Differentiates one loop of a graph.
 class LoopGradient {
@@ -183,6 +183,6 @@ private:
   List<Alias> aliases_{};
 };
 
-} // namespace twill::inline v0::graph::detail
+}}}} // namespace twill::v0::graph::detail
 
 #include <twill/graph/gradient.hpp> // at the end: the sweep over all nodes and this rule call each other

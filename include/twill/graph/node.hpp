@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 using kernel::Primitive;
 using kernel::Reduction;
@@ -25,7 +25,7 @@ enum class Kind : std::uint8_t {
   input,         ///< a tensor given by the caller; `index` counts them
   parameter,     ///< a weight of the model, or an optimiser's state; `index` into the graph's list
   constant,      ///< `value / over`, a scalar
-  knob,          ///< a scalar that changes between runs; `index` into the graph's list
+  run_scalar,    ///< a scalar that changes between runs; `index` into the graph's list
   iota,          ///< the row-major position of each element of its shape, int64
   primitive,     ///< elementwise
   cast,          ///< elementwise conversion to `dtype`
@@ -112,7 +112,7 @@ struct Node {
   std::int8_t slot = 0;                     ///< of the device that computes it, see graph/slots.hpp
   Few<std::int8_t, max_rank> permutation{}; ///< which axis of the operand each axis is, where it is a view
   Few<int, max_inputs> inputs{-1, -1, -1, -1, -1, -1, -1, -1}; ///< ids of operands
-  int index = 0;    ///< of an input, parameter, knob, result or list of attributes
+  int index = 0;    ///< of an input, parameter, run_scalar, result or list of attributes
   int scope = 0;    ///< in which scope it was traced, from 1; negative: for the gradient of what was traced there
   int region = 0;   ///< the part of the function, see graph/checkpoint.hpp, whose kernels the node is computed in
   double value = 0; ///< of a constant, or the number an operation takes
@@ -150,4 +150,4 @@ inline constexpr unsigned view_kinds =
 /// The input that such a node copies.
 [[nodiscard]] constexpr int copied_input(Kind kind) { return kind == Kind::assign || kind == Kind::close ? 1 : 0; }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// A node of the operation: its result 0. `attributes` are integers that its kernel reads.
 [[nodiscard]] TWILL_CONSTEXPR Value add_operation(const Operation& operation, std::initializer_list<Value> inputs,
@@ -45,4 +45,4 @@ namespace twill::inline v0::graph {
   return {first.graph(), first.graph().add(node)};
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

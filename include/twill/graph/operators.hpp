@@ -8,7 +8,7 @@
 #include <twill/core/promotion.hpp>
 #include <twill/graph/shape_functions.hpp>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// The same elements as another type.
 [[nodiscard]] TWILL_CONSTEXPR Value cast(Value value, DType dtype) {
@@ -214,8 +214,8 @@ namespace detail {
 }
 
 /// A scalar that the caller may change between runs.
-[[nodiscard]] TWILL_CONSTEXPR Value knob(Graph& graph, std::string_view name, double initial, DType dtype) {
-  return {graph, graph.add_knob(name, dtype, initial)};
+[[nodiscard]] TWILL_CONSTEXPR Value run_scalar(Graph& graph, std::string_view name, double initial, DType dtype) {
+  return {graph, graph.add_run_scalar(name, dtype, initial)};
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// A name of at most 63 characters, usable in constant evaluation and as part of constexpr data. It carries a hash, because
 /// comparing characters is what tracing would spend most of its steps on.
@@ -174,7 +174,7 @@ struct RegionInfo {
 };
 
 /// A scalar that the caller may change between runs without compiling anything again.
-struct KnobInfo {
+struct RunScalarInfo {
   Name name{};
   DType dtype = DType::float32;
   double initial = 0;
@@ -209,4 +209,4 @@ struct Symbol {
   Name name{};
 };
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -8,7 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// Nodes from `begin` to before `end`.
 struct Part {
@@ -50,4 +50,4 @@ TWILL_CONSTEXPR void compute_again(Graph& graph, const Parts& parts) {
   graph.regions.swap(regions);
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

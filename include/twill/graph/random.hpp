@@ -11,12 +11,12 @@
 #include <twill/graph/ranks.hpp>
 #include <twill/graph/shape_functions.hpp>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// Names of the run-time numbers that random draws depend on; a run fills them in.
-inline constexpr std::string_view seed_knob = "random.seed";
+inline constexpr std::string_view seed_scalar = "random.seed";
 /// The run-time number that tells one step's draws from another's.
-inline constexpr std::string_view step_knob = "random.step";
+inline constexpr std::string_view step_scalar = "random.step";
 
 namespace detail {
 
@@ -46,8 +46,8 @@ TWILL_CONSTEXPR Value positions_in_whole(Graph& graph, Value position, const Ext
   position.dtype = DType::int64;
   position.shape = shape;
   position.index = draw + 1; // not zero: counts from the run's first row on
-  const Value seed = spread(graph.add_knob(seed_knob, DType::int64, 0));
-  const Value step = spread(graph.add_knob(step_knob, DType::int64, 0));
+  const Value seed = spread(graph.add_run_scalar(seed_scalar, DType::int64, 0));
+  const Value step = spread(graph.add_run_scalar(step_scalar, DType::int64, 0));
   const Value number = spread(graph.add_constant(DType::int64, draw));
   Value own{graph, graph.add(position)};
   if (graph.split.ranks.size > 1) own = detail::positions_in_whole(graph, own, shape);
@@ -88,4 +88,4 @@ TWILL_CONSTEXPR Value draws_of_steps(Graph& graph, const Extents& shape) {
 
 } // namespace detail
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// So many ranks that work on one model, under a name of at most 16 characters.
 template <FixedString Name, int Size> struct RankAxis {
@@ -32,22 +32,22 @@ concept AnyRankAxis = requires {
   { A::id } -> std::convertible_to<kernel::AxisId>;
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// The names of run-time numbers that are the rank along an axis begin so; the initial value is the number of ranks.
-inline constexpr std::string_view rank_knob = "rank along ";
+inline constexpr std::string_view rank_scalar = "rank along ";
 
 /// Which of the ranks along an axis runs this: 0, 1, …, a scalar of int64.
 [[nodiscard]] TWILL_CONSTEXPR Value rank_along(Graph& graph, const kernel::AxisId& axis) {
-  Name name{rank_knob};
+  Name name{rank_scalar};
   for (int i = 0; i < 16 && axis.character(i) != 0; ++i) {
     const char character = axis.character(i);
     name.append({&character, 1});
   }
-  return knob(graph, name.view(), static_cast<double>(axis.size), DType::int64);
+  return run_scalar(graph, name.view(), static_cast<double>(axis.size), DType::int64);
 }
 template <AnyRankAxis A> [[nodiscard]] constexpr Value rank_along(Graph& graph) { return rank_along(graph, A::id); }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -7,7 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// Whether a reduced axis stays with extent one or disappears.
 enum class KeepDims : bool { no, yes };
@@ -121,4 +121,4 @@ namespace detail {
   return biased * (count / (count - correction));
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

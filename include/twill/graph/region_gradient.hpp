@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::graph::detail {
+namespace twill { inline namespace v0 { namespace graph { namespace detail {
 
 class RegionGradient {
 public:
@@ -94,7 +94,7 @@ private:
 
   TWILL_CONSTEXPR int outside(int id) {
     const Node& source = graph_->node(id);
-    if (source.kind == Kind::constant || source.kind == Kind::knob || source.kind == Kind::iota) return id;
+    if (source.kind == Kind::constant || source.kind == Kind::run_scalar || source.kind == Kind::iota) return id;
     for (const Alias& alias : aliases_)
       if (alias.source == id) return alias.copy;
     Node node{};
@@ -134,6 +134,6 @@ private:
   int waits_for_ = -1;    ///< the gradient that has to be there first
 };
 
-} // namespace twill::inline v0::graph::detail
+}}}} // namespace twill::v0::graph::detail
 
 #include <twill/graph/gradient.hpp> // at the end: the sweep over all nodes and this rule call each other

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// What one step leaves: the carries for the next step, and its results. A whole loop leaves the last carries, and the
 /// results of all steps along a new first axis.
@@ -102,4 +102,4 @@ template <std::size_t Carries, std::size_t Inputs, class Body>
   return step;
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

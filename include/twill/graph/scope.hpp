@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
 class Scope {
@@ -50,4 +50,4 @@ private:
   int previous_scope_;
 };
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

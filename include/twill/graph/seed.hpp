@@ -6,7 +6,7 @@
 
 #include <twill/graph/graph.hpp>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// A value and the gradient that flows into it from outside.
 struct Seed {
@@ -16,4 +16,4 @@ struct Seed {
 
 TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables);
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <span>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// The value as a larger shape, aligned at the right; extents of one repeat.
 [[nodiscard]] TWILL_CONSTEXPR Value broadcast_to(Value value, const Extents& target) {
@@ -160,4 +160,4 @@ namespace twill::inline v0::graph {
   return reshape(value, shape, line);
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 inline constexpr int max_slots = 16;
 
@@ -58,7 +58,7 @@ public:
       node.slot = unplaced;
       return {};
     case Kind::constant:
-    case Kind::knob:
+    case Kind::run_scalar:
     case Kind::iota:
       node.slot = anywhere;
       return {};
@@ -102,4 +102,4 @@ private:
   int count_ = 1;
 };
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

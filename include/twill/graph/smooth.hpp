@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0::graph::detail {
+namespace twill { inline namespace v0 { namespace graph { namespace detail {
 
 /// A function's value and its operands, of one shape.
 template <int Count> struct Applied {
@@ -49,4 +49,4 @@ template <auto First, auto Second>
   return with_rule(y, smooth_rule<First, Second>, {beside(y, left), beside(y, right)});
 }
 
-} // namespace twill::inline v0::graph::detail
+}}}} // namespace twill::v0::graph::detail

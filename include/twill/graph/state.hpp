@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// A symbol that another one, or a number, stands for.
 struct MergedSymbol {
@@ -43,4 +43,4 @@ protected:
   bool merges_symbols_ = false; ///< whether extents may name symbols that were replaced
 };
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

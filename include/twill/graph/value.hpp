@@ -12,7 +12,7 @@
 
 #include <concepts>
 
-namespace twill::inline v0::graph {
+namespace twill { inline namespace v0 { namespace graph {
 
 using namespace elementwise;
 
@@ -112,4 +112,4 @@ struct Term : ArgumentBase<ArgumentKind::value, Term> {
   return true;
 }
 
-} // namespace twill::inline v0::graph
+}}} // namespace twill::v0::graph

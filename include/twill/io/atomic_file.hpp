@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// A file that appears whole or not at all, at `finish`.
 class AtomicFile {
@@ -69,7 +69,7 @@ void remove_unfinished(const std::string& path);
 
 } // namespace detail
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/atomic_file.ipp>

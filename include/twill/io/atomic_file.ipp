@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 namespace detail {
 
@@ -106,4 +106,4 @@ TWILL_BODY void AtomicFile::finish() {
   sync_folder(folder_of(path_));
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// The bytes of a tensor of these extents. throws: ValueError, `where` first, for more bytes than there are addresses
 [[nodiscard]] std::uint64_t checked_bytes(std::string_view where, DType dtype, const Dims& shape);
@@ -24,7 +24,7 @@ namespace twill::inline v0::io {
 /// throws: ValueError unless every byte of an array of bool is 0 or 1
 void require_truth_values(std::string_view where, DType dtype, std::span<const std::byte> bytes);
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/checked.ipp>

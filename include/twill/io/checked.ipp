@@ -5,7 +5,7 @@
 
 #include <twill/io/checked.hpp>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 TWILL_BODY std::uint64_t checked_bytes(std::string_view where, DType dtype, const Dims& shape) {
   std::uint64_t bytes = size_of(dtype);
@@ -28,4 +28,4 @@ TWILL_BODY void require_truth_values(std::string_view where, DType dtype, std::s
           join_text({where, " is damaged: element ", i, " of type bool is ", std::to_integer<unsigned>(bytes[i])}));
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

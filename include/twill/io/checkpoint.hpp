@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// Tensors in named sections, and named values: all that a program needs to go on bit for bit.
 class Checkpoint {
@@ -101,7 +101,7 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 /// naming the damage
 [[nodiscard]] Checkpoint load_checkpoint(const std::string& path);
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/checkpoint.ipp>

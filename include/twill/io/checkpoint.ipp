@@ -10,7 +10,7 @@
 #include <bit>
 #include <cstring>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 namespace detail {
 
@@ -228,4 +228,4 @@ TWILL_BODY Checkpoint load_checkpoint(const std::string& path) {
   return parse_checkpoint(join_text({"load_checkpoint: '", path, "'"}), file->bytes(), file);
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

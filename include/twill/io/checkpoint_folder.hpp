@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// How many checkpoints stay in the folder.
 struct RotationOptions {
@@ -84,7 +84,7 @@ private:
   std::exception_ptr error_{};
 };
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/checkpoint_folder.ipp>

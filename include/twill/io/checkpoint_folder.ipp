@@ -5,7 +5,7 @@
 
 #include <twill/io/checkpoint_folder.hpp>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 TWILL_BODY CheckpointFolder::CheckpointFolder(std::string path, RotationOptions rotation)
     : path_{std::move(path)}, rotation_{rotation} {
@@ -99,4 +99,4 @@ TWILL_BODY std::optional<std::int64_t> CheckpointFolder::step_of(std::string_vie
   return whole == name_of(step) ? std::optional{step} : std::nullopt; // other spellings are files of others
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

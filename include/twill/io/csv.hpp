@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// The element types that text is read as.
 template <class T>
@@ -300,7 +300,7 @@ requires(sizeof...(F) > 0)
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/csv.ipp>

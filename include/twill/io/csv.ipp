@@ -7,7 +7,7 @@
 
 #include <map>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 TWILL_BODY CsvColumns CsvColumns::range(std::int64_t first, std::int64_t end) {
   CsvColumns columns{};
@@ -314,4 +314,4 @@ TWILL_BODY CsvLabels read_csv_labels(const std::string& path, const CsvColumn& c
                           options);
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

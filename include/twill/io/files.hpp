@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// Decides about one call ("open", "write", "fsync", "rename", ...) on a file: an errno with which it fails instead of
 /// being made, or 0.
@@ -94,7 +94,7 @@ template <class Call> auto file_call(std::string_view name, std::string_view pat
 
 } // namespace detail
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/files.ipp>

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 namespace detail {
 
@@ -114,4 +114,4 @@ TWILL_BODY void remove_file(const std::string& path) {
   detail::file_call("remove", path, [&] { return ::unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : -1; });
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 namespace detail {
 
@@ -146,4 +146,4 @@ private:
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

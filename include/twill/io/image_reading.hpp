@@ -17,15 +17,14 @@
 #include <span>
 #include <string_view>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// How large images of files may be.
 struct ImageOptions {
   std::int64_t max_pixels = std::int64_t{1} << 27; ///< Larger images are refused before memory is taken for them.
 };
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 /// An image being read from bytes that stay where they are. Steps return false after an error, whose text is then in
 /// `message`; height, width and the least number of bytes that can unfold to the pixels are known after the first.
@@ -62,7 +61,6 @@ template <ImageReading Reading>
   return image;
 }
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

@@ -22,10 +22,9 @@
 
 #include <jerror.h>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 /// A JPEG being read. Steps return false after an error, whose text is then in `message`.
 class JpegReading {
@@ -110,8 +109,7 @@ private:
   std::array<char, JMSG_LENGTH_MAX> message_{};
 };
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -128,4 +126,4 @@ inline namespace TWILL_ISA {
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

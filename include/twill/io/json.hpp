@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 class JsonReader {
 public:
@@ -86,7 +86,7 @@ private:
 /// Text in quotes, as JSON writes it.
 [[nodiscard]] std::string json_quoted(std::string_view text);
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/json.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/io/json.hpp>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 TWILL_BODY std::string_view JsonReader::quoted() {
   require('"');
@@ -139,4 +139,4 @@ TWILL_BODY std::string json_quoted(std::string_view text) {
   return result + '"';
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

@@ -28,7 +28,7 @@
 
 static_assert(std::endian::native == std::endian::little, "twill: npy: files are written little-endian");
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// Whether the last axis runs fastest, as in C, or the first, as in Fortran.
 enum class ElementOrder { row_major, column_major };
@@ -94,7 +94,7 @@ template <AnyTensor X> void save_npy(const std::string& path, const X& tensor, N
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/npy.ipp>

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 namespace detail {
 
@@ -297,4 +297,4 @@ TWILL_BODY void NpyWriter::finish() {
   file_.finish();
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

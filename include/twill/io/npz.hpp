@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// How a .npz file is written.
 struct NpzOptions {
@@ -210,4 +210,4 @@ inline void save_npz(const std::string& path, const nn::StateDict& arrays, NpzOp
   file.finish();
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

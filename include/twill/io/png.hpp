@@ -21,10 +21,9 @@
 #include <span>
 #include <string_view>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 /// A PNG being read. Steps return false after an error, whose text is then in `message`.
 class PngReading {
@@ -107,8 +106,7 @@ private:
   std::array<char, 160> message_{"libpng has no memory"};
 };
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -125,4 +123,4 @@ inline namespace TWILL_ISA {
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

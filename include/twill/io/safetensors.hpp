@@ -28,7 +28,7 @@
 
 static_assert(std::endian::native == std::endian::little, "twill: safetensors: the format is little-endian");
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// Free text beside the tensors.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
@@ -100,7 +100,7 @@ private:
 /// Writes tensors; the file appears whole or not at all. throws: SystemError, ValueError for one of a foreign type
 void save_safetensors(const std::string& path, const nn::StateDict& tensors, const Metadata& metadata = {});
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/safetensors.ipp>

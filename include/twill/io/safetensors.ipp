@@ -10,7 +10,7 @@
 #include <functional>
 #include <optional>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 namespace detail {
 
@@ -320,4 +320,4 @@ TWILL_BODY void save_safetensors(const std::string& path, const nn::StateDict& t
   file.finish();
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

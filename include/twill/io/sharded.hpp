@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sharded safetensors: a state in several files with an index, `model.safetensors.index.json`, as Hugging Face's
+// Sharded safetensors: a state in several files with an index, `model.safetensors.index.json`, as Hugging Signature's
 // libraries write and read large models. The index is written last, so a folder without one has no state, and a save
 // over an older state replaces it as a whole; a name that leaves the folder is refused. Read next: io/safetensors.hpp.
 
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// An index: the file of each tensor. It keeps places in the text, which has to outlive it, because a hostile text of
 /// short names would take many times its size as strings.
@@ -71,7 +71,7 @@ void save_sharded(const std::string& folder, const nn::StateDict& tensors, const
 /// throws: SystemError when a file cannot be read, ValueError naming file and tensor where index and files disagree
 [[nodiscard]] nn::StateDict load_sharded(const std::string& path);
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/sharded.ipp>

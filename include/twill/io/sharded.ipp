@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 TWILL_BODY ShardIndex::ShardIndex(std::string_view where, std::string_view text) : where_{where}, text_{text} {
   if (text.size() > max_header_bytes)
@@ -275,4 +275,4 @@ TWILL_BODY nn::StateDict load_sharded(const std::string& path) {
   return nn::StateDict{std::move(entries), std::move(foreign)};
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 namespace detail {
 
@@ -80,4 +80,4 @@ template <AnyTensor X>
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

@@ -26,7 +26,7 @@
 
 static_assert(std::endian::native == std::endian::little, "twill: tokens: files are read little-endian");
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// The type of a token in a file.
 template <class T>
@@ -120,4 +120,4 @@ private:
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

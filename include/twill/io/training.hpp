@@ -22,7 +22,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 inline namespace TWILL_ISA {
 
@@ -36,8 +36,7 @@ enum class OptionsOf : bool { checkpoint, program };
 
 } // namespace TWILL_ISA
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 /// The state of a rule as a checkpoint has it, without options where the program's count.
 [[nodiscard]] nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf options);
@@ -60,8 +59,7 @@ template <class T>
   }
 }
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -111,7 +109,7 @@ train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Ste
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/training.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/io/training.hpp>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 inline namespace TWILL_ISA {
 
@@ -23,8 +23,7 @@ TWILL_BODY Draw draw_of(const Checkpoint& checkpoint, std::string_view name) {
 
 } // namespace TWILL_ISA
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf options) {
   const nn::StateDict state = checkpoint.state("optimiser");
@@ -37,8 +36,7 @@ TWILL_BODY void require_allowed(std::string_view name, double value, optim::Allo
         {"checkpoint: '", name, "' is ", optim::option_text(value), ", has to be ", optim::allowed_text(allowed)}));
 }
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -99,4 +97,4 @@ TWILL_BODY data::Position position_of(const Checkpoint& checkpoint, std::string_
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

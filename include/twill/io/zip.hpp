@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::io {
+namespace twill { inline namespace v0 { namespace io {
 
 /// A file in an archive.
 struct ZipMember {
@@ -231,4 +231,4 @@ inline void unpack_zip_member(std::string_view where, const ZipMember& member, s
   });
 }
 
-} // namespace twill::inline v0::io
+}}} // namespace twill::v0::io

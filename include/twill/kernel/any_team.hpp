@@ -4,7 +4,7 @@
 // Any team behind one type, so that the loops that share out work are compiled once and not for each kind of team.
 // Read next: kernel/rows.hpp.
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// A reference to a team: `size()`, and `parallel(f)` which calls `f(rank, size)` once for each rank.
 class AnyTeam {
@@ -37,4 +37,4 @@ private:
   void (*parallel_)(const void*, Job, void*) = nullptr;
 };
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

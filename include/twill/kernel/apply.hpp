@@ -18,7 +18,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 namespace detail {
 template <class T> struct Compute { using type = T; };
@@ -239,4 +239,4 @@ template <Reduction R, class T> [[nodiscard]] constexpr T combine(T a, T b) {
     return static_cast<T>(a != T{0} && b != T{0});
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

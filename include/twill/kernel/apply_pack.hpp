@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 
@@ -345,4 +345,4 @@ template <Reduction R, class P> [[nodiscard]] TWILL_INLINE auto combine_lanes(co
     return kernel::combine<R>(static_cast<typename P::Value>(pack.v[0]), static_cast<typename P::Value>(pack.v[1]));
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

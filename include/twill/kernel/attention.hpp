@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 struct AttentionShape {
   std::int64_t batches = 0;
@@ -66,8 +66,7 @@ template <class T> struct AttentionGradients {
   T* dv = nullptr;
 };
 
-namespace detail {
-inline namespace TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 template <class T> class Attention {
   static constexpr std::int64_t rows_each = 32;
@@ -220,8 +219,7 @@ private:
   AttentionMask<T> mask_;
 };
 
-} // namespace TWILL_ISA
-} // namespace detail
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 
@@ -237,4 +235,4 @@ void attention_backward(const Team& team, const AttentionInputs<T>& inputs, cons
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Computes a block of `count` values, whole packs of the calling program.
 using BlockFunction = void (*)(std::byte* to, const BlockArgument* from, std::int64_t count);
@@ -78,7 +78,7 @@ void fill_reciprocal(std::byte* to, const std::byte* value, bool is_double);
 /// Indices `j` to `j + count` of a row.
 void load_indices(std::byte* to, std::int64_t at, std::int64_t stride, std::int64_t j, std::int64_t count);
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/block_functions.ipp>

@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 namespace vector_detail {
 
 /// Whether a primitive has a meaning on values of a type.
@@ -131,4 +131,4 @@ TWILL_BODY LineFunctions functions_of_cast(DType to, DType from) {
   return all[static_cast<std::size_t>(static_cast<int>(to) * computing_count + computing_index(from))];
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

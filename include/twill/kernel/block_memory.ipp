@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 namespace vector_detail {
 
 /// The first `count` of a few elements, as a block holds them.
@@ -148,4 +148,4 @@ TWILL_BODY void load_indices(std::byte* to, std::int64_t at, std::int64_t stride
     indices[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(at) + static_cast<std::uint64_t>(j + i) * step);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// The bytes of a shared argument: a pack of the type with the most lanes, or two registers.
 inline constexpr int shared_pack_bytes = 2 * vector_bytes;
@@ -138,4 +138,4 @@ inline constexpr int element_count = static_cast<int>(DType::float64) + 1;
 
 } // namespace vector_detail
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

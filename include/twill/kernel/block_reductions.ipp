@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 namespace vector_detail {
 
 /// Whether one false makes the result of truth values false.
@@ -171,4 +171,4 @@ TWILL_BODY ReductionFunctions functions_of(Reduction reduction, DType type, int 
   return {};
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// Runs of `run` elements in `outer` groups of `count`: how far they lie apart, in elements.
 struct Blocks {
@@ -149,7 +149,7 @@ void scatter_sums(const Team& team, const T* from, const std::int64_t* index, T*
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/blocks.ipp>

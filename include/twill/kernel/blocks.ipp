@@ -5,8 +5,7 @@
 
 #include <twill/kernel/blocks.hpp>
 
-namespace twill::inline v0::kernel {
-inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 TWILL_BODY void move_bytes(const Team& team, const std::byte* from, std::byte* to, Blocks b, std::int64_t size) {
   if (b.from_count == b.run && b.to_count == b.run) {
@@ -39,5 +38,4 @@ TWILL_BODY void move_bytes(const Team& team, const std::byte* from, std::byte* t
   });
 }
 
-} // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}}} // namespace twill::v0::kernel::TWILL_ISA

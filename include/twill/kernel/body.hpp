@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 
@@ -269,4 +269,4 @@ template <class P> struct Body {
   using Registers = File<std::make_integer_sequence<int, count>>;
 };
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 /// So many bytes, fewer than twice `Most`, in pieces of fixed sizes: a call of the library's copy costs more than a small kernel.
 template <int Most> TWILL_INLINE void copy_few(std::byte* to, const std::byte* from, std::int64_t bytes) {
@@ -96,7 +96,7 @@ TWILL_INLINE void fill_pack(std::byte* to, const std::byte* from, std::int64_t b
 /// So many copies of a row, one behind another; up to a register's bytes behind them may change. requires: bytes > 0
 void repeat(std::byte* to, const std::byte* row, std::int64_t bytes, std::int64_t times);
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/bytes.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/bytes.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 TWILL_BODY void clear_bytes(std::byte* to, std::int64_t bytes) {
   for (std::int64_t b = 0; b < bytes; b += vector_bytes) store(byte_address(to + b), RegisterBytes{0});
@@ -42,4 +42,4 @@ TWILL_BODY void repeat(std::byte* to, const std::byte* row, std::int64_t bytes, 
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

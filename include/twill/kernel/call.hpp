@@ -10,11 +10,11 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 class KeptOrders;
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// A launch, as `run` of an operation's kernel gets it.
 struct Call {
@@ -28,4 +28,4 @@ struct Call {
   cpu::KeptOrders* orders = nullptr; ///< of weights and their gradients in other runs, see device/cpu/kept_orders.hpp
 };
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// Merges dimensions that all operands walk alike and drops those of extent 1. With `keep_last_dimension`, the last one
 /// stays as it is: it is the row of a reduction. Operands keep their access kind along the last dimension.
@@ -48,4 +48,4 @@ constexpr void coalesce(Grid& grid, Operand* operands, int count, bool keep_last
   for (int axis = grid.rank; axis <= last; ++axis) grid[axis] = 0;
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

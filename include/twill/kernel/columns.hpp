@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 inline constexpr std::int64_t rows_of_chunk = 1024; ///< summed before chunks are combined
@@ -35,7 +35,7 @@ public:
   void run(const AnyTeam& team);
 
   /// Takes what each rank will need in a run, which is the same for each slice.
-  void rehearse(const AnyTeam& team) const;
+  void reserve(const AnyTeam& team) const;
 
 private:
   [[nodiscard]] std::int64_t chunks() const;
@@ -86,7 +86,7 @@ private:
 /// Runs a column program.
 void run_columns(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* bound);
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/columns.ipp>

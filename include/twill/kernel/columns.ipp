@@ -5,7 +5,7 @@
 
 #include <twill/kernel/columns.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 TWILL_BODY ColumnKernel::ColumnKernel(const ProgramTable& program, const Grid& grid, const Operand* bound)
     : program_{program},
@@ -30,7 +30,7 @@ TWILL_BODY void ColumnKernel::run(const AnyTeam& team) {
   for (std::int64_t slice = 0; slice < walk_.count(); ++slice, walk_.next(start_.at)) one_slice(team);
 }
 
-TWILL_COLD TWILL_BODY void ColumnKernel::rehearse(const AnyTeam& team) const {
+TWILL_COLD TWILL_BODY void ColumnKernel::reserve(const AnyTeam& team) const {
   if (walk_.count() == 0) return;
   if (!is_shared_by(team)) {
     Scratch::reserve(block_bytes(n_));
@@ -219,9 +219,9 @@ TWILL_BODY void ColumnKernel::finish(std::int64_t begin, std::int64_t end, const
 
 [[gnu::noinline]] TWILL_BODY void run_columns(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                               const Operand* bound) {
-  if (Rehearsal::is_under_way()) [[unlikely]]
-    return ColumnKernel{program, grid, bound}.rehearse(team);
+  if (Reservation::is_under_way()) [[unlikely]]
+    return ColumnKernel{program, grid, bound}.reserve(team);
   ColumnKernel{program, grid, bound}.run(team);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

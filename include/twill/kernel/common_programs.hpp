@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// The programs, by what they compute.
 struct CommonPrograms {
@@ -65,4 +65,4 @@ TWILL_INSTANCE template struct TableOf<CommonPrograms::AdamW>;
 TWILL_INSTANCE template struct TableOf<CommonPrograms::CrossEntropy>;
 #endif
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

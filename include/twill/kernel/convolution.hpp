@@ -22,7 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// A part of a convolution and where its three tensors lie; the part says which of them is written.
 template <class T> struct Convolution {
@@ -33,9 +33,9 @@ template <class T> struct Convolution {
   T* y = nullptr;
 };
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
-namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail { inline namespace TWILL_ISA {
 
 /// The output pixels [first, first + count) of an image as rows of a matrix: all inputs that meet the weights of a group, in
 /// the order of the weights. `fold` adds the rows back onto the image instead.
@@ -153,7 +153,7 @@ template <class T> void convolve_in_thread(const Convolution<T>& convolution, cp
 }
 
 /// Lets the calling thread take what the same will need.
-template <class T> void rehearse_in_thread(ConvolutionPart part, const ConvolutionShape& s) {
+template <class T> void reserve_in_thread(ConvolutionPart part, const ConvolutionShape& s) {
 #if defined(TWILL_WITH_ONEDNN)
   if constexpr (cpu::has_onednn_convolution && (std::same_as<T, float> || std::same_as<T, bfloat16>))
     if (in_pieces(part, dtype_of<T>, s, [&](std::int64_t first, std::int64_t last) {
@@ -167,7 +167,7 @@ template <class T> void rehearse_in_thread(ConvolutionPart part, const Convoluti
 #endif
   if constexpr (NarrowFloat<T>) {
     Scratch::reserve<float, ScratchSlot::widened>(s.x_elements() + s.w_elements() + s.y_elements());
-    rehearse_in_thread<float>(part, s);
+    reserve_in_thread<float>(part, s);
   } else {
     Scratch::reserve<T>(pixels_at_once(s) * s.taps());
   }
@@ -258,29 +258,29 @@ template <class T> void share_weight_gradient(const Team& team, const Convolutio
 }
 
 /// Lets each thread take what it will need for its share of a convolution.
-template <class T> TWILL_COLD void rehearse_convolution(const Team& team, const Convolution<T>& convolution) {
+template <class T> TWILL_COLD void reserve_convolution(const Team& team, const Convolution<T>& convolution) {
   const ConvolutionShape& s = convolution.shape;
   if (s.multiply_adds() == 0) return;
-  const auto rehearse = [](const Convolution<T>& some, int) { rehearse_in_thread<T>(some.part, some.shape); };
-  if (!is_shared(team, s)) return rehearse(convolution, 0);
+  const auto reserve = [](const Convolution<T>& some, int) { reserve_in_thread<T>(some.part, some.shape); };
+  if (!is_shared(team, s)) return reserve(convolution, 0);
   if (shares_rows(team, convolution))
-    return share_rows(team, images_of(convolution, 0, 1), rehearse); // all images need the same
+    return share_rows(team, images_of(convolution, 0, 1), reserve); // all images need the same
   const bool is_gradient = convolution.part == ConvolutionPart::weight_gradient;
   const std::int64_t parts = is_gradient ? gradients_of(team, s) : team.size();
   if (is_gradient) Scratch::reserve<T, ScratchSlot::parts>((parts - 1) * s.w_elements());
-  share_images(team, convolution, parts, rehearse);
+  share_images(team, convolution, parts, reserve);
 }
 
-} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::detail::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Computes one part of a convolution; weights may be kept in the order of who reads them. In a rehearsal each thread takes
+/// Computes one part of a convolution; weights may be kept in the order of who reads them. In a reservation each thread takes
 /// what it will need for that. On other kinds of team an overload of theirs does. Call it unqualified.
 template <class T>
 void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
-  if (Rehearsal::is_under_way()) [[unlikely]]
-    return detail::rehearse_convolution(team, convolution);
+  if (Reservation::is_under_way()) [[unlikely]]
+    return detail::reserve_convolution(team, convolution);
   const ConvolutionShape& s = convolution.shape;
   if (s.multiply_adds() == 0) {
     if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
@@ -304,7 +304,7 @@ void run_weight_gradient(const Team& team, const Convolution<float>& convolution
 /// throws: as run_weight_gradient
 void leave_order(cpu::GradientOrder& kept, void* gradient);
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/convolution.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/convolution.hpp>
 
-namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY std::int64_t pixels_at_once(const ConvolutionShape& s) {
   constexpr std::int64_t elements_at_once = 1 << 18;
@@ -21,13 +21,14 @@ TWILL_BODY std::int64_t gradients_of(const Team& team, const ConvolutionShape& s
   return std::min<std::int64_t>(shape.batch, team.size());
 }
 
-} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::detail::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 TWILL_BODY void run_weight_gradient(const Team& team, const Convolution<float>& convolution, cpu::GradientOrder& kept) {
   using cpu::GradientOrder;
-  if (Rehearsal::is_under_way()) return run_convolution(team, convolution); // which needs as much, and decides nothing
+  if (Reservation::is_under_way())
+    return run_convolution(team, convolution); // which needs as much, and decides nothing
 #if defined(TWILL_WITH_ONEDNN)
   if constexpr (cpu::has_onednn_convolution) {
     const ConvolutionShape& shape = convolution.shape;
@@ -52,4 +53,4 @@ TWILL_BODY void leave_order(cpu::GradientOrder& kept, void* gradient) {
   kept.order = cpu::GradientOrder::undecided;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

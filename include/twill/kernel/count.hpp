@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 #if defined(TWILL_COUNT_ACCESS)
 constexpr bool counts_access = true;
@@ -37,7 +37,7 @@ struct AccessCounts {
   return counts;
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/count.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/count.hpp>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 TWILL_BODY void AccessCounts::clear() {
   for (auto& count : reloads) count = 0;
@@ -13,4 +13,4 @@ TWILL_BODY void AccessCounts::clear() {
   for (auto& count : stores) count = 0;
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

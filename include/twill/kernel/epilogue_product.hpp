@@ -9,7 +9,7 @@
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/kernel/product_stack.hpp>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// One product, its epilogue, and the vectors and matrices that the epilogue reads and writes; see `nvidia::GemmEpilogue`.
 template <class T> struct EpilogueProduct {
@@ -27,4 +27,4 @@ template <class TeamType, class T> [[nodiscard]] bool run_epilogue_product(const
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

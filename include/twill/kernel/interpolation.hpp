@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 enum class Interpolation : std::uint8_t { nearest, linear };
 
@@ -69,9 +69,9 @@ template <class T> struct Interpolating {
   T* out = nullptr;
 };
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
-namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail { inline namespace TWILL_ISA {
 
 /// One image. `sums` has room for it where it is a gradient, and is `in` where that computes in its own type.
 template <class T> void interpolate_image(const Interpolating<T>& p, std::int64_t number, compute_t<T>* sums) {
@@ -108,21 +108,21 @@ template <class T> void interpolate_image(const Interpolating<T>& p, std::int64_
     for (std::int64_t i = 0; i < image_elements; ++i) p.in[image + i] = static_cast<T>(sums[i]);
 }
 
-} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::detail::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Interpolates, or computes the gradient. On other kinds of team an overload of theirs does. Call it unqualified.
 template <class T> void run_interpolation(const Team& team, const Interpolating<T>& interpolating) {
   const InterpolationShape& s = interpolating.shape;
   if (s.in_elements() == 0) return;
-  const bool rehearses = Rehearsal::is_under_way();
+  const bool reserves = Reservation::is_under_way();
   const auto images = [&](int rank, int size) {
     const std::int64_t first = s.batch * rank / size;
     const std::int64_t last = s.batch * (rank + 1) / size;
     if (first == last) return;
     const std::int64_t elements = s.in_elements() / s.batch;
-    if (rehearses) {
+    if (reserves) {
       if constexpr (!std::is_same_v<T, compute_t<T>>) Scratch::reserve<float>(elements);
       return;
     }
@@ -138,4 +138,4 @@ template <class T> void run_interpolation(const Team& team, const Interpolating<
   team.parallel(images);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

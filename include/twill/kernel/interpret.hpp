@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// A fused program that runs line by line over blocks of values. Any number of threads may run it at once.
 class InterpretedProgram {
@@ -83,7 +83,7 @@ private:
   ProgramTable table_;
 };
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/interpret.ipp>

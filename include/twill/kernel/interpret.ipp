@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 TWILL_COLD TWILL_BODY InterpretedProgram::InterpretedProgram(std::span<const Line> lines)
     : lines_(lines.begin(), lines.end()) {
@@ -211,4 +211,4 @@ TWILL_BODY void InterpretedProgram::run_columns(const ProgramTable& program, con
                              row_bytes);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 TWILL_COLD TWILL_BODY InterpretedStage::InterpretedStage(const PlannedLines& program, int stage)
     : lanes_{program.lanes},
@@ -223,4 +223,4 @@ TWILL_COLD TWILL_BODY void InterpretedStage::assign_slots(const PlannedLines& pr
     if (own.slot >= 0) own.slot = next + own.slot * slot_bytes_;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

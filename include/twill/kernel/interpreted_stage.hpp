@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// A program's lines and what is planned for them, as stages are made from them.
 struct PlannedLines {
@@ -122,7 +122,7 @@ private:
   std::int64_t slot_bytes_ = 0;
 };
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/interpreted_layout.ipp>

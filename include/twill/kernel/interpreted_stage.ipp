@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Where the values of a block are.
 struct InterpretedStage::Frame {
@@ -245,4 +245,4 @@ TWILL_BODY void InterpretedStage::run_block_of_rows(Frame& frame, const std::int
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -25,7 +25,7 @@
 #include <twill/kernel/launch_ranges.hpp>
 #endif
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// A program as its launches on host devices see it: a value, so that no launch is compiled for a program.
 struct LaunchedProgram {
@@ -41,9 +41,9 @@ inline constexpr LaunchedProgram launched_program{&table_of<P>, summary_of<P>.li
 /// Whether a kind of device runs programs by their tables: hosts do.
 template <class D> inline constexpr bool launches_tables = D::has_memory && !has_queue<D>;
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
-namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail { inline namespace TWILL_ISA {
 
 /// A copy of a program's operands. Bytes, because an array of operands would be cleared before it is filled.
 template <int Count> class BoundOperands {
@@ -83,9 +83,9 @@ TWILL_COLD void launch_watched_kernel(const D& device, const Grid& grid, const O
   launch_watched(device, what, [&](const team_t<D>& queue) { run(P{}, queue, grid, operands); });
 }
 
-} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::detail::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Runs a program on a host device, in the order of its stream.
 template <class D>
@@ -122,10 +122,10 @@ void launch(Program<Lines...> program, const D& device, const Grid& grid, const 
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void launch(const LaunchedProgram&, const Cpu&, const Grid&, const Operand*);
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 #endif

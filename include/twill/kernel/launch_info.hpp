@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::kernel::detail {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
 /// What a program computes, in its order.
 void add_words(std::span<const Line> lines, std::vector<std::string_view>& words);
@@ -56,14 +56,14 @@ void add_words(std::span<const Line> lines, std::vector<std::string_view>& words
 /// A stack of matrix products and the program that follows their rows. What the products left is read where it was computed.
 [[nodiscard]] NodeInfo product_info(const WatchedProducts& stack, std::span<const Line> lines);
 
-} // namespace twill::inline v0::kernel::detail
+}}}} // namespace twill::v0::kernel::detail
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// What a launch is. throws: std::bad_alloc
 [[nodiscard]] NodeInfo launch_info(const WatchedLaunch& launch);
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/launch_info.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/launch_info.hpp>
 
-namespace twill::inline v0::kernel::detail {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
 TWILL_BODY void add_words(std::span<const Line> lines, std::vector<std::string_view>& words) {
   for (const Line& line : lines) {
@@ -139,9 +139,9 @@ TWILL_COLD TWILL_BODY NodeInfo product_info(const WatchedProducts& stack, std::s
   return node;
 }
 
-} // namespace twill::inline v0::kernel::detail
+}}}} // namespace twill::v0::kernel::detail
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 TWILL_COLD TWILL_BODY NodeInfo launch_info(const WatchedLaunch& launch) {
   const std::span lines{launch.lines, static_cast<std::size_t>(launch.line_count)};
@@ -149,4 +149,4 @@ TWILL_COLD TWILL_BODY NodeInfo launch_info(const WatchedLaunch& launch) {
                                     : detail::program_info(launch, lines);
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -15,7 +15,7 @@
 #include <atomic>
 #include <string>
 
-namespace twill::inline v0::kernel::detail {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
 [[nodiscard]] TWILL_COLD inline std::string range_name(const WatchedLaunch& launch) noexcept {
   try {
@@ -39,6 +39,6 @@ TWILL_COLD inline void name_launch(const WatchedLaunch& launch) {
 }
 inline const bool are_launches_named = name_launches();
 
-} // namespace twill::inline v0::kernel::detail
+}}}} // namespace twill::v0::kernel::detail
 
 #endif

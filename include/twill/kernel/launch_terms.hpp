@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// "multiply+add+tanh": each word once, and only the first few.
 [[nodiscard]] std::string joined_words(const std::vector<std::string_view>& words);
@@ -23,7 +23,7 @@ namespace twill::inline v0::kernel {
 /// Elements of an operand that a launch touches: those of the axes along which it moves.
 [[nodiscard]] std::int64_t elements_along(const Grid& grid, const Operand& operand);
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/launch_terms.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/launch_terms.hpp>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 TWILL_COLD TWILL_BODY std::string joined_words(const std::vector<std::string_view>& words) {
   constexpr std::size_t most_words = 4;
@@ -28,4 +28,4 @@ TWILL_BODY std::int64_t elements_along(const Grid& grid, const Operand& operand)
   return elements;
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// A stack of matrix products, whatever its elements are (`ProductStack`), and what follows each.
 struct WatchedProducts {
@@ -121,7 +121,7 @@ TWILL_COLD void launch_watched(const D& device, const ProductStack<T>& stack, co
   launch_watched(device, what, run);
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/launch_watch.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/launch_watch.hpp>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 TWILL_BODY void run_in_range(const WatchedLaunch& launch) {
   const LaunchWatch range = launch_range.load(std::memory_order_relaxed);
@@ -17,4 +17,4 @@ TWILL_COLD TWILL_BODY void hand_over(const WatchedLaunch& launch) {
   (watch != nullptr ? watch : launch.run)(launch);
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 template <int N> using Words = Pack<std::uint16_t, N>;
@@ -83,4 +83,4 @@ template <NarrowFloat T, class From, int N>
     return narrow<T>(convert_lanes<float>(value));
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

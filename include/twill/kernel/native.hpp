@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 #if defined(__AVX512F__)
 namespace vector_detail {
@@ -215,4 +215,4 @@ template <class T, int N> TWILL_INLINE void stream(T* to, const Pack<T, N>& pack
 /// Streamed stores become visible to other threads.
 TWILL_INLINE void finish_streams() { __builtin_ia32_sfence(); }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

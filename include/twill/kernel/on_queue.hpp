@@ -10,16 +10,16 @@
 
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 struct OnQueue {};
 inline constexpr OnQueue on_queue{};
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// Whether `launch(device, f)` calls f with a GPU's queue.
 template <class D> inline constexpr bool has_queue = !std::is_same_v<team_t<D>, Team>;
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 /// Whether an operand is copied before a stage can load it.
 [[nodiscard]] TWILL_INLINE bool needs_packing(const OperandInfo& info, std::int64_t stride) {
@@ -56,7 +56,7 @@ private:
       buffer_[(max_operands * 8 * vector_bytes > room ? max_operands * 8 * vector_bytes : room) + vector_bytes];
 };
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/packing.ipp>

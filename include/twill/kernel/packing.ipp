@@ -5,7 +5,7 @@
 
 #include <twill/kernel/packing.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 [[gnu::noinline]] TWILL_BODY void pack_elements(std::byte* to, const std::byte* from, std::int64_t stride,
                                                 std::int64_t count, int size) {
@@ -55,4 +55,4 @@ TWILL_BODY bool PackedBlocks::is_packed(int operand) const {
   return needs_packing(info, where_.stride[operand]) && ((info.stages >> stage_) & 1U) != 0;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

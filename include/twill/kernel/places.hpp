@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// Rows of `length` elements, `inner` apart, of which the first `count` places are wanted.
 struct PlaceRows {
@@ -50,10 +50,10 @@ void order_first(std::span<PlacedKey> keys, std::int64_t count);
 template <class T> void order_places(const Team& team, const T* from, std::int64_t* to, const PlaceRows& rows) {
   const std::int64_t lines = rows.outer * rows.inner;
   if (lines * rows.count == 0) return; // a result without elements has no memory
-  const bool rehearses = Rehearsal::is_under_way();
+  const bool reserves = Reservation::is_under_way();
   share_out(team, lines, lines * rows.length * 16, [&](std::int64_t begin, std::int64_t end) {
     if (begin == end) return;
-    if (rehearses) return Scratch::reserve<PlacedKey>(rows.length);
+    if (reserves) return Scratch::reserve<PlacedKey>(rows.length);
     const std::span keys(Scratch::of_thread<PlacedKey>(rows.length), static_cast<std::size_t>(rows.length));
     for (std::int64_t line = begin; line < end; ++line) {
       const T* const row = from + line / rows.inner * rows.length * rows.inner + line % rows.inner;
@@ -67,7 +67,7 @@ template <class T> void order_places(const Team& team, const T* from, std::int64
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/places.ipp>

@@ -5,8 +5,7 @@
 
 #include <twill/kernel/places.hpp>
 
-namespace twill::inline v0::kernel {
-inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 [[gnu::noinline]] TWILL_BODY void order_first(std::span<PlacedKey> keys, std::int64_t count) {
   if (count < static_cast<std::int64_t>(keys.size()))
@@ -15,5 +14,4 @@ inline namespace TWILL_ISA {
     std::sort(keys.begin(), keys.end());
 }
 
-} // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}}} // namespace twill::v0::kernel::TWILL_ISA

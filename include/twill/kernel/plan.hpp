@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// What the plan says about one line.
 struct LinePlan {
@@ -207,4 +207,4 @@ template <int Count> [[nodiscard]] constexpr Plan<Count> make_plan(const Summary
 /// The plan of a program.
 template <class P> inline constexpr auto plan_of = make_plan(summary_of<P>);
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

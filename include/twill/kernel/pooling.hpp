@@ -18,7 +18,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 enum class PoolingPart : std::uint8_t {
   average,          ///< out from in: the sum of a window over a divisor
@@ -103,9 +103,9 @@ template <class T> struct Pooling {
 /// Whether x takes the place of the largest so far, as PyTorch has it: the first of equals, the last NaN.
 template <class T> [[nodiscard]] constexpr bool is_larger(T x, T largest) { return x > largest || x != x; }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
-namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail { inline namespace TWILL_ISA {
 
 inline constexpr std::int64_t channel_run = 64;
 
@@ -209,21 +209,21 @@ template <class T> void pool_image(const Pooling<T>& p, std::int64_t number, com
     for (std::int64_t i = 0; i < image_elements; ++i) p.in[image + i] = static_cast<T>(sums[i]);
 }
 
-} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::detail::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Computes one part of pooling. On other kinds of team an overload of theirs does. Call it unqualified.
 template <class T> void run_pooling(const Team& team, const Pooling<T>& pooling) {
   const PoolingShape& s = pooling.shape;
   if (s.in_elements() == 0) return;
-  const bool rehearses = Rehearsal::is_under_way();
+  const bool reserves = Reservation::is_under_way();
   const auto images = [&](int rank, int size) {
     const std::int64_t first = s.batch * rank / size;
     const std::int64_t last = s.batch * (rank + 1) / size;
     if (first == last) return;
     const std::int64_t elements = s.in_elements() / s.batch;
-    if (rehearses) {
+    if (reserves) {
       if constexpr (!std::is_same_v<T, compute_t<T>>) Scratch::reserve<float>(elements);
       return;
     }
@@ -239,4 +239,4 @@ template <class T> void run_pooling(const Team& team, const Pooling<T>& pooling)
   team.parallel(images);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// What an elementwise line computes.
 enum class Primitive : std::uint8_t {
@@ -184,4 +184,4 @@ enum class Reduction : std::uint8_t { sum, product, max, min, any, all };
   return names[static_cast<int>(reduction)];
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 namespace detail {
 
@@ -34,7 +34,7 @@ template <class... Lines> [[nodiscard]] std::string to_string(Program<Lines...> 
   return text;
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/print.ipp>

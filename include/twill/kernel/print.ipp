@@ -5,8 +5,7 @@
 
 #include <twill/kernel/print.hpp>
 
-namespace twill::inline v0::kernel {
-namespace detail {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
 TWILL_BODY std::string verb(const Line& line) {
   constexpr std::string_view access[] = {"contiguous", "uniform", "strided"};
@@ -40,5 +39,4 @@ TWILL_BODY std::string line_text(int number, const Line& line) {
   return text;
 }
 
-} // namespace detail
-} // namespace twill::inline v0::kernel
+}}}} // namespace twill::v0::kernel::detail

@@ -20,7 +20,7 @@
 #include <concepts>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// C = alpha * op(A) * op(B) + beta * C, where op transposes or not; op(A) is m x k, op(B) is k x n, row-major with `ld`
 /// elements from row to row. C is not read when beta is 0.
@@ -36,7 +36,7 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
       return;
     }
     const ProductBy choice = choose_product<T>(transpose_a, transpose_b, m, n, k);
-    if (Rehearsal::is_under_way()) [[unlikely]] {
+    if (Reservation::is_under_way()) [[unlikely]] {
       if (choice != ProductBy::small_product) cpu::share_product(team, m, n, k, [](auto...) {}); // starts the threads
       return;
     }
@@ -46,21 +46,21 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
       cpu::gemm(team, choice == ProductBy::onednn ? cpu::Library::onednn : cpu::Library::blas, transpose_a, transpose_b,
                 m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   } else if constexpr (NarrowFloat<T>) {
-    const bool rehearses = Rehearsal::is_under_way();
+    const bool reserves = Reservation::is_under_way();
     if constexpr (std::same_as<T, bfloat16>) {
       constexpr std::int64_t worth_a_plan = 32 * 32 * 32; // multiplications
       if (alpha == 1.0F && beta == 0.0F && m * n * k >= worth_a_plan &&
-          (rehearses ? cpu::plan_bfloat16_product(team, transpose_a, transpose_b, m, n, k, lda, ldb, ldc)
-                     : cpu::bfloat16_product(team, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc)))
+          (reserves ? cpu::plan_bfloat16_product(team, transpose_a, transpose_b, m, n, k, lda, ldb, ldc)
+                    : cpu::bfloat16_product(team, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc)))
         return;
     }
     const std::int64_t count = m * k + k * n + m * n;
-    if (rehearses) Scratch::reserve<float, ScratchSlot::widened>(count);
+    if (reserves) Scratch::reserve<float, ScratchSlot::widened>(count);
     float* const left = Scratch::of_thread<float, ScratchSlot::widened>(count);
     float* const right = left + m * k;
     float* const sum = right + k * n;
     const auto widen = [&](const T* from, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* to) {
-      for (std::int64_t i = 0; i < rows && !rehearses; ++i)
+      for (std::int64_t i = 0; i < rows && !reserves; ++i)
         for (std::int64_t j = 0; j < columns; ++j) to[i * columns + j] = float{from[i * stride + j]};
     };
     transpose_a ? widen(a, k, m, lda, left) : widen(a, m, k, lda, left);
@@ -68,10 +68,10 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
     if (beta != 0.0F) widen(c, m, n, ldc, sum);
     product<float>(team, transpose_a, transpose_b, m, n, k, alpha, left, transpose_a ? m : k, right,
                    transpose_b ? k : n, beta, sum, n);
-    for (std::int64_t i = 0; i < m && !rehearses; ++i)
+    for (std::int64_t i = 0; i < m && !reserves; ++i)
       for (std::int64_t j = 0; j < n; ++j) c[i * ldc + j] = T{sum[i * n + j]};
   } else {
-    if (Rehearsal::is_under_way()) return;
+    if (Reservation::is_under_way()) return;
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
         T sum{};
@@ -88,10 +88,10 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t, float,
                                      const float*, std::int64_t, const float*, std::int64_t, float, float*,
                                      std::int64_t);
@@ -103,5 +103,5 @@ TWILL_INSTANCE template void product(const Team&, bool, bool, std::int64_t, std:
 TWILL_INSTANCE template void product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t, float,
                                      const bfloat16*, std::int64_t, const bfloat16*, std::int64_t, float, bfloat16*,
                                      std::int64_t);
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 #endif

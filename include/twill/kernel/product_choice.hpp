@@ -14,7 +14,7 @@
 #include <concepts>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 enum class ProductBy : std::uint8_t { small_product, blas, onednn };
 
@@ -58,4 +58,4 @@ template <std::floating_point T>
   return is_small_for_blas(transpose_b, m, k, work) ? ProductBy::small_product : ProductBy::blas;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 using BatchStrides = std::array<std::int64_t, max_rank>;
 
@@ -195,7 +195,7 @@ template <class T> void run_products(const AnyTeam& team, const ProductStack<T>&
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/product_stack.ipp>

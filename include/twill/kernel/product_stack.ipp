@@ -5,8 +5,7 @@
 
 #include <twill/kernel/product_stack.hpp>
 
-namespace twill::inline v0::kernel {
-inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 TWILL_BODY void follow(const AnyTeam& team, const Following& following, std::int64_t columns, std::int64_t first,
                        std::int64_t rows, const BatchStrides& index, int batch_rank) {
@@ -25,5 +24,4 @@ TWILL_BODY void follow(const AnyTeam& team, const Following& following, std::int
   following.run(team, following.is_one_dimension ? Grid(rows * columns) : Grid(rows, columns), operands);
 }
 
-} // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}}} // namespace twill::v0::kernel::TWILL_ISA

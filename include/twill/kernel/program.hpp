@@ -13,7 +13,7 @@
 #include <array>
 #include <cstdint>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// How a leaf moves along the last dimension of the grid: by one element, not at all, or by any stride.
 enum class Access : std::uint8_t { contiguous, uniform, strided };
@@ -66,4 +66,4 @@ struct JoinedLaunch {
   const Operand* operands = nullptr; ///< in the order of the lines that take some
 };
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// Between which elements of a sorted row a quantile lies, and how far from the first to the second.
 struct QuantilePlace {
@@ -22,4 +22,4 @@ struct QuantilePlace {
   return fraction < 0.5 ? first + (second - first) * fraction : second - (second - first) * (1 - fraction);
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

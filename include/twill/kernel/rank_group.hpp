@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// The name of an axis of ranks, at most 16 characters, and how many ranks it has, as integers: they stand among the
 /// attributes of operations.
@@ -116,7 +116,7 @@ private:
   std::vector<std::shared_ptr<RankGroup>> groups_{};
 };
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/rank_group.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/rank_group.hpp>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 TWILL_BODY std::string AxisId::name() const {
   std::string text{};
@@ -31,4 +31,4 @@ TWILL_BODY void RankGroups::fail(const std::exception_ptr& cause) const {
   for (const auto& group : groups_) group->fail(cause);
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

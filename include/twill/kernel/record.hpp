@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// An operand of a launch that lies in memory.
 struct OperandRecord {
@@ -58,9 +58,9 @@ private:
   List<LaunchRecord>* before_;
 };
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Writes a launch down. Out of the way of launches: only plans come here.
 template <class... Lines> TWILL_COLD void record_launch(Program<Lines...>, const Grid& grid, const Operand* operands) {
@@ -120,4 +120,4 @@ template <class T> TWILL_COLD void record_products(const ProductStack<T>& stack,
   launch_records->push_back(std::move(record));
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 template <class V> TWILL_INLINE V read(const std::byte* from) {
   V value;
@@ -99,4 +99,4 @@ template <class T>
   for (std::int64_t j = 0; j < count; ++j) to[j * stride] = static_cast<T>(row[j]);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 inline constexpr std::int64_t chunk_elements = 16384; ///< of a row that is reduced piece by piece
@@ -36,7 +36,7 @@ public:
   void run(const AnyTeam& team);
 
   /// Takes what each rank will need in a run, in which long rows that the team shares lie with the caller.
-  void rehearse(const AnyTeam& team) const;
+  void reserve(const AnyTeam& team) const;
 
 private:
   [[nodiscard]] bool is_shared_by(const AnyTeam& team) const;
@@ -91,7 +91,7 @@ bool run_short_row(const ProgramTable& program, std::int64_t n, const Operand* b
 /// Runs an elementwise or row program.
 void run_rows(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* bound);
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/rows.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/rows.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 TWILL_BODY RowKernel::RowKernel(const ProgramTable& program, const Grid& grid, const Operand* bound)
     : program_{program},
@@ -60,7 +60,7 @@ TWILL_BODY void RowKernel::run(const AnyTeam& team) {
   }
 }
 
-TWILL_COLD TWILL_BODY void RowKernel::rehearse(const AnyTeam& team) const {
+TWILL_COLD TWILL_BODY void RowKernel::reserve(const AnyTeam& team) const {
   const std::int64_t rows = walk_.count();
   if (rows == 0 || (!program_.reduces && n_ == 0)) return;
   const std::size_t bytes = program_.reduces ? scratch_bytes(n_ > vector_detail::chunk_elements ? chunks() : 0) : 0;
@@ -283,8 +283,8 @@ namespace vector_detail {
 } // namespace vector_detail
 [[gnu::noinline]] TWILL_BODY void run_rows(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                            const Operand* bound) {
-  if (Rehearsal::is_under_way()) [[unlikely]]
-    return RowKernel{program, grid, bound}.rehearse(team);
+  if (Reservation::is_under_way()) [[unlikely]]
+    return RowKernel{program, grid, bound}.reserve(team);
   if (grid.rank == 1 && grid[0] < program.lanes && grid[0] > 0 && !program.reduces &&
       vector_detail::run_short_row(program, grid[0], bound))
     return;
@@ -292,4 +292,4 @@ namespace vector_detail {
   RowKernel{program, grid, bound}.run(team);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -12,7 +12,7 @@
 #include <twill/kernel/table.hpp>
 #include <twill/kernel/tabulate.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Runs a program that was tabulated, on the threads of a team.
 inline void run_table(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* operands) {
@@ -30,4 +30,4 @@ void run(Program<Lines...>, const Team& team, const Grid& grid, const Operand* o
   run_table(table_of<Program<Lines...>>, AnyTeam{team}, grid, operands);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

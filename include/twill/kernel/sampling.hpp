@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// The keys by which the places 2 pair and 2 pair + 1 of a random order are sorted.
 [[nodiscard]] constexpr std::array<std::uint64_t, 2> permutation_keys(std::uint64_t seed, std::uint32_t step,
@@ -62,4 +62,4 @@ namespace twill::inline v0::kernel {
   return -std::log1p(-static_cast<double>(bits) * 0x1p-53) / weight;
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -17,7 +17,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// The combination of a reduction, step by step. Those that round do so in float64, as PyTorch's on hosts: the error of a
 /// running total grows with its length.
@@ -60,14 +60,14 @@ public:
     if (elements == 0) return;
     const int threads = elements < worth_sharing ? 1 : team.size();
     const std::int64_t blocks = (shape_.inner + width - 1) / width;
-    const bool rehearses = Rehearsal::is_under_way();
+    const bool reserves = Reservation::is_under_way();
     if (shape_.inner == 1 && shape_.outer < threads && shape_.length > chunk) {
-      if (rehearses) return rehearse_long_row(team);
+      if (reserves) return reserve_long_row(team);
       for (std::int64_t row = 0; row < shape_.outer; ++row) long_row(team, row * shape_.length);
       return;
     }
     const auto work = [&](std::int64_t begin, std::int64_t end) {
-      if (rehearses) return;
+      if (reserves) return;
       for (std::int64_t i = begin; i < end; ++i)
         shape_.inner == 1 ? one_row(i * shape_.length) : columns(i / blocks, i % blocks * width);
     };
@@ -107,7 +107,7 @@ private:
 
   [[nodiscard]] std::int64_t chunks() const { return (shape_.length + chunk - 1) / chunk; }
 
-  template <class Team> TWILL_COLD void rehearse_long_row(const Team& team) const {
+  template <class Team> TWILL_COLD void reserve_long_row(const Team& team) const {
     team.parallel([](int, int) {}); // which starts its threads
     Scratch::reserve<C>(chunks());
   }
@@ -158,4 +158,4 @@ template <class Op, class T, class Team> void scan(const Team& team, const T* fr
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -3,7 +3,7 @@
 //
 // Working memory of kernels: one buffer for each thread, which grows to the largest row it has seen and stays, so that a
 // steady step asks no allocator. Those that one thread holds at once have slots of their own. A kernel that finds none stops in
-// the midst of its step, so who changes weights rehearses first: kernels then take what they will need and do nothing else.
+// the midst of its step, so who changes weights reserves first: kernels then take what they will need and do nothing else.
 // Read next: kernel/rows.hpp, compile/run/reserve.hpp.
 
 #include <twill/core/config.hpp>
@@ -21,7 +21,7 @@
 #include <malloc.h>
 #endif
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 /// For what a thread holds working memory. An outer kernel and one that it calls have different slots.
 struct ScratchSlot {
@@ -95,12 +95,12 @@ private:
 
 /// While one lives, programs and operations that a table starts from this thread only take working memory, in each thread of
 /// their team, whose threads start for it if they will be needed.
-class Rehearsal {
+class Reservation {
 public:
-  Rehearsal() : outer_{is_under_way_} { is_under_way_ = true; }
-  ~Rehearsal() { is_under_way_ = outer_; }
-  Rehearsal(const Rehearsal&) = delete;
-  Rehearsal& operator=(const Rehearsal&) = delete;
+  Reservation() : outer_{is_under_way_} { is_under_way_ = true; }
+  ~Reservation() { is_under_way_ = outer_; }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
 
   [[nodiscard]] static bool is_under_way() { return is_under_way_; }
 
@@ -109,7 +109,7 @@ private:
   bool outer_;
 };
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/scratch.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/scratch.hpp>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 TWILL_BODY std::uint64_t Scratch::state_of_workers() {
   return std::uint64_t{std::numeric_limits<std::uint32_t>::max()} << 32 | losses();
@@ -34,4 +34,4 @@ TWILL_BODY std::byte* Scratch::taken(std::size_t bytes) {
   return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}));
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

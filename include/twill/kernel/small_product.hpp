@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 
@@ -193,13 +193,13 @@ void small_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int6
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void small_product(bool, bool, std::int64_t, std::int64_t, std::int64_t, float, const float*,
                                            std::int64_t, const float*, std::int64_t, float, float*, std::int64_t);
 TWILL_INSTANCE template void small_product(bool, bool, std::int64_t, std::int64_t, std::int64_t, double, const double*,
                                            std::int64_t, const double*, std::int64_t, double, double*, std::int64_t);
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 #endif

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 inline constexpr int packs_of_block = 64; ///< that an accumulator sums one after another
@@ -282,4 +282,4 @@ template <class P, int Stage> struct StageLoop {
   }
 };
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

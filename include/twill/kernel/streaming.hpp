@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 inline constexpr std::int64_t worth_streaming = std::int64_t{8} << 20; ///< bytes of an output that no cache will keep
 
@@ -25,7 +25,7 @@ inline constexpr std::int64_t worth_streaming = std::int64_t{8} << 20; ///< byte
 /// not updated in place. Returns whether there are any. Where a row of theirs is not aligned, it is stored as usual.
 [[nodiscard]] bool choose_streams(const ProgramTable& program, const Grid& grid, const Operand* bound, StoreMode* mode);
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/streaming.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/streaming.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 TWILL_BODY bool is_updated(const ProgramTable& program, const Grid& grid, const Operand* bound, int output) {
   for (int o = 0; o < program.operands; ++o) {
@@ -38,4 +38,4 @@ TWILL_BODY bool is_updated(const ProgramTable& program, const Grid& grid, const 
   return found;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 enum class LineKind : std::uint8_t { input, immediate, iota, gather, step, cast, reduce, reduce_columns, output };
 
@@ -210,4 +210,4 @@ template <class P> inline constexpr auto summary_of = detail::Described<P>::summ
   return largest == 8 ? 2 : largest == 2 ? 8 : 4;
 }
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 inline constexpr int max_operands = 128;
 inline constexpr int max_lines = 192;
@@ -125,4 +125,4 @@ struct ProgramTable {
   const InterpretedProgram* interpreted = nullptr; ///< whose lines the functions above read; null for compiled ones
 };
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

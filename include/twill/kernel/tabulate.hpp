@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 void count_access(int operand, Touch touch, std::int64_t elements);
@@ -320,7 +320,7 @@ template <class P> constinit const ProgramTable TableOf<P>::table = Tabulate<P>:
 /// The table of a program.
 template <class P> inline constexpr const ProgramTable& table_of = TableOf<P>::table;
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/tabulate.ipp>

@@ -5,8 +5,7 @@
 
 #include <twill/kernel/tabulate.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
-namespace vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 TWILL_BODY void count_access(int operand, Touch touch, std::int64_t elements) {
   const auto o = static_cast<std::size_t>(operand);
@@ -14,5 +13,4 @@ TWILL_BODY void count_access(int operand, Touch touch, std::int64_t elements) {
   if (touch == Touch::reload) access_counts().reloads[o] += elements;
 }
 
-} // namespace vector_detail
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
 
@@ -66,7 +66,7 @@ void run_map(const ProgramTable& program, const Cursor& where, const std::byte* 
 void run_stage(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared, std::byte* result,
                const ScratchRows& scratch, std::int64_t begin, std::int64_t end, bool packs, bool is_short_row);
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/tail.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/tail.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 namespace vector_detail {
 
 TWILL_BODY std::int64_t stride_of(const OperandInfo& info, const Cursor& where, int operand) {
@@ -180,4 +180,4 @@ TWILL_BODY void run_stage(const ProgramTable& program, int stage, const Cursor& 
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

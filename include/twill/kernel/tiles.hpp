@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 /// The rows and columns of a tile of elements of a size: a register's, and no more than there are registers for.
 [[nodiscard]] constexpr int tile_lanes(int bytes) { return vector_bytes / bytes < 16 ? vector_bytes / bytes : 16; }
@@ -86,4 +86,4 @@ void copy_tiles(Word* to, std::int64_t to_stride, const Word* from, std::int64_t
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

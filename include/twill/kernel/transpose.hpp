@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 /// An axis that is cut into blocks. The last one takes what is left, so none is smaller than a tile.
 struct BlockedAxis {
@@ -116,10 +116,10 @@ template <class Word>
   return true;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 TWILL_INSTANCE template bool run_transposed<integer_t<1>>(const ProgramTable&, const AnyTeam&, const Grid&,
                                                           const Operand*);
 TWILL_INSTANCE template bool run_transposed<integer_t<2>>(const ProgramTable&, const AnyTeam&, const Grid&,
@@ -128,7 +128,7 @@ TWILL_INSTANCE template bool run_transposed<integer_t<4>>(const ProgramTable&, c
                                                           const Operand*);
 TWILL_INSTANCE template bool run_transposed<integer_t<8>>(const ProgramTable&, const AnyTeam&, const Grid&,
                                                           const Operand*);
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail
 #endif
 
 #if TWILL_HEADER_ONLY

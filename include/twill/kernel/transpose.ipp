@@ -5,7 +5,7 @@
 
 #include <twill/kernel/transpose.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 TWILL_BODY std::int64_t BlockedAxis::size(std::int64_t number) const {
   return number + 1 < blocks ? block : extent - number * block;
@@ -17,4 +17,4 @@ TWILL_BODY int side_by_side(const Grid& grid, const Operand& operand, int least)
   return -1;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// The rows of a grid over the dimensions [first, last).
 class RowWalk {
@@ -56,7 +56,7 @@ struct Share {
   return {.begin = begin, .end = end < total ? end : total};
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/walk.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/kernel/walk.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 TWILL_BODY RowWalk::RowWalk(const ProgramTable& program, const Grid& grid, const Operand* bound, int first, int last)
     : program_{&program}, grid_{&grid}, bound_{bound}, first_{first}, last_{last} {
@@ -39,4 +39,4 @@ TWILL_BODY void RowWalk::move(int axis, std::int64_t steps, std::int64_t* at) co
     at[o] += steps * bound_[o].strides[static_cast<std::size_t>(axis)] * program_->operand[o].unit;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

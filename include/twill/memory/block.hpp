@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 struct Segment;
 struct ArenaBase;
@@ -117,4 +117,4 @@ private:
   Chunk* chunks_ = nullptr;
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// Counted ownership of bytes of a device's pool: the last of the handles that share them gives them back.
 template <class D> class Buffer {
@@ -126,12 +126,12 @@ template <class D> bool Buffer<D>::shares_with(const Buffer& other) const noexce
   return block_ != nullptr && block_ == other.block_;
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 TWILL_INSTANCE template class Pool<Cpu::Upstream, DeviceStream<Cpu>>;
 TWILL_INSTANCE template PoolFor<Cpu>& detail::make_pool(const Cpu& device);
 TWILL_INSTANCE template class Buffer<Cpu>;
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 #endif

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// One quantity over time.
 struct Counter {
@@ -98,7 +98,7 @@ private:
   Values peak_of_both_{}; // of the sums: the sum of the peaks would be too much
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/counters.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/memory/counters.hpp>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 TWILL_BODY std::int64_t Counters::current(Quantity quantity) const noexcept {
   const auto q = static_cast<std::size_t>(quantity);
@@ -45,4 +45,4 @@ TWILL_BODY ClassStats Counters::view(const Row& row) noexcept {
           counter(segment),    counter(reserved_bytes),  counter(inactive_split),  counter(inactive_split_bytes)};
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

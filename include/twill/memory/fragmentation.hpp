@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// The figures of a pool at a moment, in bytes.
 struct Fragmentation {
@@ -39,7 +39,7 @@ private:
 /// How much of these segments is free but cannot serve one large request.
 [[nodiscard]] Fragmentation fragmentation(const std::vector<SegmentSnapshot>& segments);
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/fragmentation.ipp>

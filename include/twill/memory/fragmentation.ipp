@@ -5,7 +5,7 @@
 
 #include <twill/memory/fragmentation.hpp>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 TWILL_BODY double Fragmentation::share(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -34,4 +34,4 @@ TWILL_BODY Fragmentation fragmentation(const std::vector<SegmentSnapshot>& segme
   return figures;
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 template <std::size_t Granularity> class FreeIndex {
 public:
@@ -100,4 +100,4 @@ private:
   std::array<Block*, bins> heads_{};
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

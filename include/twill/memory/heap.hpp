@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// Where the free blocks of one stream are listed.
 struct ArenaBase {};
@@ -225,4 +225,4 @@ template <SizePolicy Sizes> void Heap<Sizes>::recycle(Block* block) noexcept {
   blocks.give_back(block);
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 namespace detail {
 /// Those of this thread in the pools of one policy of streams, linked by `next_free`.
@@ -31,4 +31,4 @@ template <class Streams> void give_up_kept_back() noexcept {
   }
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

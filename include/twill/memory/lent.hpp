@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 namespace detail {
 /// A block beside all pools, with what owns its bytes.
@@ -52,4 +52,4 @@ template <class D>
   return Buffer<D>::of_block(device, (new detail::LentBlock<D>{device, address, bytes, std::move(owner)})->block());
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

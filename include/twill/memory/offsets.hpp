@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// A buffer of a plan: its size, and the first and the last step that need it.
 struct Lifetime {
@@ -142,4 +142,4 @@ constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t
   return largest;
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

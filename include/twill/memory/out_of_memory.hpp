@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <string>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace memory {
 
@@ -48,7 +48,7 @@ private:
   memory::OutOfMemoryFigures figures_;
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/out_of_memory.ipp>

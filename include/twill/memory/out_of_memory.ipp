@@ -5,7 +5,7 @@
 
 #include <twill/memory/out_of_memory.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 namespace memory {
 
 TWILL_COLD TWILL_BODY std::string format_bytes(std::int64_t bytes) {
@@ -34,4 +34,4 @@ TWILL_COLD TWILL_BODY std::string OutOfMemoryError::text(const std::string& devi
                     "; release tensors, use a smaller batch, or raise the limit with set_memory_limit"});
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

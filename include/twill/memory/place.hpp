@@ -19,7 +19,7 @@
 #include <execinfo.h>
 #endif
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// Calls that led to an allocation, the innermost first, as addresses behind the calls.
 struct CallStack {
@@ -92,7 +92,7 @@ private:
 /// cost: one to some microseconds
 [[nodiscard]] const CallStack* current_calls(int most, int skip = 0) noexcept;
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/place.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/memory/place.hpp>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 namespace detail {
 
 TWILL_BODY const std::byte* Interned::keep(const void* bytes, std::size_t size) {
@@ -105,4 +105,4 @@ TWILL_COLD TWILL_BODY const CallStack* current_calls(int most, int skip) noexcep
 #endif
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

@@ -30,7 +30,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// A caching allocator of one device, put together from policies; any of them may be left out.
 template <Upstream U, class... Policies> class Pool {
@@ -352,4 +352,4 @@ template <Upstream U, class... Policies> TWILL_COLD void Pool<U, Policies...>::r
   throw OutOfMemoryError{name_, figures};
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// How much a recorder keeps.
 struct RecordOptions {
@@ -175,7 +175,7 @@ template <DeviceName D> struct RecordedPool<D> { using type = PoolFor<D>; };
 template <class D>
 explicit Recording(const D&, RecordOptions = {}) -> Recording<typename detail::RecordedPool<D>::type>;
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/recording.ipp>

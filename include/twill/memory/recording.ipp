@@ -5,7 +5,7 @@
 
 #include <twill/memory/recording.hpp>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 TWILL_BODY MemoryRecorder::MemoryRecorder(RecordOptions options) : options_{options} {
   if (options.most_calls > 0) static_cast<void>(current_calls(1)); // the first time may load a library
@@ -143,4 +143,4 @@ TWILL_BODY void MemoryRecorder::undo(MemoryTimeline& line, std::map<const void*,
                            line.begin_seconds, event.place, timed.calls,     true};
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

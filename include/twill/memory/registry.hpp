@@ -18,7 +18,7 @@
 #include <mutex>
 #include <string>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 namespace detail {
 template <class D> struct StreamsOf { using type = DeviceStream<D>; };
@@ -87,4 +87,4 @@ template <DeviceName D> [[nodiscard]] PoolFor<D>& pool(const D& device) {
   return detail::make_pool(device);
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

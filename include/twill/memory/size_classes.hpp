@@ -10,7 +10,7 @@
 #include <concepts>
 #include <cstddef>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// The kind tag by which `Pool` finds a size-class policy among its arguments.
 struct SizePolicyKind {};
@@ -75,4 +75,4 @@ template <std::size_t Divisions> struct PowerOfTwoDivisions : ReferenceSizes {
   }
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

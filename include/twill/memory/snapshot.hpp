@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// A piece of a segment, in use or free.
 struct BlockSnapshot {
@@ -103,7 +103,7 @@ private:
   std::size_t seen_ = 0;
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/snapshot.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/memory/snapshot.hpp>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 TWILL_BODY void MemoryHistory::on_memory_event(const MemoryEvent& event) noexcept {
   std::lock_guard guard{mutex_};
@@ -33,4 +33,4 @@ TWILL_BODY std::size_t MemoryHistory::dropped() const {
   return seen_ > events_.size() ? seen_ - events_.size() : 0;
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

@@ -8,7 +8,7 @@
 
 #include <mutex>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 template <SizePolicy Sizes, class Lock> struct SpareRecords {
   /// throws: std::bad_alloc, with nothing changed
@@ -41,4 +41,4 @@ template <SizePolicy Sizes, class Lock> TWILL_COLD SpareRecords<Sizes, Lock>::~S
   if (rest != nullptr) heap.blocks.give_back(rest);
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

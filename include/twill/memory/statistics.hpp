@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Bytes in use by tensors.
 template <class D> [[nodiscard]] std::int64_t memory_allocated(const D& device) {
@@ -67,4 +67,4 @@ template <class D> [[nodiscard]] DeviceMemory device_memory(const D& device) {
   return memory;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -22,7 +22,7 @@
 
 #include <sched.h>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 template <SizePolicy Sizes, StreamPolicy Streams> struct StreamArena : Arena<Sizes> {
   typename Streams::Stream stream{};
@@ -359,4 +359,4 @@ private:
   std::vector<Block*> lent_{}; ///< of somebody else's memory, those that streams use
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

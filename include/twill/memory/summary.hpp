@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace memory {
 
@@ -31,7 +31,7 @@ template <class D> [[nodiscard]] std::string memory_summary(const D& device) {
          memory::fragmentation_text(memory::fragmentation(memory::snapshot(memory::pool(device))));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/summary.ipp>

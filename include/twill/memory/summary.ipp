@@ -5,8 +5,7 @@
 
 #include <twill/memory/summary.hpp>
 
-namespace twill::inline v0 {
-namespace memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 TWILL_BODY std::string summary_table(std::string_view device, const MemoryStats& stats, const DeviceMemory& whole) {
   struct Line {
@@ -84,5 +83,4 @@ TWILL_BODY std::string fragmentation_text(const Fragmentation& figures) {
                     ")\n"});
 }
 
-} // namespace memory
-} // namespace twill::inline v0
+}}} // namespace twill::v0::memory

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstddef>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// A source of large pieces of memory. `allocate` throws std::bad_alloc when there is none; addresses are aligned to the
 /// granularity of the pool at least. All functions may be called from several threads at once. The pool never
@@ -31,4 +31,4 @@ template <Upstream U> [[nodiscard]] bool each_alone(const U& upstream) {
   }
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

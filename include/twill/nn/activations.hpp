@@ -9,7 +9,7 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/ops/biased_product.hpp>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// log(sum(exp(x - above))).
 [[nodiscard]] TWILL_CONSTEXPR Value log_sum(Value x, Value above, int axis, int line) {
@@ -27,9 +27,9 @@ struct Normaliser {
   return {greatest, log_sum(x, greatest, axis, line)};
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// exp(x - max) / sum over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
@@ -54,4 +54,4 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return x - of_rows.greatest - of_rows.excess;
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <optional>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Where the scores are: in memory, or nowhere, which takes memory for the rows alone. Models for GPUs stream unless weights
 /// are dropped, those for hosts compose.
@@ -35,9 +35,9 @@ struct AttentionOptions {
   AttentionForm form = AttentionForm::automatic; ///< of scaled_dot_product_attention and multi_head_attention
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// 1 / sqrt(x) by Newton's method, which a constant evaluation can run.
 [[nodiscard]] TWILL_CONSTEXPR double reciprocal_root(double x) {
@@ -78,9 +78,9 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
   return options.scale != 0 ? options.scale : reciprocal_root(static_cast<double>(query.size(-1, line)));
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width), value:
 /// (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives zeros.
@@ -120,9 +120,9 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
       {.scale = detail::scale_of(query, options, line), .is_causal = options.is_causal, .mask = mask}, line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// (batch, rows, heads * width) to (batch, heads, rows, width).
 [[nodiscard]] TWILL_CONSTEXPR Value heads_apart(Value x, std::int64_t heads, int line) {
@@ -142,9 +142,9 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
   return graph::reshape(rows, shape, line);
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Multi-head attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias, as
 /// PyTorch's MultiheadAttention with batch_first. query: (batch, queries, width), key and value: (batch, keys, width).
@@ -187,4 +187,4 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   return linear(together, out, parameter(graph, "bias", {width}, initialise::zeros(), Trainable::yes, line), line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

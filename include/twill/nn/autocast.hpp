@@ -12,7 +12,7 @@
 
 #include <tuple>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// The type of matrix products during the life of this object.
 class AutocastScope {
@@ -38,9 +38,9 @@ struct AutocastModel<M, Narrow, std::tuple<First, Rest...>> {
   }
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A model whose matrix products and convolutions are computed in half or bfloat16.
 template <Model M, NarrowFloat Narrow = half>
@@ -57,4 +57,4 @@ template <class F> [[nodiscard]] constexpr graph::Value in_float32(graph::Value 
   return f(graph::widened(x));
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

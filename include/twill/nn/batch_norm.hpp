@@ -12,7 +12,7 @@
 #include <twill/nn/norm_layers.hpp>
 #include <twill/ops/rank_sum.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// How a batch norm normalises, and what it learns.
 struct BatchNormOptions {
@@ -25,9 +25,9 @@ struct BatchNormOptions {
   bool is_deferred = false; ///< micro-batches that are added up move the running statistics once, as one batch would
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 struct Statistics {
   Value mean{};
@@ -152,7 +152,7 @@ inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &
   Value added = graph::constant(graph, DType::int64, 1);
   Statistics seen{graph::reshape(batch.mean, channels), graph::reshape(batch.variance, channels), batch.one_value, {}};
   if (options.is_deferred) {
-    const Value continues = graph::knob(graph, "train.continues", 0, DType::boolean);
+    const Value continues = graph::run_scalar(graph, "train.continues", 0, DType::boolean);
     old_mean = graph::where(continues, pieces.running_mean, mean);
     old_variance = graph::where(continues, pieces.running_variance, variance);
     update_buffer(pieces.running_mean, old_mean);
@@ -186,9 +186,9 @@ inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &
                       : graph::with_rule(y, batch_norm_rule, {x, used.mean, root});
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// x: (batch, channels, ...). Weights "weight", "bias"; buffers "running_mean", "running_var", "num_batches_tracked".
 /// A batch in training has more than one value per channel: known sizes are refused, others throw ShapeError in the run;
@@ -236,4 +236,4 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   return graph::cast(y, x.dtype());
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

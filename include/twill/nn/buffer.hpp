@@ -8,13 +8,13 @@
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// True while the network trains: `eval()` makes it false for the next `forward`. A graph traced for evaluation has no use
 /// for it.
 [[nodiscard]] TWILL_CONSTEXPR Value is_training(graph::Graph& graph) {
-  const Value flag = graph::knob(graph, "nn.is_training", 1, DType::boolean);
-  graph.knobs[static_cast<std::size_t>(flag.node().index)].training_only = true;
+  const Value flag = graph::run_scalar(graph, "nn.is_training", 1, DType::boolean);
+  graph.run_scalars[static_cast<std::size_t>(flag.node().index)].training_only = true;
   return flag;
 }
 
@@ -49,4 +49,4 @@ TWILL_CONSTEXPR void update_buffer(Value buffer, Value value, int line = __built
   graph.add_assign(stored, graph::where(is_training(graph), next, buffer).id());
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 using graph::Sides;
 
@@ -40,9 +40,9 @@ struct TransposedConvolutionLayerOptions {
   Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// The weights of a layer: (first, second, kernel...), and a number for each filter.
 struct LayerWeights {
@@ -104,9 +104,9 @@ TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t fil
   return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, line) : y;
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Convolves x (batch, channels, length) with `filters` filters. "weight": (filters, channels / groups, kernel), "bias".
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, std::int64_t filters, std::string_view name,
@@ -134,4 +134,4 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   return detail::transposed_layer(x, 2, filters, name, options, line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -19,16 +19,16 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <class F> struct InputsOf;
 template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> {
   using type = std::tuple<std::remove_cvref_t<Inputs>...>;
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A description of a model: `static constexpr Value forward(Input<...>, ...)`.
 template <class M>
@@ -51,9 +51,9 @@ enum class InputProblem : std::uint8_t {
 
 /// The values that a refusal names. Inputs and axes count from 0.
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::with::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace with { inline namespace TWILL_ISA {
 
 template <std::int64_t Value> struct declared;
 template <std::int64_t Value> struct given;
@@ -65,9 +65,9 @@ template <std::size_t Value> struct input;
 template <std::size_t Value> struct other_input;
 template <int Value> struct axis;
 
-} // namespace twill::inline v0::nn::with::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::with::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Never defined: asking for its size is the error.
 template <InputProblem P, class... Values> struct refused_input;
@@ -82,9 +82,9 @@ template <class Element, auto... Extents, class T> struct DeclaredInput<BasicInp
   static constexpr std::array<std::string_view, sizeof...(Extents)> names{graph::InputExtent{Extents}.name...};
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <class Declared, class X, std::size_t I, std::size_t Axis> consteval void check_extent() {
   constexpr std::int64_t declared = Declared::shape_type::extent(static_cast<int>(Axis));
@@ -152,9 +152,9 @@ template <class D, class X, std::size_t I> consteval void check_device() {
                              with::given_device<typename X::device_type>, with::input<I>>));
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Refuses arguments whose types contradict the inputs of model M with elements of type T on devices of kind D. Arguments
 /// after the inputs are the targets of a loss, if there may be any; of them only the kind of device is known.
@@ -183,4 +183,4 @@ consteval void check_inputs() {
   (std::make_index_sequence<count>{}, std::index_sequence_for<X...>{});
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

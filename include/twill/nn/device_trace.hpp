@@ -15,13 +15,13 @@
 
 #include <tuple>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 template <Model M> struct ForGpu;
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <class M, class Inputs> struct GpuModel;
 template <class M, class First, class... Rest> struct GpuModel<M, std::tuple<First, Rest...>> {
@@ -46,16 +46,16 @@ template <compile::Budget M> struct BudgetOf<M> {
   static constexpr auto budget_bytes = M::budget_bytes;
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A model in the operations of GPUs' libraries: products take in what follows them, attention keeps no scores.
 template <Model M> struct ForGpu : detail::GpuModel<M, inputs_t<M>>, detail::PrecisionOf<M>, detail::BudgetOf<M> {};
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// GPUs are the devices that a driver's run time drives.
 template <class M, class D> struct TracedOn { using type = M; };
@@ -65,11 +65,11 @@ struct TracedOn<M, D> {
   using type = ForGpu<M>;
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The model as it is traced for planned steps on devices of a kind.
 template <Model M, ComputeDevice D> using traced_on_t = typename detail::TracedOn<M, D>::type;
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -8,7 +8,7 @@
 #include <twill/graph/random.hpp>
 #include <twill/nn/parameter.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Zeroes elements with the given probability and scales the others by 1 / (1 - probability); the identity outside
 /// training. `name` is the run-time number's name under the current scope, by which a network changes it.
@@ -20,13 +20,13 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   if (!graph.training) return x;
   graph::Name path = graph.path();
   path.append(name);
-  const Value p = graph::knob(graph, path.view(), probability, DType::float32);
+  const Value p = graph::run_scalar(graph, path.view(), probability, DType::float32);
   const auto index = static_cast<std::size_t>(p.node().index);
-  graph.knobs[index].training_only = true; // evaluation drops nothing
-  graph.knobs[index].is_probability = true;
+  graph.run_scalars[index].training_only = true; // evaluation drops nothing
+  graph.run_scalars[index].is_probability = true;
   // Where everything is dropped, so is the gradient, to which an infinite scale would give NaN.
   const Value scale = graph::cast(graph::where(p < 1, graph::reciprocal(1.0 - p), 0.0), x.dtype());
   return graph::where(graph::random_uniform(graph, x.shape()) < p, 0.0, x * scale);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Which row of an embedding stays zero.
 struct EmbeddingOptions {
@@ -45,4 +45,4 @@ struct EmbeddingOptions {
   return embedding(index, parameter(graph, "weight", {count, width}, initialiser, Trainable::yes, line), options, line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The largest number that a named dimension of a model takes.
 template <FixedString Name, std::int64_t Extent> struct Size {
@@ -47,16 +47,16 @@ template <Model M, std::int64_t BudgetBytes, class... Dimensions> struct Fit : M
   static constexpr std::int64_t budget_bytes = BudgetBytes; ///< most bytes that the arena of a step may have
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <class M> struct Unfitted { using type = M; };
 template <compile::Budget M> struct Unfitted<M> { using type = typename M::unfitted_type; };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The model without its budget: the figures of its divisions serve all budgets.
 template <class M> using unfitted_t = typename detail::Unfitted<M>::type;
@@ -73,4 +73,4 @@ template <class M, class S, class Divided = S> [[nodiscard]] constexpr graph::Gr
   }
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

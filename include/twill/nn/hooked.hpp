@@ -16,7 +16,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Finds the values at the borders of layers, in the order in which they come to be.
 class LayerTaps {
@@ -113,9 +113,9 @@ struct HookedModel<M, Pattern, std::tuple<First, Rest...>> {
   }
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A model whose layers, those that fit a pattern, can have hooks.
 template <Model M, FixedString Pattern = "*">
@@ -128,4 +128,4 @@ struct Hooked<M, Pattern> : detail::HookedModel<M, detail::LayerPattern<Pattern>
   using autocast_type = typename M::autocast_type;
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// A list of hooks of any signature, which is compiled once for all. Hooks are kept as functions without arguments and called
 /// as what they are by the list that knows, see below.
@@ -57,9 +57,9 @@ private:
   std::uint64_t last_number_ = 0;
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The place of one hook. The hook stays when the handle goes; only `remove` takes it away.
 class HookHandle {
@@ -112,24 +112,24 @@ template <class Output, class... Inputs> struct NetworkHooks {
   HookList<Output> backward{};           ///< with the gradient of the output
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <class T, class D, class Output, class Inputs> struct HooksOf;
 template <class T, class D, class Output, class... Inputs> struct HooksOf<T, D, Output, std::tuple<Inputs...>> {
   using type = NetworkHooks<Output, typename DeclaredInput<Inputs, T>::template tensor<D>...>;
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The hooks of a network of model M with elements of type T on devices of kind D.
 template <Model M, class T, class D, class Output>
 using hooks_t = typename detail::HooksOf<T, D, Output, inputs_t<M>>::type;
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/nn/hooks.ipp>

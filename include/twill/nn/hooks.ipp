@@ -5,7 +5,7 @@
 
 #include <twill/nn/hooks.hpp>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void AnyHookList::remove(std::uint64_t number) {
   const std::lock_guard lock{mutex_};
@@ -33,13 +33,13 @@ TWILL_BODY void AnyHookList::replace(std::shared_ptr<const Hooks> changed) {
   count_.store(hooks_->size(), std::memory_order_release);
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 TWILL_BODY void HookHandle::remove() {
   if (const auto list = list_.lock()) list->remove(number_);
   list_.reset();
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <numbers>
 #include <vector>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// The inverse of the error function: Winitzki's approximation (2008), then Halley's method on erf(x) = y.
 [[nodiscard]] double inverse_erf(double y);
@@ -43,9 +43,9 @@ void orthonormalise(std::vector<double>& matrix, std::size_t rows, std::size_t c
 [[nodiscard]] std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node,
                                                     const Draw& draw);
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Fills a weight on any device. `rank` is that along the axis of which each rank holds a part.
 template <ComputeDevice D>
@@ -60,13 +60,13 @@ void initialise_parameter(const D& device, const graph::ParameterInfo& info, std
   }
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void initialise_parameter(const Cpu&, const graph::ParameterInfo&, std::size_t, const Draw&,
                                                   void*, int);
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 #endif
 
 #if TWILL_HEADER_ONLY

@@ -5,7 +5,7 @@
 
 #include <twill/nn/initialise.hpp>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY double inverse_erf(double y) {
   if (!(std::fabs(y) < 1)) return std::copysign(std::numeric_limits<double>::infinity(), y);
@@ -130,4 +130,4 @@ TWILL_BODY std::vector<std::byte> initial_values(const graph::ParameterInfo& inf
   return bytes;
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA

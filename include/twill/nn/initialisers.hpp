@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::nn::initialise::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace initialise { inline namespace TWILL_ISA {
 
 using graph::Initialiser;
 
@@ -121,4 +121,4 @@ struct KaimingOptions {
   return option.kind == Initialiser::Kind::layers_own ? own : option;
 }
 
-} // namespace twill::inline v0::nn::initialise::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::initialise::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Hooks on layers by name. They see copies, after the run that made them; see nn/tap.hpp and nn/hooked.hpp.
 using LayerHooks = HookList<compile::Observation>;
@@ -30,17 +30,17 @@ void run_with_hooks(Executor& executor, const std::shared_ptr<const LayerHooks>&
   compile::run_tapped(executor, run, [&](const compile::Observation& seen) { (*hooks)(seen); });
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// throws: ValueError that lists what is tapped, unless something there fits the pattern
 void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
                  compile::TapPlace place);
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Adds a hook on what fits a pattern: on gradients only or on values only, where that is said.
 /// throws: ValueError that lists what is tapped, unless something there fits
@@ -58,7 +58,7 @@ HookHandle hang_on_layers(const std::shared_ptr<LayerHooks>& hooks, std::span<co
   return {hooks, number};
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/nn/layer_hooks.ipp>

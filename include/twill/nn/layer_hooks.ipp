@@ -5,7 +5,7 @@
 
 #include <twill/nn/layer_hooks.hpp>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
                             compile::TapPlace place) {
@@ -23,4 +23,4 @@ TWILL_BODY void require_tap(std::span<const graph::TapInfo> taps, std::string_vi
                                    : "make the network of nn::Hooked<Model>, which taps layers"));
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA

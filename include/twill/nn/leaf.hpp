@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A tensor and the gradient that backward passes bring to it.
 template <AnyTensor X> class Leaf {
@@ -65,4 +65,4 @@ private:
   std::shared_ptr<State> state_;
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

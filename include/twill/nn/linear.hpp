@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Whether a layer adds a bias.
 enum class Bias : bool { no, yes };
@@ -22,9 +22,9 @@ struct LinearOptions {
   Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// What `product` makes of the rows of x: (..., inputs) is seen as (rows, inputs), the result as (..., outputs).
 template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, const F& product) {
@@ -41,9 +41,9 @@ template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, cons
   return graph::reshape(of_rows, result, line);
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// y = x W^T for a weight (outputs, inputs) that the caller holds, for tied weights. x: (..., inputs), y: (..., outputs).
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, int line = __builtin_LINE()) {
@@ -78,4 +78,4 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   return linear(x, outputs, name, LinearOptions{.has_bias = bias == Bias::yes}, line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -4,7 +4,7 @@
 // The trace of a model, as a stage of element type T: the tag type from which everything that runs a model is compiled, be it
 // in stages or as one planned step. Read next: nn/network.hpp.
 
-#include <twill/compile/face.hpp>
+#include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/stage.hpp>
@@ -13,7 +13,7 @@
 #include <tuple>
 #include <type_traits>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Declares the inputs of a model in a graph and traces it.
 template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
@@ -35,13 +35,13 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage {
   static constexpr graph::Value build(graph::Graph& graph) { return trace_model<M>(graph); }
   /// What the model's programs need, by the size of its trace.
   static constexpr compile::TableSizes room() {
-    return compile::room_around(compile::Face<PlainForward<ModelStage<M, T, true>>>::sizes);
+    return compile::room_around(compile::Signature<PlainForward<ModelStage<M, T, true>>>::sizes);
   }
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Whether a model of T computes in float16, by itself or by mixed precision.
 template <class M, class T> inline constexpr bool computes_in_half = std::same_as<T, half>;
@@ -49,4 +49,4 @@ template <class M, class T>
 requires requires { typename M::autocast_type; }
 inline constexpr bool computes_in_half<M, T> = std::same_as<typename M::autocast_type, half> || std::same_as<T, half>;
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA

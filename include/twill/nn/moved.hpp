@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A copy of a tracked value on a device, with its history.
 template <AnyTracked X, ComputeDevice D> class Moved {
@@ -57,4 +57,4 @@ template <AnyTracked X, ComputeDevice D> [[nodiscard]] Moved<X, D> to(const X& x
   return {x, device};
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -27,11 +27,11 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A model M with weights of type T on a device of kind D.
 template <Model M, ComputeDevice D = Cpu, FloatingScalar T = float> class Network {
-  using Shown = compile::Face<PlainForward<ModelStage<M, T, true>>>; // weights have one order in every trace
+  using Shown = compile::Signature<PlainForward<ModelStage<M, T, true>>>; // weights have one order in every trace
   using Output = compile::shown_output_t<PlainForward<ModelStage<M, T, true>>, 0, D>;
   using Hooks = hooks_t<M, T, D, Output>;
 
@@ -52,7 +52,7 @@ public:
   explicit Network(std::vector<D> devices)
       : state_{std::make_shared<NetworkState<D>>(one_for_each_slot(std::move(devices)), parameter_infos(),
                                                  &detail::add_weights<T, D>, detail::half_addition<T, D>())},
-        knobs_{Shown::view().knobs} {
+        run_scalars_{Shown::view().run_scalars} {
     state_->last_draw = generator(device()).next();
     if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) say_that_half_is_emulated();
     draw_weights();
@@ -63,7 +63,7 @@ public:
   Network(D device, const kernel::RankGroups& groups, const Draw& draw)
       : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>,
                                                  detail::half_addition<T, D>())},
-        knobs_{Shown::view().knobs} {
+        run_scalars_{Shown::view().run_scalars} {
     state_->last_draw = draw;
     state_->groups = groups;
     draw_weights();
@@ -116,20 +116,20 @@ public:
   /// The run-time numbers of the next `forward`: what `set` said, the mode, and a draw from the device's generator.
   [[nodiscard]] RunContext context_of_next_run() const {
     RunContext context = context_without_draw();
-    if (context.knobs.draws()) {
+    if (context.run_scalars.draws()) {
       const Draw draw = state_->next_draw();
-      context.knobs.set_draw(draw.seed, draw.step);
+      context.run_scalars.set_draw(draw.seed, draw.step);
     }
     return context;
   }
 
   /// The same for a run that draws what somebody else says.
   [[nodiscard]] RunContext context_without_draw() const {
-    compile::Knobs knobs = knobs_;
+    compile::RunScalars run_scalars = run_scalars_;
     if (!training_)
-      for (std::size_t i = 0; i < knobs.infos().size(); ++i)
-        if (knobs.infos()[i].training_only) knobs.set_at(i, knobs.infos()[i].in_evaluation);
-    return {std::move(knobs), 0, layer_hooks_, state_->groups};
+      for (std::size_t i = 0; i < run_scalars.infos().size(); ++i)
+        if (run_scalars.infos()[i].training_only) run_scalars.set_at(i, run_scalars.infos()[i].in_evaluation);
+    return {std::move(run_scalars), 0, layer_hooks_, state_->groups};
   }
 
   /// Runs the model as in evaluation, without dropout; keeps nothing.
@@ -146,7 +146,7 @@ public:
     const auto addresses =
         std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
     detail::run_to_buffers<Evaluation>(devices(), symbols, addresses, state_->addresses(),
-                                       RunContext{knobs_, 0, layer_hooks_, state_->groups}, result.data());
+                                       RunContext{run_scalars_, 0, layer_hooks_, state_->groups}, result.data());
     if (!hooks_->forward.is_empty())
       call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, Output(result));
     return result;
@@ -245,9 +245,9 @@ public:
   [[nodiscard]] bool is_training() const { return training_; }
 
   /// Changes a run-time number of the model, such as a dropout probability. throws: ValueError listing those there are
-  void set(std::string_view name, double number) { knobs_.set(name, number); }
+  void set(std::string_view name, double number) { run_scalars_.set(name, number); }
   /// The run-time numbers of its programs.
-  [[nodiscard]] const compile::Knobs& knobs() const { return knobs_; }
+  [[nodiscard]] const compile::RunScalars& run_scalars() const { return run_scalars_; }
 
   /// Moves the weights to another device of this kind, in place: those of all slots.
   Network& to(D device) { return to(std::vector<D>(static_cast<std::size_t>(slots), device)); }
@@ -343,10 +343,10 @@ private:
   }
 
   std::shared_ptr<NetworkState<D>> state_;
-  compile::Knobs knobs_;
+  compile::RunScalars run_scalars_;
   std::shared_ptr<Hooks> hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<LayerHooks> layer_hooks_ = std::make_shared<LayerHooks>();
   bool training_ = true;
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// total += addend, element by element.
 template <FloatingScalar T, ComputeDevice D>
@@ -72,9 +72,9 @@ template <FloatingScalar T, ComputeDevice D> [[nodiscard]] constexpr auto half_a
     return Add{nullptr};
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A weight as the run time sees it.
 template <ComputeDevice D> struct ParameterView {
@@ -262,14 +262,14 @@ template <ComputeDevice D> void* NetworkState<D>::rest_of(std::size_t weight) {
   return rest.data();
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void add_elements<float>(const Cpu&, std::int64_t, void*, void*);
 TWILL_INSTANCE template void add_elements<double>(const Cpu&, std::int64_t, void*, void*);
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
-namespace twill::inline v0::nn::inline TWILL_ISA {
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 TWILL_INSTANCE template class NetworkState<Cpu>;
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 #endif

@@ -5,13 +5,13 @@
 
 #include <twill/core/config.hpp>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_EXPORT inline thread_local bool gradients_are_off = false;
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// True inside a `NoGrad` scope of this thread.
 [[nodiscard]] inline bool is_no_grad() { return detail::gradients_are_off; }
@@ -28,4 +28,4 @@ private:
   bool previous_;
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

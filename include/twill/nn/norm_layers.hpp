@@ -9,7 +9,7 @@
 #include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// A weight of a norm: float32 in models of half precision.
 [[nodiscard]] TWILL_CONSTEXPR Value norm_weight(graph::Graph& graph, std::string_view name, const graph::Extents& shape,
@@ -18,9 +18,9 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
   return parameter(graph, dtype, name, shape, initialise::constant(initial), Trainable::yes, line);
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// How a layer norm normalises, and what it learns.
 struct LayerNormOptions {
@@ -105,4 +105,4 @@ struct GroupNormOptions {
   return graph::cast(y * graph::reshape(weight, along) + graph::reshape(bias, along), x.dtype());
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -9,7 +9,7 @@
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// f(x), computed in float32 at least: 16 bits hold neither a small epsilon nor sums of squares.
 template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
@@ -23,9 +23,9 @@ template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
   return where(none, 0, sqrt(where(none, 1, squares)));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// (x - mean) / sqrt(variance + epsilon) over one axis. What the rounded mean lacks, 0 without rounding, is found beside the
 /// variance and taken off, so that equal elements give 0 and an offset costs no more digits than its mean has.
@@ -69,4 +69,4 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return cast(sum(left * right, {axis}, KeepDims::no, line) / (length(left) * length(right)), type);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA

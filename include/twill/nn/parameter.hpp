@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 using graph::Initialiser;
 using graph::Scope;
@@ -41,4 +41,4 @@ enum class Trainable : bool { no, yes };
   return parameter(graph, graph.element, name, extents, initialiser, trainable, line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

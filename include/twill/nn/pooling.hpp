@@ -6,7 +6,7 @@
 #include <twill/core/config.hpp>
 #include <twill/ops/pooling.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 using graph::AveragePoolOptions;
 using graph::CeilMode;
@@ -22,4 +22,4 @@ using graph::avg_pool2d;
 using graph::max_pool1d;
 using graph::max_pool2d;
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

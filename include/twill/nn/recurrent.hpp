@@ -18,14 +18,14 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// What the cells of an `rnn` apply to their sums.
 enum class RnnFunction : std::uint8_t { tanh, relu };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 enum class Cell : std::uint8_t { tanh, relu, lstm, gru };
 
@@ -149,4 +149,4 @@ struct DirectionResult {
   return {result.results[0], {result.carry[0], {}}};
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA

@@ -12,7 +12,7 @@
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/pad.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Layers, directions and biases of an RNN, LSTM or GRU.
 struct RecurrentOptions {
@@ -35,9 +35,9 @@ struct Recurrent {
   Value cell{};   ///< the same, of an LSTM
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// The parts along a new first axis, however many there are.
 [[nodiscard]] TWILL_CONSTEXPR Value stacked_states(List<int> parts, graph::Graph& graph) {
@@ -145,9 +145,9 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
   return {x, stacked_states(last_hidden, graph), cell == Cell::lstm ? stacked_states(last_memory, graph) : Value{}};
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A recurrent layer of tanh or relu cells: h' = f(W x + b + U h + c).
 /// x: (steps, rows, features), or with batch_first (rows, steps, features). cost: one product a layer and direction outside
@@ -170,4 +170,4 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   return detail::recurrent(detail::Cell::gru, x, hidden, name, options, line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

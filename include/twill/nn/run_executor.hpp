@@ -5,7 +5,7 @@
 // what it taps. A model has several sources for each stage, and every one has a type; this is the same code for all of them,
 // compiled once for a kind of device. Read next: nn/tracked.hpp.
 
-#include <twill/compile/knobs.hpp>
+#include <twill/compile/run_scalars.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -19,19 +19,19 @@
 #include <span>
 #include <vector>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// What a run depends on besides its arguments.
 struct RunContext {
-  compile::Knobs knobs{};                        ///< the run-time numbers of the programs
+  compile::RunScalars run_scalars{};             ///< the run-time numbers of the programs
   std::int64_t first_row = 0;                    ///< where the rows stand in the whole batch, when it is split
   std::shared_ptr<const LayerHooks> on_layers{}; ///< hooks on layers; null where there are none
   kernel::RankGroups groups{};                   ///< that the run works with
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// What a run reads.
 struct RunInputs {
@@ -59,17 +59,17 @@ std::vector<memory::Buffer<D>> run_executor(Executor& executor, std::span<const 
                                        size_of(value.dtype));
     outputs[k] = buffers[k].data();
   }
-  compile::Knobs knobs{table.knobs};
-  knobs.take(context.knobs);
+  compile::RunScalars run_scalars{table.run_scalars};
+  run_scalars.take(context.run_scalars);
   run_with_hooks(executor, context.on_layers, [&] {
     executor.run(given.symbols, {.inputs = given.inputs,
                                  .parameters = given.parameters,
                                  .outputs = outputs,
-                                 .knobs = knobs.bits(),
+                                 .run_scalars = run_scalars.bits(),
                                  .first_row = context.first_row,
                                  .groups = &context.groups});
   });
   return buffers;
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Along which dimension a weight is divided over ranks.
 struct ShardOptions {
@@ -62,4 +62,4 @@ private:
   graph::SplitInfo before_;
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The shape of the whole weight.
 [[nodiscard]] TWILL_CONSTEXPR graph::Extents whole_shape(const graph::ParameterInfo& info) {
@@ -24,9 +24,9 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   return shape;
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Calls `f(in the whole, in the part, bytes)` for every run of bytes that a rank's part shares with the whole.
 template <class F> void for_each_run(const graph::ParameterInfo& info, int rank, const F& f) {
@@ -41,9 +41,9 @@ template <class F> void for_each_run(const graph::ParameterInfo& info, int rank,
     f((i * ranks + static_cast<std::size_t>(rank)) * run, i * run, run);
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A rank's part of a whole weight.
 [[nodiscard]] std::vector<std::byte> part_of_whole(const graph::ParameterInfo& info, std::span<const std::byte> whole,
@@ -52,7 +52,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// Writes a rank's part into the whole weight.
 void put_part(const graph::ParameterInfo& info, std::span<const std::byte> part, int rank, std::span<std::byte> whole);
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/nn/shards.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/nn/shards.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 TWILL_BODY std::vector<std::byte> part_of_whole(const graph::ParameterInfo& info, std::span<const std::byte> whole,
                                                 int rank) {
@@ -23,4 +23,4 @@ TWILL_BODY void put_part(const graph::ParameterInfo& info, std::span<const std::
   });
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -10,7 +10,7 @@
 #include <twill/core/config.hpp>
 #include <twill/ops/move.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// One of the devices that a model puts its parts on, 0 to 15.
 struct Slot {
@@ -22,4 +22,4 @@ struct Slot {
   return graph::to_slot(x, slot.number, line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

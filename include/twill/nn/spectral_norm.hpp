@@ -14,7 +14,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// How often and how exactly the largest singular value is estimated (Miyato et al., 2018).
 struct SpectralNormOptions {
@@ -68,4 +68,4 @@ struct SpectralNormOptions {
   return graph::cast(wide / sigma, weight.dtype());
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A tag type that declares its inputs in a graph and returns the result.
 template <class F>
@@ -23,9 +23,9 @@ concept StageFunction = requires(graph::Graph& graph) {
   { F::build(graph) } -> std::same_as<graph::Value>;
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Forward and backward in one graph. Outputs: the results, then the gradients of the weights, then those of the inputs.
 struct Joint {
@@ -181,16 +181,16 @@ private:
   return result;
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 template <StageFunction F, unsigned InputSet> struct KeepingForward;
 template <StageFunction F, unsigned InputSet> struct Backward;
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Both programs of a stage and what lies between them, as one source to be divided.
 template <StageFunction F, unsigned InputSet> struct BothPasses {
@@ -232,9 +232,9 @@ template <StageFunction F, unsigned InputSet, class S> [[nodiscard]] constexpr g
     return S::trace_with({});
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The forward pass that keeps what the backward pass needs. Outputs: the result, then the kept values. With no weights
 /// and an empty input set nothing is kept.
@@ -298,4 +298,4 @@ template <StageFunction F> struct PlainForward {
   { return F::room(); }
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

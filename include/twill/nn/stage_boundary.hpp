@@ -7,7 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Ends a stage behind what was traced so far, and returns x. Not in the body of a scan, nor inside of a `checkpoint`.
 [[nodiscard]] TWILL_CONSTEXPR graph::Value stage_boundary(graph::Value x, int line = __builtin_LINE()) {
@@ -18,4 +18,4 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   return x;
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

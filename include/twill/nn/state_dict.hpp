@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A tensor that does not fit the weight of its name.
 struct Mismatch {
@@ -44,9 +44,9 @@ struct LoadOptions {
   bool skips_mismatched = false; ///< tensors that do not fit are reported, not refused
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Number `index` of an array of elements.
 [[nodiscard]] double element_of(DType dtype, const std::byte* data, std::size_t index);
@@ -75,9 +75,9 @@ struct Matched {
 [[nodiscard]] Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
                             const LoadOptions& options);
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Copies of all weights and buffers. Waits for the device.
 template <class Network> [[nodiscard]] StateDict state_dict(const Network& network) {
@@ -116,7 +116,7 @@ LoadReport load_state_dict(Network& network, const StateDict& state, LoadOptions
   return std::move(matched.report);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/nn/state_dict.ipp>

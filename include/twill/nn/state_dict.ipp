@@ -5,7 +5,7 @@
 
 #include <twill/nn/state_dict.hpp>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY double element_of(DType dtype, const std::byte* data, std::size_t index) {
   const auto read = [&]<class T>(T value) {
@@ -103,4 +103,4 @@ TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const Stat
   return result;
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn {
+namespace twill { inline namespace v0 { namespace nn {
 
 /// The state under the names that `rename(name)` gives; where it gives std::nullopt, without the tensor.
 /// throws: ValueError for a name that would be there twice
@@ -49,7 +49,7 @@ template <class F> [[nodiscard]] StateDict renamed(const StateDict& state, F&& r
 /// throws: ValueError naming a key that begins with no number of a stage
 [[nodiscard]] StateDict renumbered_stages(const StateDict& state, std::span<const int> numbers);
 
-} // namespace twill::inline v0::nn
+}}} // namespace twill::v0::nn
 
 #if TWILL_HEADER_ONLY
 #include <twill/nn/state_names.ipp>

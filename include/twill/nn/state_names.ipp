@@ -5,7 +5,7 @@
 
 #include <twill/nn/state_names.hpp>
 
-namespace twill::inline v0::nn {
+namespace twill { inline namespace v0 { namespace nn {
 
 TWILL_BODY StateDict with_prefix(const StateDict& state, std::string_view prefix) {
   return renamed(state, [&](const std::string& name) { return join_text({prefix, name}); });
@@ -43,4 +43,4 @@ TWILL_BODY StateDict renumbered_stages(const StateDict& state, std::span<const i
   });
 }
 
-} // namespace twill::inline v0::nn
+}}} // namespace twill::v0::nn

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn {
+namespace twill { inline namespace v0 { namespace nn {
 
 /// A tensor in host memory, row-major.
 struct StoredTensor {
@@ -77,7 +77,7 @@ private:
   std::vector<ForeignEntry> foreign_{};
 };
 
-} // namespace twill::inline v0::nn
+}}} // namespace twill::v0::nn
 
 #if TWILL_HEADER_ONLY
 #include <twill/nn/stored_tensor.ipp>

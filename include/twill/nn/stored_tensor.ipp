@@ -5,7 +5,7 @@
 
 #include <twill/nn/stored_tensor.hpp>
 
-namespace twill::inline v0::nn {
+namespace twill { inline namespace v0 { namespace nn {
 
 TWILL_BODY std::pair<StoredTensor, std::byte*> StoredTensor::make(DType dtype, const Dims& shape) {
   const auto size = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
@@ -43,4 +43,4 @@ TWILL_BODY void StateDict::require_no_foreign(std::string_view operation) const 
                      foreign_.front().second.type + ", which twill does not have");
 }
 
-} // namespace twill::inline v0::nn
+}}} // namespace twill::v0::nn

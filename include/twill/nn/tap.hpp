@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Marks x under a name, which follows that of the open scopes, and returns it. Not in the body of a scan.
 [[nodiscard]] TWILL_CONSTEXPR graph::Value tap(graph::Value x, std::string_view name, int line = __builtin_LINE()) {
@@ -23,4 +23,4 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   return x;
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

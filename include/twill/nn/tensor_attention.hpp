@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The options of attention whose heads are divided over ranks.
 struct ShardedAttentionOptions {
@@ -58,4 +58,4 @@ template <AnyRankAxis A>
       line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Values outside of the divided layers: every rank has all of them.
 inline constexpr int not_split = -1;
@@ -38,9 +38,9 @@ struct RowLinearOptions {
   Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Into a divided layer, from values that all ranks have or of which each has a part.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value entering(Value x, int split_axis, int line) {
@@ -52,9 +52,9 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value leaving(Value x, int spli
   return split_axis == not_split ? graph::reduce_from<A>(x, line) : graph::reduce_scatter<A>(x, split_axis, line);
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A linear layer whose outputs are divided among the ranks: x (..., inputs), y (..., outputs / ranks).
 /// errors: ranks that do not divide the outputs
@@ -113,4 +113,4 @@ template <AnyRankAxis A>
   return detail::leaving<A>(known, options.split_axis, line);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Where a stage finds its weights and leaves their gradients; a stage without weights has none.
 template <ComputeDevice D> class Weights {
@@ -54,9 +54,9 @@ concept AnyTracked = requires(const std::remove_cvref_t<X>& x, const typename st
   x.backward_from(gradient);
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <class... Arguments> constexpr unsigned tracked_set() {
   unsigned set = 0;
@@ -91,9 +91,9 @@ std::vector<memory::Buffer<D>> run_to_buffers(std::span<const D> devices, const 
                       first_output);
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The result of stage F on a device kind, for arguments that are tensors or tracked themselves.
 template <StageFunction F, ComputeDevice D, class... Arguments> class Tracked {
@@ -251,16 +251,16 @@ template <class F, class... Arguments> struct CallStage {
   }
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <class X> struct StageArgument { using type = compile::argument_t<X>; };
 template <AnyTracked X> struct StageArgument<X> { using type = compile::argument_t<typename X::Value>; };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 template <class X>
 concept StageOperand = AnyTensor<X> || AnyTracked<X>;
@@ -275,10 +275,10 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
   using Table = compile::TableFor<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>, D>;
   static_assert(Table::sizes.slots == 1,
                 "twill: apply: the function puts parts into device slots, which only an nn::Network has devices for");
-  RunContext context{compile::Knobs{Table::view().knobs}, 0};
-  if (context.knobs.draws()) {
+  RunContext context{compile::RunScalars{Table::view().run_scalars}, 0};
+  if (context.run_scalars.draws()) {
     const Draw draw = generator(first.device()).next();
-    context.knobs.set_draw(draw.seed, draw.step);
+    context.run_scalars.set_draw(draw.seed, draw.step);
   }
   const auto take_groups = [&](const auto& x) {
     if constexpr (requires { x.context().groups; })
@@ -310,4 +310,4 @@ template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator*(const X& x,
   return apply([](graph::Value a, graph::Value b) { return a * b; }, x, y);
 }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

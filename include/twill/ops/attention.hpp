@@ -18,15 +18,15 @@
 #include <limits>
 #include <optional>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void attention_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 TWILL_CONSTEXPR void attention_backward_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                             InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// (outer, inner, rows, width) queries, keys and values, and perhaps a mask of (outer, inner, queries, keys) or ones; results:
 /// the output, the logsumexp of each row's scores, float where elements have 16 bits. Attributes: 1 where causal, the bits of
@@ -47,9 +47,9 @@ struct StreamedAttentionOptions {
   std::optional<Value> mask{}; ///< broadcast to the scores; bool: true takes part; floating: added
 };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// scale Q K^T, with -infinity for keys that take no part.
 [[nodiscard]] TWILL_CONSTEXPR Value attention_scores(Value q, Value k, const StreamedAttentionOptions& options,
@@ -225,9 +225,9 @@ TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, in
   return as_four_axes(mask);
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// softmax(scale Q K^T, masked) V without the scores in memory; zeros for a query whose keys are all masked, as PyTorch's
 /// since 2.5. query: (..., queries, width), key: (..., keys, width), value: (..., keys, value width) of equal leading axes, of
@@ -266,9 +266,9 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return cast(reshape(out, result), query.dtype());
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::ops_detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
 /// The kernel's view of a call whose first operands are queries, keys and values; its mask is a later one.
 template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const kernel::Call& call, int mask) {
@@ -302,9 +302,9 @@ template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const k
   return inputs;
 }
 
-} // namespace twill::inline v0::ops_detail::inline TWILL_ISA
+}}}} // namespace twill::v0::ops_detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::attention_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -327,4 +327,4 @@ template <> struct KernelOf<&graph::attention_backward_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

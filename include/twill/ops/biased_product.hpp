@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void biased_product_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                         InputGradients& gradients);
@@ -51,9 +51,9 @@ TWILL_CONSTEXPR CallPlan summing_product_call(const Graph& graph, const Node& no
   return plan;
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// x (m, k), w (k, n) and a bias (n); results: activation(x w + bias) and, for gelu where somebody reads it, x w + bias.
 /// Attribute: the activation.
@@ -77,9 +77,9 @@ inline constexpr Operation summing_product_operation{.name = "summing_product",
                                                      .results = 2,
                                                      .multiply_adds = &detail::matmul_multiply_adds};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// What the activation of a biased product was applied to, its second result. It is made with the product: a stage that runs
 /// backward later keeps nodes of the forward pass alone.
@@ -91,9 +91,9 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
   return add_result(product, 1, product.dtype(), product.shape());
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// activation(x w + bias) for x (m, k), w (k, n), bias (n), computed in one kernel where a library can.
 /// errors: those of matmul, a bias of another length
@@ -141,9 +141,9 @@ template <>
 inline constexpr Absorber absorbed<formula::GeluTanh> =
     [](Value x) { return activated_product(x, Activation::gelu_tanh); };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// The gradients of x, w and bias for that of x w + bias. `sums`, if known, is that of the bias.
 TWILL_CONSTEXPR void set_gradients(Value x, Value w, Value g, std::optional<Value> sums, InputGradients& gradients) {
@@ -260,9 +260,9 @@ TWILL_CONSTEXPR void summing_product_vjp(Graph& graph, int node, const Cotangent
   }
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::ops_detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
 /// The product of a call's first two operands, without an epilogue, into this memory.
 template <class T, class TeamType> void run_product(const TeamType& team, const kernel::Call& call, void* to) {
@@ -282,9 +282,9 @@ template <class T>
           static_cast<T*>(auxiliary)};
 }
 
-} // namespace twill::inline v0::ops_detail::inline TWILL_ISA
+}}}} // namespace twill::v0::ops_detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::biased_product_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -373,4 +373,4 @@ template <> struct KernelOf<&graph::summing_product_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// One number for both axes of an image, or height and width; of one axis, the width.
 struct Sides {
@@ -24,9 +24,9 @@ struct Sides {
   constexpr Sides(std::int64_t height_, std::int64_t width_) : height{height_}, width{width_} {}
 };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// x with its channels moved from axis 1 to the end.
 [[nodiscard]] TWILL_CONSTEXPR Value channels_last(Value x) {
@@ -62,4 +62,4 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
   return {x.graph(), x.graph().add(node)};
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA

@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 TWILL_CONSTEXPR void all_gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
@@ -27,9 +27,9 @@ TWILL_CONSTEXPR void reduce_from_vjp(Graph& graph, int node, const Cotangents& c
 TWILL_CONSTEXPR void split_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 // Attributes of all: the name and the size of the axis of ranks, the reduction. What is gathered has, and what is scattered had,
 // a first axis with a part for each rank.
@@ -64,9 +64,9 @@ inline constexpr Operation gather_from_operation{.name = "gather_from",
                                                  .wants_dense = true,
                                                  .collective = kernel::Collective::all_gather};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 [[nodiscard]] TWILL_CONSTEXPR kernel::AxisId ranks_of(const Graph& graph, const Node& node) {
   return {graph.attribute(node, 0), graph.attribute(node, 1), graph.attribute(node, 2)};
@@ -219,9 +219,9 @@ TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& c
   return reshape(all_parts(operation, reshape(x, around, line), ranks, line), whole_of(shape, position, ranks), line);
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The reduction of the values of all ranks, on every rank. Gradients, of sums only, add up.
 template <AnyRankAxis A>
@@ -271,9 +271,9 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value gather_from(Value x, int 
   return A::size == 1 ? x : detail::gathered(gather_from_operation, x, axis, A::id, line);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::split_to_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -281,4 +281,4 @@ template <> struct KernelOf<&graph::split_to_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void concatenate_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
@@ -23,17 +23,17 @@ TWILL_CONSTEXPR void concatenate_vjp(Graph& graph, int node, const Cotangents& c
   }
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Up to max_inputs parts along the middle of three axes; attribute: how many.
 inline constexpr Operation concatenate_operation{
     .name = "concatenate", .vjp = &detail::concatenate_vjp, .wants_dense = true};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// Up to max_inputs parts of one type, which agree but for the axis.
 [[nodiscard]] TWILL_CONSTEXPR Value join(const Value* parts, int count, int axis) {
@@ -54,9 +54,9 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
   return reshape({graph, graph.add(node)}, shape);
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The values one behind another along an axis; element types are promoted. errors: other extents differ, the axis is unknown
 /// until run time
@@ -129,9 +129,9 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
                      position, line);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::concatenate_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -153,4 +153,4 @@ template <> struct KernelOf<&graph::concatenate_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// How the kernel of a convolution moves over its input.
 struct ConvolutionOptions {
@@ -26,9 +26,9 @@ struct ConvolutionOptions {
   std::int64_t groups = 1; ///< channels of one group see those of no other
 };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 // Each operation takes two of the input (batch, height, width, channels), the weights (filters, channels / groups, height,
 // width) and the output, and computes the third; without the heights in one dimension.
@@ -54,9 +54,9 @@ TWILL_CONSTEXPR Extent weight_gradient_multiply_adds(const Graph& graph, const N
   return multiply_adds_of(graph.node(node.input(1)).shape, node.shape);
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Output from input and weights.
 inline constexpr Operation convolution_operation{.name = "convolution",
@@ -78,9 +78,9 @@ inline constexpr Operation convolution_weight_gradient_operation{.name = "convol
                                                                  .multiply_adds =
                                                                      &detail::weight_gradient_multiply_adds};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// One of the three operations with the attributes of another one.
 TWILL_CONSTEXPR Value convolve(const Operation& operation, Value left, Value right, const Extents& shape,
@@ -211,9 +211,9 @@ TWILL_CONSTEXPR Value convolution(Value x, Value w, int dimensions, const Convol
   return channels_first(convolve(convolution_operation, channels_last(x), w, shape, attributes));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Convolution of x (batch, channels, length) by weights (filters, channels / groups, length).
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, Value weight, const ConvolutionOptions& options = {},
@@ -237,13 +237,13 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return detail::add_channel_bias(detail::convolution(x, weight, 2, options, line), bias, line);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The kernel of all three: operand `x`, `w` and `y` of the call are the input, the weights and the output.
 template <ConvolutionPart Part, int x, int w, int y> struct ConvolutionKernel {
-  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand].data); };
@@ -281,9 +281,9 @@ private:
   }
 };
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <>
 struct KernelOf<&graph::convolution_operation> : detail::ConvolutionKernel<ConvolutionPart::output, 0, 1, 2> {};
@@ -294,4 +294,4 @@ template <>
 struct KernelOf<&graph::convolution_weight_gradient_operation>
     : detail::ConvolutionKernel<ConvolutionPart::weight_gradient, 0, 2, 1> {};
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -11,20 +11,20 @@
 
 #include <concepts>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// y[o, j, i] = the sum of x[o, 0, i] to x[o, j, i]
 inline constexpr Operation cumsum_operation{.name = "cumsum", .vjp = &detail::cumsum_vjp, .wants_dense = true};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
@@ -32,9 +32,9 @@ TWILL_CONSTEXPR void cumsum_vjp(Graph& graph, int node, const Cotangents& cotang
   gradients.set(0, flip(add_operation(cumsum_operation, {reversed}, self.dtype, self.shape), {1}));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The sum of the elements up to and including each one along an axis; integers and truth values become int64.
 [[nodiscard]] TWILL_CONSTEXPR Value cumsum(Value x, int axis, int line = __builtin_LINE()) {
@@ -44,12 +44,12 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return reshape(add_operation(cumsum_operation, {parts}, parts.dtype(), parts.shape()), x.shape());
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::cumsum_operation> {
-  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const Dims& shape = call.shapes[0];
@@ -63,4 +63,4 @@ template <> struct KernelOf<&graph::cumsum_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -15,14 +15,14 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// y[o, j, i] = x[o, index[o, j, i], i]; extents of one of the index repeat.
 inline constexpr Operation gather_operation{.name = "gather", .vjp = &detail::gather_vjp, .wants_dense = true};
@@ -30,9 +30,9 @@ inline constexpr Operation gather_operation{.name = "gather", .vjp = &detail::ga
 /// y[o, index[o, j, i], i] = the sum of x[o, j, i]; 0 where no index points.
 inline constexpr Operation scatter_operation{.name = "scatter_add", .vjp = &detail::scatter_vjp, .wants_dense = true};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// Sums of narrow floats run in float32. `shape` is (outer, extent, inner).
 [[nodiscard]] TWILL_CONSTEXPR Value scattered(Value x, Value index, const Extents& shape) {
@@ -92,9 +92,9 @@ TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotan
           .index_inner = index[2] == 1 ? 0 : 1};
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The slices of an axis that an index of any shape names; the index's axes take the place of that axis, as NumPy's take.
 /// errors: an index that is no integer    throws: IndexError in a run, for an input outside of the axis
@@ -180,9 +180,9 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
       dtype);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::gather_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -200,4 +200,4 @@ template <> struct KernelOf<&graph::scatter_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 using kernel::Interpolation;
 
@@ -29,17 +29,17 @@ struct InterpolateOptions {
   AlignCorners align_corners = AlignCorners::no; ///< whether corners lie on corners, as torch's align_corners
 };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void interpolation_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 TWILL_CONSTEXPR void interpolation_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                                 InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 // Images are (batch, height, width, channels), without the height in one dimension.
 /// Resizes (batch, height, width, channels).
@@ -51,9 +51,9 @@ inline constexpr Operation interpolation_gradient_operation{.name = "interpolati
                                                             .wants_dense = true,
                                                             .channels_last = true};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR Value interpolate_by(const Operation& operation, Value x, const Extents& shape, int attributes) {
   Node node{};
@@ -80,9 +80,9 @@ TWILL_CONSTEXPR void interpolation_gradient_vjp(Graph& graph, int node, const Co
   gradients.set(0, interpolate_by(interpolation_operation, {graph, cotangents[0]}, shape, of.index));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// x (batch, channels, length) or (batch, channels, height, width) with other extents: `interpolate(x, {.size = 224, .mode =
 /// Interpolation::linear})`. Linear in two dimensions is bilinear.
@@ -126,13 +126,13 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
       detail::interpolate_by(interpolation_operation, detail::channels_last(x), shape, attributes));
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The kernel of both: operand `in` of the call is the image or its gradient, `out` the resized one or its gradient.
 template <bool IsGradient, int in, int out> struct InterpolationKernel {
-  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const Dims& image = call.shapes[in];
@@ -152,11 +152,11 @@ template <bool IsGradient, int in, int out> struct InterpolationKernel {
   }
 };
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::interpolation_operation> : detail::InterpolationKernel<false, 0, 1> {};
 template <> struct KernelOf<&graph::interpolation_gradient_operation> : detail::InterpolationKernel<true, 1, 0> {};
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -17,13 +17,13 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 [[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, int line = __builtin_LINE());
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// The gradients of the factors for that of their product. That of a transposed factor is computed transposed, so that the
 /// factor's own gradient lies as it does.
@@ -69,9 +69,9 @@ TWILL_CONSTEXPR Extent matmul_multiply_adds(const Graph& graph, const Node& node
   return node.shape.elements() * left[left.rank - 1];
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The matrix product over the last two axes; those before broadcast.
 inline constexpr Operation matmul_operation{.name = "matmul",
@@ -107,9 +107,9 @@ inline constexpr Operation matmul_operation{.name = "matmul",
   return add_operation(matmul_operation, {left, right}, left.dtype(), shape);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::ops_detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
 /// The stack of products of a call over (batch, m, n, k) whose first operands are the factors, and the third the result.
 template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const kernel::Call& call) {
@@ -139,12 +139,12 @@ template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const ker
   return stack;
 }
 
-} // namespace twill::inline v0::ops_detail::inline TWILL_ISA
+}}}} // namespace twill::v0::ops_detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::matmul_operation> {
-  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 
   template <class T> static void run(const Team& team, const kernel::Call& call) {
     const kernel::Grid& grid = call.grid;
@@ -152,7 +152,7 @@ template <> struct KernelOf<&graph::matmul_operation> {
     const int batch_axes = grid.rank - 3;
     std::int64_t count = 1;
     for (int axis = 0; axis < batch_axes; ++axis) count *= grid[axis];
-    if (kernel::Rehearsal::is_under_way()) count = std::min<std::int64_t>(count, 1); // all need the same
+    if (kernel::Reservation::is_under_way()) count = std::min<std::int64_t>(count, 1); // all need the same
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t offsets[3] = {0, 0, 0};
       std::int64_t rest = i;
@@ -225,11 +225,11 @@ private:
     const bool packs_a = !layout_of(a, m, k).is_dense;
     const bool packs_b = !layout_of(b, k, n).is_dense;
     const std::int64_t count = (packs_a ? m * k : 0) + (packs_b ? k * n : 0);
-    const bool rehearses = kernel::Rehearsal::is_under_way();
-    if (rehearses) kernel::Scratch::reserve<T, slot>(count);
+    const bool reserves = kernel::Reservation::is_under_way();
+    if (reserves) kernel::Scratch::reserve<T, slot>(count);
     T* room = kernel::Scratch::of_thread<T, slot>(count);
     const auto pack = [&](Matrix<T>& matrix, std::int64_t rows, std::int64_t columns) {
-      for (std::int64_t i = 0; i < rows && !rehearses; ++i)
+      for (std::int64_t i = 0; i < rows && !reserves; ++i)
         for (std::int64_t j = 0; j < columns; ++j)
           room[i * columns + j] = matrix.data[i * matrix.row_stride + j * matrix.column_stride];
       matrix = {room, columns, 1};
@@ -241,4 +241,4 @@ private:
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

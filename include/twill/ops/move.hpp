@@ -8,13 +8,13 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// A copy to the device of another slot; its gradient moves back.
 inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp, .wants_dense = true, .moves = true};
@@ -40,9 +40,9 @@ inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp
   return {graph, graph.add(node)};
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const int source = graph.node(graph.node(node).input(0)).slot;
@@ -54,4 +54,4 @@ TWILL_CONSTEXPR void move_vjp(Graph& graph, int node, const Cotangents& cotangen
   return other.slot >= 0 && x.node().slot != other.slot ? to_slot(x, other.slot, 0) : x;
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// How many elements to add in front of an axis and behind it.
 struct Margin {
@@ -55,4 +55,4 @@ struct Margin {
   return y;
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA

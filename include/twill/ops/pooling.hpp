@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Whether a window may begin inside the image and end behind it, past the padding.
 enum class CeilMode : bool { no, yes };
@@ -42,9 +42,9 @@ struct AveragePoolOptions {
   std::int64_t divisor = 0;                       ///< 0: the number of elements
 };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void average_pool_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 TWILL_CONSTEXPR void average_pool_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
@@ -53,9 +53,9 @@ TWILL_CONSTEXPR void pick_largest_vjp(Graph& graph, int node, const Cotangents& 
 TWILL_CONSTEXPR void scatter_largest_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                          InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 // Images are (batch, height, width, channels), without the height in one dimension.
 /// The mean of each window.
@@ -73,9 +73,9 @@ inline constexpr Operation pick_largest_operation{
 inline constexpr Operation scatter_largest_operation{
     .name = "scatter_largest", .vjp = &detail::scatter_largest_vjp, .wants_dense = true, .channels_last = true};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// An operation on one or two arrays with the attributes of another one.
 TWILL_CONSTEXPR Value pool(const Operation& operation, Value first, Value second, const Extents& shape,
@@ -239,9 +239,9 @@ TWILL_CONSTEXPR Value adaptive_max_pool(Value x, int dimensions, Sides output, i
   return pick_largest(x, shape, attributes);
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The largest element of each window of x (batch, channels, length) or (batch, channels, height, width). NaN passes on; the
 /// gradient goes to the first of equals.
@@ -282,13 +282,13 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return detail::adaptive_max_pool(x, 2, output, line);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The kernel of all four: operand `in` of the call is the image or its gradient, `out` the windows', `key` -1 for none.
 template <kernel::PoolingPart Part, int key, int in, int out> struct PoolingKernel {
-  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand < 0 ? 0 : operand].data); };
@@ -316,9 +316,9 @@ private:
   }
 };
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <>
 struct KernelOf<&graph::average_pool_operation> : detail::PoolingKernel<kernel::PoolingPart::average, -1, 0, 1> {};
@@ -330,4 +330,4 @@ struct KernelOf<&graph::pick_largest_operation> : detail::PoolingKernel<kernel::
 template <>
 struct KernelOf<&graph::scatter_largest_operation> : detail::PoolingKernel<kernel::PoolingPart::scatter, 0, 2, 1> {};
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -12,13 +12,13 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void rank_sum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The sum over a group of ranks, done between two launches.
 inline constexpr Operation rank_sum_operation{.name = "rank_sum", .vjp = &detail::rank_sum_vjp, .wants_dense = true};
@@ -26,17 +26,17 @@ inline constexpr Operation rank_sum_operation{.name = "rank_sum", .vjp = &detail
 /// The sum over all ranks, element by element; the value itself where there is one rank.
 [[nodiscard]] constexpr Value rank_sum(Value x) { return add_operation(rank_sum_operation, {x}, x.dtype(), x.shape()); }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void rank_sum_vjp(Graph& graph, int, const Cotangents& cotangents, InputGradients& gradients) {
   gradients.set(0, rank_sum({graph, cotangents[0]}));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Whether a program asks for sums over ranks, which nobody adds up but planned steps and pipelines.
 [[nodiscard]] TWILL_CONSTEXPR bool adds_over_ranks(const TableView& table) {
@@ -45,9 +45,9 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
   return false;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::rank_sum_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -59,4 +59,4 @@ template <> struct KernelOf<&graph::rank_sum_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

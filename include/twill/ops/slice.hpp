@@ -18,14 +18,14 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void slice_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 TWILL_CONSTEXPR void place_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// y[o, j, i] = x[o, first + j * step, i]; attributes: first (-1: the last one), step.
 inline constexpr Operation slice_operation{.name = "slice", .vjp = &detail::slice_vjp, .wants_dense = true};
@@ -33,9 +33,9 @@ inline constexpr Operation slice_operation{.name = "slice", .vjp = &detail::slic
 /// y[o, first + j * step, i] = x[o, j, i], a number elsewhere; attributes: first, step, the bits of the number as a double.
 inline constexpr Operation place_operation{.name = "place", .vjp = &detail::place_vjp, .wants_dense = true};
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void slice_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
@@ -80,9 +80,9 @@ struct Part {
   return reshape(y, with_extent(x.shape(), axis, count));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Part of an axis, as NumPy's x[begin:end:step] there: `slice_axis(x, 1, {.begin = 2, .step = 3})`.
 /// errors: an axis that is unknown until run time, except where all of it is taken in order or in reverse; a step of zero
@@ -145,9 +145,9 @@ template <std::size_t Chunks>
   return x;
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::slice_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -188,4 +188,4 @@ template <> struct KernelOf<&graph::place_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

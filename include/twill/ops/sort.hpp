@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The places of the first elements in order, of rows (outer, axis, inner); attribute: 1 where the order is descending.
 inline constexpr Operation argsort_operation{.name = "argsort", .typed_by = 0, .wants_dense = true};
@@ -26,9 +26,9 @@ struct Sorted {
   Value indices{}; ///< int64, their places before
 };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// More places than this are the first of all places: a GPU merges those where they lie, and has no room for so many else.
 inline constexpr std::int64_t most_places_of_many = std::int64_t{1} << 19;
@@ -43,9 +43,9 @@ inline constexpr std::int64_t most_places_of_many = std::int64_t{1} << 19;
   return reshape(places, with_extent(x.shape(), axis, count));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Where the elements of the sorted axis stand; int64.
 [[nodiscard]] TWILL_CONSTEXPR Value argsort(Value x, int axis = -1, Order order = Order::ascending,
@@ -73,12 +73,12 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return {take_along_axis(x, places, position, line), places};
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::argsort_operation> {
-  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const Dims& from = call.shapes[0];
@@ -91,4 +91,4 @@ template <> struct KernelOf<&graph::argsort_operation> {
   }
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// What no gradient reaches adds nothing.
 TWILL_CONSTEXPR void split_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
@@ -24,9 +24,9 @@ TWILL_CONSTEXPR void split_vjp(Graph& graph, int node, const Cotangents& cotange
   gradients.set(0, join(parts, self.operation->results, 1));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Two parts of one array along an axis.
 inline constexpr Operation split_in_2{
@@ -65,9 +65,9 @@ template <std::size_t Sections>
   return parts;
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::ops_detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
 template <int Sections> struct SplitKernel {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -87,12 +87,12 @@ template <int Sections> struct SplitKernel {
   }
 };
 
-} // namespace twill::inline v0::ops_detail::inline TWILL_ISA
+}}}} // namespace twill::v0::ops_detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::split_in_2> : ops_detail::SplitKernel<2> {};
 template <> struct KernelOf<&graph::split_in_3> : ops_detail::SplitKernel<3> {};
 template <> struct KernelOf<&graph::split_in_4> : ops_detail::SplitKernel<4> {};
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

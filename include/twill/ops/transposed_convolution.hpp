@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The options of the convolution that is transposed; `output_padding` chooses among the inputs that it maps to one output.
 struct TransposedConvolutionOptions {
@@ -20,9 +20,9 @@ struct TransposedConvolutionOptions {
   std::int64_t groups = 1;  ///< channels of one group see those of no other
 };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 // length = (input - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1
 TWILL_CONSTEXPR Value transposed_convolution(Value x, Value w, int dimensions,
@@ -61,9 +61,9 @@ TWILL_CONSTEXPR Value transposed_convolution(Value x, Value w, int dimensions,
   return channels_first(convolve(convolution_input_gradient_operation, channels_last(x), w, shape, attributes));
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Transposed convolution of x (batch, channels, length) by weights (channels, filters / groups, length).
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, Value weight,
@@ -91,4 +91,4 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return detail::add_channel_bias(detail::transposed_convolution(x, weight, 2, options, line), bias, line);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Whether element (row, column) has column - row <= offset, for the last two axes of a shape.
 [[nodiscard]] TWILL_CONSTEXPR Value lower_triangle(Graph& graph, Extent rows, Extent columns, std::int64_t offset = 0) {
@@ -36,4 +36,4 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return where(lower_triangle(x.graph(), x.shape()[rows], x.shape()[columns], offset - 1), 0, x);
 }
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA

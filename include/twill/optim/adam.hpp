@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// Numbers of Adam, those of torch.optim.Adam.
 struct AdamOptions {
@@ -31,9 +31,9 @@ struct AdamWOptions {
   double weight_decay = 1e-2; ///< times the rate, taken off the weight itself
 };
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
-namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
 enum class Largest : bool { no, yes };
 
@@ -134,9 +134,9 @@ public:
   void list_options(OptionList& list) { Base::list_as(KeepsLargest == Largest::yes ? "amsgradw" : "adamw", list); }
 };
 
-} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// Weight decay is added to the gradient. Two states per weight.
 class Adam : public detail::CoupledAdam<detail::Largest::no> {
@@ -162,4 +162,4 @@ public:
   using DecoupledAdam::DecoupledAdam;
 };
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

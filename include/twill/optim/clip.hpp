@@ -12,14 +12,14 @@
 
 #include <utility>
 
-namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
 /// Whether a rule's gradients carry no loss scale.
 template <class R> inline constexpr bool takes_plain_gradients = !requires(graph::Graph & graph) { R::declare(graph); };
 
-} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// The state that holds the norm of all gradients before the last clipping.
 inline constexpr std::string_view gradient_norm_state = "clip.gradient_norm";
@@ -53,7 +53,7 @@ public:
     const Value kept{graph, graph.add_parameter(gradient_norm_state, dtype, {}, {}, graph::Role::optimiser_state, 0)};
     graph.add_assign(kept.id(), norm.id());
     // min(1, max_norm / (norm + 1e-6)), always multiplied
-    const Value factor = minimum(knob(graph, "clip.max_norm", 0, dtype) / (norm + 1e-6), 1.0);
+    const Value factor = minimum(run_scalar(graph, "clip.max_norm", 0, dtype) / (norm + 1e-6), 1.0);
     for (int& gradient : all.gradients) {
       const Value wide = cast(Value{graph, gradient}, dtype);
       gradient = (wide * graph::detail::beside(factor, wide.node())).id();
@@ -89,7 +89,7 @@ public:
   static constexpr void prepare(Updates& all) {
     for (int& gradient : all.gradients) {
       const Value g{*all.graph, gradient};
-      const Value most = knob(*all.graph, "clip.max_value", 0, g.dtype());
+      const Value most = run_scalar(*all.graph, "clip.max_value", 0, g.dtype());
       gradient = clamp(g, -most, most).id();
     }
     if constexpr (requires { R::prepare(all); }) R::prepare(all);
@@ -114,4 +114,4 @@ template <Rule R> [[nodiscard]] ClipValue<R> clip_value(R rule, double max_value
   return {std::move(rule), max_value};
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

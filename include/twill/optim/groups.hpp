@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// The weights whose names fit a pattern.
 template <FixedString Pattern> struct NamePattern {
@@ -50,9 +50,9 @@ template <FixedString Pattern, Rule R> [[nodiscard]] Group<NamePattern<Pattern>,
 /// A rule for the weights of at most one dimension.
 template <Rule R> [[nodiscard]] Group<Vectors, R> vectors(R rule) { return {std::move(rule)}; }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
-namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
 [[nodiscard]] TWILL_CONSTEXPR graph::Name group_prefix(std::size_t index) {
   graph::Name prefix{"group"};
@@ -79,9 +79,9 @@ template <class R, std::size_t I> struct GroupNumbers {
   }();
 };
 
-} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// A rule, and others for groups of weights. Options of the rule are its own, those of a group `group<I>().options`.
 template <Rule R, class... G> class Groups : public R {
@@ -161,4 +161,4 @@ template <Rule R> [[nodiscard]] auto decay_matrices_only(R rule) {
   return groups(std::move(rule), vectors(std::move(without)));
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

@@ -7,7 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/optim/adam.hpp>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// Numbers of LAMB (You et al., 2020).
 struct LambOptions {
@@ -40,7 +40,7 @@ public:
   void list_options(OptionList& list) { AdamRule::list_as("lamb", list); }
 };
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/optim/lamb.ipp>

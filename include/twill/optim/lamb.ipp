@@ -5,10 +5,10 @@
 
 #include <twill/optim/lamb.hpp>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 TWILL_BODY std::array<double, 12> Lamb::values(std::int64_t step) const {
   return detail::joined(AdamRule::values(step, options.weight_decay, 1), std::array<double, 1>{options.rate});
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

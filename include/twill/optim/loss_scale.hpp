@@ -13,7 +13,7 @@
 
 #include <utility>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// When a loss scale grows and when it shrinks.
 struct LossScaleOptions {
@@ -30,7 +30,7 @@ inline constexpr std::string_view skipped_steps_state = "loss_scale.skipped_step
 inline constexpr std::string_view was_skipped_state = "loss_scale.was_skipped"; ///< one if the last step was, else zero
 
 /// One while gradients still carry the scale; a staged optimiser that has divided by it already says zero.
-inline constexpr std::string_view is_scaled_knob = "loss_scale.is_scaled";
+inline constexpr std::string_view is_scaled_scalar = "loss_scale.is_scaled";
 
 /// A rule that divides its gradients by a loss scale, and skips the step where they overflow.
 template <LossScaleOptions Options, Rule R> class LossScaled : public R {
@@ -68,7 +68,7 @@ public:
     const Value scale = state(graph, loss_scale_state);
     const Value good = state(graph, good_steps_state);
     const Value skipped = state(graph, skipped_steps_state);
-    const Value factor = where(knob(graph, is_scaled_knob, 1, DType::float32) > 0, 1.0 / scale, 1.0);
+    const Value factor = where(run_scalar(graph, is_scaled_scalar, 1, DType::float32) > 0, 1.0 / scale, 1.0);
     detail::SumOverWeights bad{};
     for (std::size_t i = 0; i < all.gradients.size(); ++i) {
       int& gradient = all.gradients[i];
@@ -130,4 +130,4 @@ template <Rule R> constexpr void declare_states(graph::Graph& graph) {
   if constexpr (ScaledRule<R>) R::declare(graph);
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

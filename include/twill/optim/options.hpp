@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// Which numbers an option may be; NaN is none of them.
 enum class Allowed : unsigned char {
@@ -94,7 +94,7 @@ template <class R> void list_options(R& rule, OptionList& list) {
   if constexpr (requires { rule.list_options(list); }) rule.list_options(list);
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/optim/options.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/optim/options.hpp>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 TWILL_BODY bool allows(Allowed allowed, double number) {
   if (allowed == Allowed::numbers) return !std::isnan(number);
@@ -34,4 +34,4 @@ TWILL_BODY void OptionList::refuse(std::string_view name, std::string_view why) 
   if (!refusal_.is_made()) refusal_ = {join_text({prefix_, name}), std::string{why}};
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

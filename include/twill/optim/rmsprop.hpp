@@ -8,7 +8,7 @@
 #include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// Numbers of RMSprop, those of torch.optim.RMSprop.
 struct RmsPropOptions {
@@ -28,9 +28,9 @@ struct AdagradOptions {
   double epsilon = 1e-10;         ///< added to the root of the sum of squares
 };
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
-namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
 /// What the forms of RMSprop share.
 template <bool Centred> class RmsPropRule {
@@ -87,9 +87,9 @@ public:
   RmsPropOptions options{};
 };
 
-} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// Divides by the root of a running mean of squares. Two states per weight.
 class RmsProp : public detail::RmsPropRule<false> {
@@ -137,7 +137,7 @@ public:
   AdagradOptions options{}; ///< may change between steps
 };
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/optim/rmsprop.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/optim/rmsprop.hpp>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 TWILL_BODY void Adagrad::list_options(OptionList& list) {
   list.settle("rule", "adagrad");
@@ -16,4 +16,4 @@ TWILL_BODY void Adagrad::list_options(OptionList& list) {
   list.add("epsilon", options.epsilon, Allowed::not_negative);
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// A rate for each number of steps made so far.
 template <class S>
@@ -217,7 +217,7 @@ template <class Step, Schedule S> [[nodiscard]] Scheduled<Step, S> scheduled(Ste
   return {step, std::move(schedule)};
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/optim/schedules.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/optim/schedules.hpp>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 TWILL_BODY double StepDecay::operator()(std::int64_t step) const {
   const std::int64_t changes = step / every;
@@ -77,4 +77,4 @@ TWILL_BODY bool Plateau::is_better(double measured) const {
   return measured < state_.best * (1 - options.threshold);
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

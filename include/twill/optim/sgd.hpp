@@ -8,7 +8,7 @@
 #include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// Numbers of plain gradient descent.
 struct SgdOptions {
@@ -93,7 +93,7 @@ public:
   MomentumSgdOptions options{}; ///< may change between steps
 };
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/optim/sgd.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/optim/sgd.hpp>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 TWILL_BODY void Sgd::list_options(OptionList& list) {
   list.settle("rule", "sgd");
@@ -26,4 +26,4 @@ TWILL_BODY void MomentumSgd::list_options(OptionList& list) {
                            " and dampening ", option_text(options.dampening)}));
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

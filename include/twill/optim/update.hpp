@@ -23,12 +23,12 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 using graph::Value;
 
 /// The name of the count of steps among the run-time numbers of an update.
-inline constexpr std::string_view step_knob = "optim.step";
+inline constexpr std::string_view step_scalar = "optim.step";
 
 /// Whether a rank updates all elements of each weight, or some of them and other ranks the others.
 enum class Updated : bool { whole_weights, parts };
@@ -102,7 +102,7 @@ public:
   [[nodiscard]] TWILL_CONSTEXPR Value number(std::string_view name) {
     graph::Name full = prefix_;
     full.append(name);
-    return knob(*graph_, full.view(), 0, compute_dtype());
+    return run_scalar(*graph_, full.view(), 0, compute_dtype());
   }
 
   /// The names of the numbers of a rule for a part of the weights begin with this.
@@ -113,7 +113,7 @@ public:
 
   /// Which change of the weights this is, from 1.
   [[nodiscard]] TWILL_CONSTEXPR Value step() {
-    const Value count = knob(*graph_, step_knob, 1, compute_dtype());
+    const Value count = run_scalar(*graph_, step_scalar, 1, compute_dtype());
     return may_skip() ? count - cast(beside_weight(all_->skipped), compute_dtype()) : count;
   }
 
@@ -138,9 +138,9 @@ private:
   graph::Name prefix_{};
 };
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA
 
-namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void require_not_negative(std::string_view rule, std::string_view option, double value) {
   if (!(value >= 0))
@@ -187,9 +187,9 @@ template <std::size_t M, std::size_t N>
   return sum(square(x));
 }
 
-} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
 
-namespace twill::inline v0::optim::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR Value Update::sum_of_squares(Value x) const {
   return all_->over_all_elements(detail::over_all_parts(*graph_, weight_, detail::sum_of_squares(x)));
@@ -223,4 +223,4 @@ constexpr void update_all(graph::Graph& graph, std::span<const int> weights, std
   if constexpr (requires { R::finish(all); }) R::finish(all);
 }
 
-} // namespace twill::inline v0::optim::inline TWILL_ISA
+}}}} // namespace twill::v0::optim::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Counts of predicted classes for each actual class.
 class ConfusionMatrix {
@@ -92,7 +92,7 @@ private:
   std::vector<std::int64_t> counts_;
 };
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/confusion.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/profile/confusion.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 TWILL_BODY std::int64_t ConfusionMatrix::count(std::int64_t actual, std::int64_t predicted) const {
   return counts_[place(actual, predicted)];
@@ -44,4 +44,4 @@ TWILL_BODY double ConfusionMatrix::ratio(std::int64_t part, std::int64_t whole) 
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

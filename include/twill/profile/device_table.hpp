@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Time that cores have spent since the start of the machine, in the system's ticks.
 struct CoreTimes {
@@ -98,7 +98,7 @@ template <class D> [[nodiscard]] Table memory_table(const std::vector<D>& device
   return table;
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/device_table.ipp>

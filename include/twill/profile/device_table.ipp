@@ -5,7 +5,7 @@
 
 #include <twill/profile/device_table.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 TWILL_BODY CoreTimes core_times_from(std::istream& stat, const std::vector<int>& cores) {
   CoreTimes times;
@@ -35,4 +35,4 @@ TWILL_BODY double load_between(const CoreTimes& before, const CoreTimes& after) 
   return all > 0 ? static_cast<double>(after.busy - before.busy) / static_cast<double>(all) : -1.0;
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

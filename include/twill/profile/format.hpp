@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// A number with this many digits after the point; never "-0".
 [[nodiscard]] std::string fixed(double value, int digits);
@@ -36,7 +36,7 @@ template <class Bytes> [[nodiscard]] std::string bytes_text(Bytes bytes) {
 /// Writes a text to a file; `what` begins the message of an error.    throws: SystemError
 void save_text(std::string_view what, const std::string& path, const std::string& text);
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/format.ipp>

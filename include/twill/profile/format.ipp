@@ -5,7 +5,7 @@
 
 #include <twill/profile/format.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 TWILL_BODY std::string fixed(double value, int digits) {
   char text[340]; // the largest double has 309 digits
@@ -29,4 +29,4 @@ TWILL_BODY void save_text(std::string_view what, const std::string& path, const 
   if (!file.flush()) throw SystemError(join_text({what, ": cannot write ", path}));
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

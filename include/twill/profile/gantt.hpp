@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Texts and sizes of a chart of timelines.
 struct GanttOptions {
@@ -43,7 +43,7 @@ void save_gantt(const std::string& path, const Timelines& timelines, const Gantt
   save_text("gantt", path, svg_gantt(timelines, options));
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/gantt.ipp>

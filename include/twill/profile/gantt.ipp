@@ -5,7 +5,7 @@
 
 #include <twill/profile/gantt.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 /// The colour of a kind of action, from Okabe and Ito's palette.
@@ -76,4 +76,4 @@ TWILL_BODY std::string svg_gantt(const std::vector<NamedTimeline>& timelines, co
   return svg.document(options.width_px, y + 52);
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// How long and how much is measured.
 struct PeaksOptions {
@@ -117,4 +117,4 @@ requires D::has_memory [[nodiscard]] Peaks measured_peaks(const D& device, const
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Texts of the page.
 struct MemoryPageOptions {
@@ -43,7 +43,7 @@ void save_memory_page(const std::string& path, const Lines& lines, const MemoryP
   save_text("memory page", path, memory_page(lines, options));
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/memory_page.ipp>

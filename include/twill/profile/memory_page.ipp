@@ -6,7 +6,7 @@
 
 #include <twill/profile/memory_page.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 inline constexpr char memory_page_styles[] = R"css(
@@ -239,4 +239,4 @@ TWILL_BODY std::string memory_page(const std::vector<memory::MemoryTimeline>& li
                     "]</script>\n<script>", detail::memory_page_script, "</script>\n</body>\n</html>\n"});
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

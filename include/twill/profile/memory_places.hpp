@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// A place in a program that allocates.
 struct MemoryPlace {
@@ -80,7 +80,7 @@ struct PlaceUse {
 [[nodiscard]] Table difference_table(const memory::MemorySnapshot& earlier, const memory::MemorySnapshot& later,
                                      std::size_t most = 20);
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/memory_places.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/profile/memory_places.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 TWILL_BODY std::string to_string(const MemoryPlace& place) {
   if (place.name.empty()) return place.statement.empty() ? "(unknown)" : place.statement;
@@ -103,4 +103,4 @@ TWILL_BODY Table difference_table(const memory::MemorySnapshot& earlier, const m
   return table;
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

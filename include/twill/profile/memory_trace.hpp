@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// The number of an event outside of the time line.
 inline constexpr std::size_t no_event = static_cast<std::size_t>(-1);
@@ -73,7 +73,7 @@ void save_memory_trace(const std::string& path, const Lines& lines, const Memory
   save_text("memory trace", path, memory_trace(lines, options));
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/memory_trace.ipp>

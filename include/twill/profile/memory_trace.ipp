@@ -5,7 +5,7 @@
 
 #include <twill/profile/memory_trace.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 /// Writes the events of one pool after the other.
@@ -113,4 +113,4 @@ TWILL_BODY std::string memory_trace(const std::vector<memory::MemoryTimeline>& l
   return trace.text();
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Texts and sizes of a drawing of a plan.
 struct PlanDrawingOptions {
@@ -77,7 +77,7 @@ void save_plan(const std::string& path, compile::DimensionSizes sizes, const Pla
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/plan_drawing.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/profile/plan_drawing.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail::inline TWILL_ISA {
 
 /// Draws the arenas of a plan, one for each slot.
@@ -187,4 +187,4 @@ TWILL_BODY std::string svg_plan(const graph::Graph& traced, compile::DimensionSi
 }
 
 } // namespace TWILL_ISA
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -23,7 +23,7 @@
 
 #include <unistd.h>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Where and how progress is shown.
 enum class ProgressStyle {
@@ -125,7 +125,7 @@ private:
   bool needs_newline_ = false;
 };
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/progress.ipp>

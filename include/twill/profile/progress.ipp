@@ -5,7 +5,7 @@
 
 #include <twill/profile/progress.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 TWILL_BODY std::string clock_text(double seconds) {
@@ -90,4 +90,4 @@ TWILL_BODY std::string Progress::bar(double share) const {
   return text;
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// One of several timelines in a document.
 struct NamedTimeline {
@@ -42,7 +42,7 @@ void save_chrome_trace(const std::string& path, const Timelines& timelines, doub
   save_text("trace", path, chrome_trace(timelines, microseconds));
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/schedule_trace.ipp>

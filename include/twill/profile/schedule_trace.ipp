@@ -5,7 +5,7 @@
 
 #include <twill/profile/schedule_trace.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 /// Writes the events of one timeline after the other.
@@ -74,4 +74,4 @@ TWILL_BODY std::string chrome_trace(const std::vector<NamedTimeline>& timelines,
   return trace.text();
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -32,7 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// The place of a call in source text. Unknown parts are empty, or line 0.
 struct SourceLine {
@@ -72,7 +72,7 @@ private:
   std::map<const void*, std::vector<SourceLine>> lines_{}; ///< of each address that was asked for
 };
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/source_places.ipp>

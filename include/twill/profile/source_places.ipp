@@ -5,7 +5,7 @@
 
 #include <twill/profile/source_places.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 /// The output of a program; nothing where it cannot be started.
@@ -240,4 +240,4 @@ TWILL_BODY std::string SourcePlaces::statement(const memory::CallStack* stack) {
   return outermost.empty() ? outermost : "<" + outermost + ">";
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Text in which the characters that mean something in XML and HTML are escaped.
 [[nodiscard]] std::string escape_xml(std::string_view text);
@@ -109,7 +109,7 @@ private:
   std::string text_{};
 };
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/svg.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/profile/svg.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 /// The nearest 1, 2 or 5 times a power of ten.
@@ -146,4 +146,4 @@ TWILL_BODY std::string Svg::document(double width_px, double height_px) const {
                     "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", text_, "</svg>\n"});
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

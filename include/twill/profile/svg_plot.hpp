@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Texts and sizes of a plot.
 struct PlotOptions {
@@ -96,7 +96,7 @@ private:
   std::vector<Series> series_;
 };
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/svg_plot.ipp>

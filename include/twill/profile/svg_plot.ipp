@@ -5,7 +5,7 @@
 
 #include <twill/profile/svg_plot.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 TWILL_BODY std::string LinePlot::svg() const {
   constexpr std::string_view colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A"};
@@ -76,4 +76,4 @@ TWILL_BODY void LinePlot::Series::draw(Svg& svg, const SvgAxis& x, const SvgAxis
   svg.path(path, {.fill = "none", .stroke = colour, .stroke_width = 1.8});
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// On which side of a column its texts stand.
 enum class Align { left, right };
@@ -76,7 +76,7 @@ private:
   std::vector<std::vector<std::string>> rows_;
 };
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/table.ipp>

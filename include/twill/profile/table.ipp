@@ -5,7 +5,7 @@
 
 #include <twill/profile/table.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 TWILL_BODY Table& Table::row(std::vector<std::string> cells) {
   if (cells.size() != columns_.size())
@@ -38,4 +38,4 @@ TWILL_BODY std::string Table::rule_of(const std::vector<std::size_t>& widths) {
   return std::string(total, '-') + "\n";
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

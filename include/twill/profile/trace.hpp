@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// The limits of a device; zero where one is not known.
 struct Peaks {
@@ -97,7 +97,7 @@ template <class F> [[nodiscard]] Trace trace(F&& f) {
   return result;
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/trace.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/profile/trace.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 TWILL_BODY LimitShare limit_share(double bytes, double flops, DType dtype, double seconds, const Peaks& peaks) {
   const double arithmetic = peaks.arithmetic(dtype);
@@ -103,4 +103,4 @@ TWILL_BODY WatchingLaunches::~WatchingLaunches() {
 }
 
 } // namespace detail
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

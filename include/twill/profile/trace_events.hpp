@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// The events of a trace, one after the other.
 class TraceEvents {
@@ -71,7 +71,7 @@ private:
   std::string text_{};
 };
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/trace_events.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/profile/trace_events.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 TWILL_BODY double whole_nanoseconds(double microseconds) { return std::round(1e3 * microseconds); }
@@ -86,4 +86,4 @@ TWILL_BODY void TraceEvents::add_name(std::string_view kind, std::size_t process
   text_ += join_text({", \"args\": {\"name\": ", quoted(name), "}}"});
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// Which launches stand in one row: those of a node, an operation of a layer, or those of all nodes with the same
 /// operation.
@@ -64,7 +64,7 @@ inline void save_chrome_trace(const std::string& path, const Trace& trace) {
   save_text("trace", path, chrome_trace(trace));
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
 #if TWILL_HEADER_ONLY
 #include <twill/profile/trace_report.ipp>

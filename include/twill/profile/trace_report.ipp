@@ -5,7 +5,7 @@
 
 #include <twill/profile/trace_report.hpp>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 namespace detail {
 
 /// Billions a second.
@@ -159,4 +159,4 @@ TWILL_BODY Table node_table(const Trace& trace, const NodeTableOptions& options)
 
 TWILL_BODY std::string chrome_trace(const Trace& trace) { return detail::NodeTrace{trace}.text(); }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The elements of a contiguous host tensor in row-major order; valid while the tensor's memory is.
 /// throws: ValueError when the elements are not contiguous
@@ -39,4 +39,4 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] auto to_vector(const Ten
   return values;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -24,7 +24,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A view of several dimensions with a plain pointer, as std::mdspan is one. What a compiler cannot check: element (i, j) lies
 /// `i * stride(0) + j * stride(1)` elements behind the pointer.
@@ -145,4 +145,4 @@ template <MdspanLike M, Scalar T, AnyShape S> [[nodiscard]] M view_as(const Tens
   return view;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

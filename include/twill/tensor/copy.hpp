@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// An operand that reads or writes memory, for a grid of the same rank as the strides.
 [[nodiscard]] kernel::Operand memory_operand(const void* data, const Dims& strides);
@@ -74,10 +74,10 @@ void fill_elements(const D& device, T* to, const Dims& strides, const Dims& exte
 [[nodiscard]] bool ranges_overlap(const void* a, std::size_t a_size, layout::Span a_span, const void* b,
                                   std::size_t b_size, layout::Span b_span);
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void copy_elements(const Cpu&, float*, const Dims&, const float*, const Dims&, const Dims&);
 TWILL_INSTANCE template void fill_elements(const Cpu&, float*, const Dims&, const Dims&, float);
 TWILL_INSTANCE template void copy_elements(const Cpu&, double*, const Dims&, const double*, const Dims&, const Dims&);
@@ -85,7 +85,7 @@ TWILL_INSTANCE template void fill_elements(const Cpu&, double*, const Dims&, con
 TWILL_INSTANCE template void copy_elements(const Cpu&, std::int64_t*, const Dims&, const std::int64_t*, const Dims&,
                                            const Dims&);
 TWILL_INSTANCE template void fill_elements(const Cpu&, std::int64_t*, const Dims&, const Dims&, std::int64_t);
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 #endif
 
 #if TWILL_HEADER_ONLY

@@ -5,7 +5,7 @@
 
 #include <twill/tensor/copy.hpp>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY kernel::Operand memory_operand(const void* data, const Dims& strides) {
   kernel::Operand operand{.data = const_cast<void*>(data)};
@@ -24,4 +24,4 @@ TWILL_BODY bool ranges_overlap(const void* a, std::size_t a_size, layout::Span a
   return address(a, a_span.first, a_size) < b_end && address(b, b_span.first, b_size) < a_end;
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA

@@ -17,7 +17,7 @@
 #include <iterator>
 #include <string>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Uninitialised elements.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
@@ -69,9 +69,9 @@ template <Scalar T, Device D = Cpu>
   return full<T, Shape<>, D>(Dims{}, value, device);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// Copies values of the caller to a new tensor on any device.
 template <Scalar T, AnyShape S, Device D>
@@ -84,9 +84,9 @@ template <Scalar T, AnyShape S, Device D>
   return result;
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Values that lie one behind another in the caller's memory.
 template <class R>
@@ -130,4 +130,4 @@ requires S::is_static [[nodiscard]] auto tensor(const T (&values)[Count], const 
   return detail::from_values<T, S, D>(values, count, S::dims(), device);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

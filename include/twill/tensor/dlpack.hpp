@@ -27,7 +27,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 /// The number of a kind of device in DLPack; kinds that it does not know are their program's own.
 template <Device D>
@@ -205,9 +205,9 @@ template <Scalar T, Device D, AnyShape S> void require_exportable(const Tensor<T
     throw ValueError("to_dlpack: the tensor holds no elements; it was never assigned, moved from or reset");
 }
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Shares the elements, strides included, with another library: waits for the work that writes them, then makes a managed
 /// tensor that keeps the memory alive until its deleter runs. `M` may be `dlpack::Managed`, without a version, or a
@@ -269,9 +269,9 @@ template <class X, dlpack::AnyManaged M> [[nodiscard]] X from_dlpack(dlpack::Own
   return tensor;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// New memory with the elements of another library, which may be such as only may be read. The managed tensor's deleter has
 /// run when this returns. throws: as from_dlpack, and OutOfMemoryError
@@ -288,7 +288,7 @@ template <class X, dlpack::AnyManaged M, class Isa = InstructionSet>
   return copy;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/dlpack.ipp>

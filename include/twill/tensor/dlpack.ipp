@@ -5,7 +5,7 @@
 
 #include <twill/tensor/dlpack.hpp>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_BODY void require_countable(const DlpackView& view, std::size_t element_bytes) {
   std::int64_t product = static_cast<std::int64_t>(element_bytes);
@@ -24,4 +24,4 @@ TWILL_BODY void require_countable(const DlpackView& view, std::size_t element_by
                                 to_string(view.strides), " reaches beyond 64 bits of address"}));
 }
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail

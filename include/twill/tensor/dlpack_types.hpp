@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::dlpack {
+namespace twill { inline namespace v0 { namespace dlpack {
 
 /// Of the specification.
 struct Version {
@@ -132,7 +132,7 @@ template <AnyManaged M> using Owned = std::unique_ptr<M, Release>;
 /// "cuda:1", "pinned host memory": for messages.
 [[nodiscard]] std::string to_string(const Place& place);
 
-} // namespace twill::inline v0::dlpack
+}}} // namespace twill::v0::dlpack
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/dlpack_types.ipp>

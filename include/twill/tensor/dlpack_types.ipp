@@ -5,7 +5,7 @@
 
 #include <twill/tensor/dlpack_types.hpp>
 
-namespace twill::inline v0::dlpack {
+namespace twill { inline namespace v0 { namespace dlpack {
 
 TWILL_COLD TWILL_BODY std::string to_string(const ElementType& type) {
   constexpr std::string_view kinds[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
@@ -30,4 +30,4 @@ TWILL_COLD TWILL_BODY std::string to_string(const Place& place) {
   }
 }
 
-} // namespace twill::inline v0::dlpack
+}}} // namespace twill::v0::dlpack

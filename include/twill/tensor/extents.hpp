@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 /// Extents of a shape type; the static ones cost nothing.
 template <AnyShape S> class Extents {
@@ -90,7 +90,7 @@ template <Scalar T, Device D> [[nodiscard]] T read_item(const D& device, const T
   }
 }
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/extents.ipp>

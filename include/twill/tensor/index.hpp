@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 enum class IndexKind : std::uint8_t { integer, range, everything, new_axis, rest };
@@ -118,7 +118,7 @@ template <class... I> [[nodiscard]] layout::Layout indexed(const layout::Layout&
 }
 } // namespace detail
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/index.ipp>

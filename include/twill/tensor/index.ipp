@@ -5,8 +5,7 @@
 
 #include <twill/tensor/index.hpp>
 
-namespace twill::inline v0 {
-namespace detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_BODY void Indexer::keep() {
   layout::append(result, from.extents[axis], from.strides[axis]);
@@ -22,5 +21,4 @@ TWILL_BODY void Indexer::apply(Ellipsis) {
   for (int count = 0; count < rest; ++count) keep();
 }
 
-} // namespace detail
-} // namespace twill::inline v0
+}}} // namespace twill::v0::detail

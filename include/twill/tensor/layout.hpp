@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A range of indices, `slice{begin, end, step}`, as Python's: negative bounds count from the end, missing ones reach it.
 struct slice {
@@ -131,7 +131,7 @@ void append_slice(Layout& to, std::int64_t extent, std::int64_t stride, const sl
 }
 
 } // namespace layout
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/layout.ipp>

@@ -5,8 +5,7 @@
 
 #include <twill/tensor/layout.hpp>
 
-namespace twill::inline v0 {
-namespace layout {
+namespace twill { inline namespace v0 { namespace layout {
 
 TWILL_COLD TWILL_BODY void throw_axis(const char* operation, int axis, int rank) {
   throw IndexError(std::string(operation) + ": axis " + std::to_string(axis) + " is outside a tensor of " +
@@ -75,5 +74,4 @@ TWILL_BODY Dims completed(const Dims& from, Dims to) {
   return to;
 }
 
-} // namespace layout
-} // namespace twill::inline v0
+}}} // namespace twill::v0::layout

@@ -13,7 +13,7 @@
 
 #include <type_traits>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The element type asked for, the source's for void.
 template <class T, class X> using element_or_own = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
@@ -21,9 +21,9 @@ template <class T, class X> using element_or_own = std::conditional_t<std::is_vo
 template <AnyTensor X> [[nodiscard]] const auto& device_or_own(const X& source) { return source.device(); }
 template <AnyTensor X, Device D> [[nodiscard]] const D& device_or_own(const X&, const D& device) { return device; }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Uninitialised elements in the shape of another tensor.
 template <class T = void, AnyTensor X, Device... Where>
@@ -92,4 +92,4 @@ requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_ones(cons
   return new_ones<S, T>(source, S::dims(), device...);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 enum class Notation : unsigned char { positional, scientific };
 
@@ -149,7 +149,7 @@ template <std::integral T>
   return words;
 }
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/number_format.ipp>

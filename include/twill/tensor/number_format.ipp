@@ -5,7 +5,7 @@
 
 #include <twill/tensor/number_format.hpp>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_BODY NumberParts split_number(const std::string& digits) {
   const std::size_t e = digits.find('e');
@@ -35,4 +35,4 @@ TWILL_BODY std::vector<std::string> formatted_booleans(const std::vector<unsigne
   return words;
 }
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail

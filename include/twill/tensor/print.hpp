@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// How tensors are printed; NumPy's names and defaults.
 struct PrintOptions {
@@ -29,9 +29,9 @@ struct PrintOptions {
   bool suppress = false;         ///< no exponents for small numbers
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// Lays out words that stand for the elements in row-major order.
 class ArrayPrinter {
@@ -57,9 +57,9 @@ private:
   std::size_t next_ = 0;
 };
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The elements as NumPy writes them; of a tensor on a device without memory, what it would hold.
 template <Scalar T, Device D, AnyShape S>
@@ -94,7 +94,7 @@ std::basic_ostream<Character, Traits>& operator<<(std::basic_ostream<Character, 
   return out;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/print.ipp>

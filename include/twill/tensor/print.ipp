@@ -5,7 +5,7 @@
 
 #include <twill/tensor/print.hpp>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY std::vector<std::size_t> ArrayPrinter::shown() const {
   std::vector<std::size_t> places{0};
@@ -61,4 +61,4 @@ TWILL_BODY std::string ArrayPrinter::axis_text(int axis, const std::string& inde
   return "[" + text.substr(indent.size()) + "]";
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA

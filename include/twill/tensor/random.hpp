@@ -21,7 +21,7 @@
 #include <numbers>
 #include <type_traits>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 using Number = kernel::Immediate<std::int64_t>;
 
@@ -124,9 +124,9 @@ template <template <Scalar> class Of, Scalar T, AnyShape S, Device D>
   return result;
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Uniform in [0, 1).
 template <FloatingScalar T = float, AnyShape S, Device D = Cpu>
@@ -148,4 +148,4 @@ requires S::is_static [[nodiscard]] Tensor<T, D, S> randn(const D& device = curr
   return randn<T, S, D>(S::dims(), device);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// An `Iota` that counts the elements of a one-dimensional grid.
 [[nodiscard]] kernel::Operand counting_operand(std::int64_t first = 0);
@@ -44,9 +44,9 @@ template <Scalar T> [[nodiscard]] std::int64_t count_of_steps(T begin, T end, T 
   }
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// begin, begin + step, ... up to but not including end. throws: ValueError
 template <Scalar T, Device D = Cpu>
@@ -110,7 +110,7 @@ requires(S::rank == 2 && S::is_static) [[nodiscard]] auto eye(const D& device = 
   return eye<T, S, D>(S::dims(), device);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/sequence.ipp>

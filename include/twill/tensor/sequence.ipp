@@ -5,7 +5,7 @@
 
 #include <twill/tensor/sequence.hpp>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY kernel::Operand counting_operand(std::int64_t first) {
   kernel::Operand operand{.bits = static_cast<std::uint64_t>(first)};
@@ -13,4 +13,4 @@ TWILL_BODY kernel::Operand counting_operand(std::int64_t first) {
   return operand;
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA

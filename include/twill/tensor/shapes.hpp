@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 // A struct and not an alias alone: g++ 12 crashes on an alias that looks into a dependent class-type argument.
@@ -215,4 +215,4 @@ concept ProvesShape = FitsShape<From, To> && [] {
   return true;
 }();
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

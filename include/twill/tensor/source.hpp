@@ -20,7 +20,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The element type as source text.
 [[nodiscard]] std::string_view type_in_source(DType type);
@@ -59,9 +59,9 @@ template <class V>
   return text + "}";
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// `tensor({{1.0F, 2.0F}, {3.0F, 4.0F}})`: what makes this tensor when it is compiled.
 template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_source(const Tensor<T, D, S>& x) {
@@ -91,7 +91,7 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_source(co
   }
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/source.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/tensor/source.hpp>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY std::string_view type_in_source(DType type) {
   constexpr std::string_view names[] = {"bool",        "std::uint8_t",    "int",   "std::int64_t",
@@ -13,4 +13,4 @@ TWILL_BODY std::string_view type_in_source(DType type) {
   return names[static_cast<int>(type)];
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA

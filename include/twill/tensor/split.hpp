@@ -21,15 +21,15 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 template <int Axis, AnyTensor X> using Part = decltype(narrow<Axis>(std::declval<const X&>(), 0, 0));
 
 [[noreturn]] void throw_sections(const char* operation, std::int64_t sections, std::int64_t extent, int axis);
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Equal parts. throws: ValueError when they cannot be equal
 template <int Axis, AnyTensor X> [[nodiscard]] auto split(const X& x, std::int64_t sections) {
@@ -109,7 +109,7 @@ template <int Axis, AnyTensor X> [[nodiscard]] auto chunk(const X& x, std::int64
   return parts;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/split.ipp>

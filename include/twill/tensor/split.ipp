@@ -5,7 +5,7 @@
 
 #include <twill/tensor/split.hpp>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void throw_sections(const char* operation, std::int64_t sections, std::int64_t extent, int axis) {
   throw ValueError(std::string(operation) + ": " + std::to_string(sections) + " sections do not divide axis " +
@@ -13,4 +13,4 @@ TWILL_BODY void throw_sections(const char* operation, std::int64_t sections, std
                    (sections < 1 ? "; there is at least one" : "; array_split allows unequal ones"));
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA

@@ -27,7 +27,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 struct Cuda; // device/cuda/cuda.cuh
 
@@ -337,4 +337,4 @@ template <class T, class D, class S> inline constexpr bool is_tensor<Tensor<T, D
 template <class X>
 concept AnyTensor = is_tensor<std::remove_cvref_t<X>>;
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

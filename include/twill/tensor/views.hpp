@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 template <AnyShape V, class T, class D, class S>
 [[nodiscard]] Tensor<T, D, V> view_of(const Tensor<T, D, S>& x, const layout::Layout& where) {
@@ -60,9 +60,9 @@ void cut(const char* operation, layout::Layout& where, int axis, std::int64_t fi
   return result;
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The elements in reverse along some axes, or along all of them.
 template <int... Axes, class T, class D, class S> [[nodiscard]] Tensor<T, D, S> flip(const Tensor<T, D, S>& x) {
@@ -185,7 +185,7 @@ template <int Axis, class T, class D, class S>
                                                                                                                where);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/views.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/tensor/views.hpp>
 
-namespace twill::inline v0::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void flip_axis(layout::Layout& where, int axis) {
   if (where.extents[axis] > 0) where.offset += (where.extents[axis] - 1) * where.strides[axis];
@@ -23,4 +23,4 @@ TWILL_BODY void cut(const char* operation, layout::Layout& where, int axis, std:
   where.extents[axis] = length;
 }
 
-} // namespace twill::inline v0::detail::inline TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA

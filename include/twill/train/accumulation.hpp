@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// How micro-batches count.
 enum class Weighting : std::uint8_t {
@@ -34,14 +34,14 @@ struct AccumulationOptions {
   Weighting weighting = Weighting::rows; ///< what a micro-batch weighs
 };
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 /// False for the first micro-batch, which replaces the sums.
-inline constexpr std::string_view continues_knob = "train.continues";
+inline constexpr std::string_view continues_scalar = "train.continues";
 /// What the sums are multiplied by before the update.
-inline constexpr std::string_view sum_scale_knob = "train.sum_scale";
+inline constexpr std::string_view sum_scale_scalar = "train.sum_scale";
 
 /// Declares one sum for each trainable weight, then one for the loss. Half precision is summed in float32.
 TWILL_CONSTEXPR List<int> declare_sums(graph::Graph& graph, const List<int>& weights) {
@@ -62,9 +62,9 @@ TWILL_CONSTEXPR List<int> declare_sums(graph::Graph& graph, const List<int>& wei
   return sums;
 }
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// Adds the weighted loss and its gradients to the sums. Inputs: those of the model, then the targets.
 template <class M, class T, class L, class R, class... Targets>
@@ -75,7 +75,7 @@ struct AccumulateGradients : detail::DividedSource<AccumulateGradients, M, T, L,
     graph::Graph& graph = trace.graph;
     if (graph.fault.any()) return graph;
     const List<int> sums = detail::declare_sums(graph, trace.weights);
-    const graph::Value continues = graph::knob(graph, detail::continues_knob, 0, DType::boolean);
+    const graph::Value continues = graph::run_scalar(graph, detail::continues_scalar, 0, DType::boolean);
     List<int> terms = trace.gradients;
     terms.push_back(graph::reshape(graph::Value{graph, trace.loss}, graph::Extents{}).id());
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -102,7 +102,7 @@ template <class M, class T, class R> struct UpdateFromSums {
     const List<int> sums = detail::declare_sums(graph, weights);
     const auto scaled = [&](int id) {
       const graph::Value sum{graph, id};
-      return sum * graph::knob(graph, detail::sum_scale_knob, 1, sum.dtype());
+      return sum * graph::run_scalar(graph, detail::sum_scale_scalar, 1, sum.dtype());
     };
     List<int> gradients{};
     for (std::size_t i = 0; i < weights.size(); ++i) gradients.push_back(scaled(sums[i]).id());
@@ -129,8 +129,8 @@ public:
       : rule{std::move(given)},
         network_{&network},
         options_{options},
-        update_knobs_{compile::TableFor<Update, D>::view().knobs},
-        numbers_{update_knobs_},
+        update_scalars_{compile::TableFor<Update, D>::view().run_scalars},
+        numbers_{update_scalars_},
         loss_{network.device(), sizeof(T)} {}
 
   /// The source of one micro-batch of tensors of these types, for inspection.
@@ -144,18 +144,18 @@ public:
     using Source = source<First, Rest...>;
     detail::require_in_slots<Source>("add", network_->devices(), first, rest...);
     follow_network();
-    auto& program = programs_.template at<Source>(network_->devices(), network_->knobs());
+    auto& program = programs_.template at<Source>(network_->devices(), network_->run_scalars());
     std::tuple<std::optional<First>, std::optional<Rest>...> copies{};
     const auto addresses = detail::row_major_addresses(copies, first, rest...);
     const std::array<Dims, 1 + sizeof...(Rest)> shapes{first.shape(), rest.shape()...};
     if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
     if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(shapes[0][0], 1);
-    program.take(network_->knobs());
-    program.knobs.set(loss_weight_knob, share_of(shapes[0][0]));
-    program.knobs.set(detail::continues_knob, batches_ > 0 ? 1 : 0);
+    program.take(network_->run_scalars());
+    program.run_scalars.set(loss_weight_scalar, share_of(shapes[0][0]));
+    program.run_scalars.set(detail::continues_scalar, batches_ > 0 ? 1 : 0);
     if (program.draws) {
       if (batches_ == 0) draw_ = network_->state()->next_draw(); // one for all pieces, as for one batch
-      program.knobs.set_draw(draw_.seed, draw_.step);
+      program.run_scalars.set_draw(draw_.seed, draw_.step);
     }
     program.executor.allow(capture);
     last_ = &program;
@@ -163,7 +163,7 @@ public:
     nn::run_with_hooks(program.executor, network_->layer_hooks(), [&] {
       program.executor.run_on(shapes, {.inputs = addresses,
                                        .parameters = addresses_of_parameters,
-                                       .knobs = program.knobs.bits(),
+                                       .run_scalars = program.run_scalars.bits(),
                                        .first_row = rows_,
                                        .groups = &network_->state()->groups});
     });
@@ -176,14 +176,14 @@ public:
   StepLoss<T, D> finish() {
     if (batches_ == 0) throw ValueError("finish: there is no micro-batch; call add first");
     follow_network();
-    numbers_.write(rule, steps_ + 1, update_knobs_);
-    update_knobs_.set(detail::sum_scale_knob, 1 / share_of(std::max<std::int64_t>(rows_, 1)));
+    numbers_.write(rule, steps_ + 1, update_scalars_);
+    update_scalars_.set(detail::sum_scale_scalar, 1 / share_of(std::max<std::int64_t>(rows_, 1)));
     void* output = loss_.data();
     const auto addresses = parameters();
     update_->allow(capture);
     update_->run({}, {.parameters = addresses,
                       .outputs = {&output, 1},
-                      .knobs = update_knobs_.bits(),
+                      .run_scalars = update_scalars_.bits(),
                       .groups = &network_->state()->groups});
     network_->state()->note_update();
     ++steps_;
@@ -261,7 +261,7 @@ private:
   Network* network_;
   std::vector<D> devices_{}; ///< on which the programs run
   AccumulationOptions options_;
-  compile::Knobs update_knobs_;
+  compile::RunScalars update_scalars_;
   RuleNumbers<R> numbers_;
   memory::Buffer<D> loss_;
   OptimiserState<D> state_{};
@@ -275,9 +275,9 @@ private:
   std::int64_t steps_ = 0;
 };
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Gradient accumulation: `auto step = accumulated_step(model, nn::cross_entropy, rule);`, then `step.add(image, label)` for
 /// each micro-batch and `step.finish()` for the update. The model has to outlive it.
@@ -286,4 +286,4 @@ template <class Network, class L, optim::Rule R>
   return train::AccumulatedStep<Network, L, R>{network, loss, std::move(rule), options};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

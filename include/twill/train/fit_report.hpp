@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The figures of a whole training step on targets of these tensor types. cost: that of compiling the step
 template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
@@ -29,14 +29,14 @@ template <nn::Model M> [[nodiscard]] constexpr compile::FitReport fit_report() {
   return compile::fit_report_of<nn::detail::BothPasses<nn::ModelStage<nn::unfitted_t<M>, float, true>, 0>, M>;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The figures, a line for each kind of memory.
 [[nodiscard]] std::string to_string(const FitReport& report);
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/train/fit_report.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/train/fit_report.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY std::string to_string(const FitReport& report) {
   const auto line = [](const char* what, std::int64_t without, std::int64_t with) {
@@ -22,4 +22,4 @@ TWILL_BODY std::string to_string(const FitReport& report) {
          "%\n";
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -15,7 +15,7 @@
 #include <string>
 #include <type_traits>
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// The sources of a model's forward pass, and of its training step.
 template <nn::Model M> using ForwardOf = nn::PlainForward<nn::ModelStage<M, float, true>>;
@@ -23,9 +23,9 @@ template <nn::Model M> using ForwardOf = nn::PlainForward<nn::ModelStage<M, floa
 template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
 using StepOf = WholeStep<M, float, std::remove_const_t<decltype(Loss)>, R, compile::argument_t<Targets>...>;
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Counts of the forward pass. Tensors of fewer than `large_elements` elements are not counted as read or written.
 template <nn::Model M> [[nodiscard]] constexpr compile::Report plan(std::int64_t large_elements = 1) {
@@ -54,4 +54,4 @@ template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets> [[nodisca
   return compile::graphviz<train::StepOf<M, Loss, R, Targets...>>();
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

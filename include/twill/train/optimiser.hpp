@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// The states of a rule for the weights of a network: the parameters of a table behind the network's own.
 template <ComputeDevice D> class OptimiserState {
@@ -151,16 +151,16 @@ template <optim::Rule R> class RuleNumbers {
 public:
   RuleNumbers() = default;
   /// Finds the rule's numbers among the run-time numbers of a program.
-  explicit RuleNumbers(const compile::Knobs& knobs) {
-    for (std::size_t i = 0; i < R::numbers.size(); ++i) index_[i] = knobs.find(R::numbers[i]);
-    step_ = knobs.find(optim::step_knob);
+  explicit RuleNumbers(const compile::RunScalars& run_scalars) {
+    for (std::size_t i = 0; i < R::numbers.size(); ++i) index_[i] = run_scalars.find(R::numbers[i]);
+    step_ = run_scalars.find(optim::step_scalar);
   }
   /// Writes what the rule's numbers are in this step.
-  void write(const R& rule, std::int64_t step, compile::Knobs& knobs) const {
+  void write(const R& rule, std::int64_t step, compile::RunScalars& run_scalars) const {
     const auto values = rule.values(step);
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (index_[i] >= 0) knobs.set_at(static_cast<std::size_t>(index_[i]), values[i]);
-    if (step_ >= 0) knobs.set_at(static_cast<std::size_t>(step_), static_cast<double>(step));
+      if (index_[i] >= 0) run_scalars.set_at(static_cast<std::size_t>(index_[i]), values[i]);
+    if (step_ >= 0) run_scalars.set_at(static_cast<std::size_t>(step_), static_cast<double>(step));
   }
 
 private:
@@ -180,8 +180,8 @@ public:
   Optimiser(Network& network, R given)
       : rule{std::move(given)},
         network_{network.state()},
-        knobs_{table().knobs},
-        numbers_{knobs_},
+        run_scalars_{table().run_scalars},
+        numbers_{run_scalars_},
         executor_{make_executor(network.devices())},
         devices_(network.devices().begin(), network.devices().end()) {}
 
@@ -199,11 +199,13 @@ public:
       executor_ = make_executor(devices); // the network has moved
       devices_.assign(devices.begin(), devices.end());
     }
-    numbers_.write(rule, steps_ + 1, knobs_);
-    knobs_.set_if_present(optim::is_scaled_knob, is_unscaled_ ? 0 : 1);
+    numbers_.write(rule, steps_ + 1, run_scalars_);
+    run_scalars_.set_if_present(optim::is_scaled_scalar, is_unscaled_ ? 0 : 1);
     const auto parameters = state_.addresses(*network_, executor_->table().parameters);
-    executor_->run(
-        {}, {.inputs = gradients, .parameters = parameters, .knobs = knobs_.bits(), .groups = &network_->groups});
+    executor_->run({}, {.inputs = gradients,
+                        .parameters = parameters,
+                        .run_scalars = run_scalars_.bits(),
+                        .groups = &network_->groups});
     network_->note_update();
     ++steps_;
     is_unscaled_ = false;
@@ -256,7 +258,7 @@ public:
   [[nodiscard]] std::optional<double> find_state(std::string_view name) const { return state_.find_item(name); }
 
   /// A number of the source's own for the next steps, if it has one of this name.
-  void set(std::string_view name, double number) { knobs_.set_if_present(name, number); }
+  void set(std::string_view name, double number) { run_scalars_.set_if_present(name, number); }
 
   /// By what the next loss's gradient is to be multiplied. Waits for the last step.
   [[nodiscard]] double scale() requires optim::ScaledRule<R> {
@@ -299,7 +301,7 @@ private:
   }
 
   std::shared_ptr<nn::NetworkState<D>> network_;
-  compile::Knobs knobs_;
+  compile::RunScalars run_scalars_;
   RuleNumbers<R> numbers_;
   std::unique_ptr<Executor> executor_;
   std::vector<D> devices_; ///< of the executor
@@ -308,10 +310,10 @@ private:
   bool is_unscaled_ = false;
 };
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 TWILL_INSTANCE template class OptimiserState<Cpu>;
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 #endif

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// The names of options in a state dictionary begin with this, those of weights do not.
 inline constexpr std::string_view options_prefix = "options/";
@@ -41,9 +41,9 @@ struct OptionsReport {
   std::vector<ChangedOption> changed{}; ///< the loaded ones that had other values
 };
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 /// Under this name a state says that its options were left out, so that nobody takes it for an older one.
 inline constexpr std::string_view left_out = options_prefix;
@@ -115,15 +115,15 @@ private:
   OptionsReport report_{};
 };
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// The state of a rule without its options, to go on with others: `step.load_state_dict(train::without_options(state))`. It says
 /// of itself that they were left out, so that the report lists them as `kept`.
 [[nodiscard]] nn::StateDict without_options(const nn::StateDict& state);
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/train/rule_options.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/train/rule_options.hpp>
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY nn::StateDict states_alone(const nn::StateDict& state) {
   std::vector<nn::StateDict::Entry> entries{};
@@ -114,9 +114,9 @@ TWILL_BODY void LoadedOptions::require_settled(const std::string& key, const opt
                    "' in the state dictionary; it is part of the rule's type, and ", hint.substr(2)}));
 }
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 TWILL_BODY nn::StateDict without_options(const nn::StateDict& state) {
   nn::StateDict result = detail::states_alone(state);
@@ -124,4 +124,4 @@ TWILL_BODY nn::StateDict without_options(const nn::StateDict& state) {
   return result;
 }
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 inline constexpr std::string_view steps_name = "steps";
 
@@ -31,7 +31,7 @@ void add_steps(nn::StateDict& states, std::int64_t steps);
 /// throws: ValueError where there is no count
 [[nodiscard]] CountedStates without_steps(const nn::StateDict& state);
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/train/rule_state.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/train/rule_state.hpp>
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void add_steps(nn::StateDict& states, std::int64_t steps) {
   auto [count, data] = nn::StoredTensor::make(DType::int64, Dims{});
@@ -26,4 +26,4 @@ TWILL_BODY CountedStates without_steps(const nn::StateDict& state) {
   return {nn::StateDict{std::move(states)}, steps};
 }
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA

@@ -5,7 +5,7 @@
 // in one. Each starts from the same trace of the model, so weights have one order everywhere. Read next:
 // train/train_step.hpp.
 
-#include <twill/compile/signature.hpp>
+#include <twill/compile/arguments.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/fit.hpp>
 #include <twill/nn/network.hpp>
@@ -15,14 +15,14 @@
 #include <cstddef>
 #include <string_view>
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// The weight of a run's loss: its share of the rows when a batch is split, times a loss scale. Starts at one.
-inline constexpr std::string_view loss_weight_knob = "train.loss_weight";
+inline constexpr std::string_view loss_weight_scalar = "train.loss_weight";
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 /// A traced model, its loss and the gradients of the trainable weights, both times the loss weight; the gradients times the
 /// rule's loss scale, too.
@@ -64,7 +64,8 @@ template <class M, class T, class L, class R, class... Targets>
   const graph::Value loss{graph, forward.root};
   result.weights = nn::detail::trainable_weights(graph);
   optim::declare_states<R>(graph);
-  const graph::Value weight = graph::broadcast_to(graph::knob(graph, loss_weight_knob, 1, loss.dtype()), loss.shape());
+  const graph::Value weight =
+      graph::broadcast_to(graph::run_scalar(graph, loss_weight_scalar, 1, loss.dtype()), loss.shape());
   result.loss = graph::to_slot(graph::cast(loss * weight, graph.element), 0).id();
   graph::Value seed = weight;
   if constexpr (optim::ScaledRule<R>) {
@@ -105,9 +106,9 @@ template <template <class...> class Source, class M, class T, class L, class R, 
   }
 };
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// The weighted loss, then the gradients of the trainable weights, as rule R wants them. Inputs: those of the model, then the targets.
 template <class M, class T, class L, class R, class... Targets>
@@ -155,4 +156,4 @@ template <class M, class T, class R> struct UpdateWeights {
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 /// `Step<Targets...>` for the arguments that follow the inputs of model M.
 template <template <class...> class Step, class M, class... Tensors> struct SourceFor {
@@ -48,16 +48,18 @@ template <ComputeDevice D, int Slots = 1> struct StepProgram {
   static constexpr int slots = Slots;
 
   StepProgram(std::span<const D> devices, compile::TableView table,
-              std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::Knobs& model)
-      : executor{devices, table, kernels, compile::Arena::kept}, knobs{table.knobs}, draws{knobs.draws()} {
-    for (std::size_t i = 0; i < table.knobs.size(); ++i)
-      if (const int from = model.find(table.knobs[i].name.view()); from >= 0)
+              std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::RunScalars& model)
+      : executor{devices, table, kernels, compile::Arena::kept},
+        run_scalars{table.run_scalars},
+        draws{run_scalars.draws()} {
+    for (std::size_t i = 0; i < table.run_scalars.size(); ++i)
+      if (const int from = model.find(table.run_scalars[i].name.view()); from >= 0)
         shared.push_back({i, static_cast<std::size_t>(from)});
   }
 
   /// Takes over the model's numbers as they are now.
-  void take(const compile::Knobs& model) {
-    for (const SharedNumber& number : shared) knobs.copy_at(number.in_program, model, number.in_model);
+  void take(const compile::RunScalars& model) {
+    for (const SharedNumber& number : shared) run_scalars.copy_at(number.in_program, model, number.in_model);
   }
 
   /// throws: ValueError when the program takes more than the budget of its model on inputs of these shapes
@@ -73,7 +75,7 @@ template <ComputeDevice D, int Slots = 1> struct StepProgram {
   }
 
   compile::executor_t<D, Slots> executor;
-  compile::Knobs knobs;
+  compile::RunScalars run_scalars;
   bool draws = false;
   List<SharedNumber> shared{};
   List<graph::SymbolValues> within_budget{}; ///< sizes that were found to keep within it
@@ -82,11 +84,12 @@ template <ComputeDevice D, int Slots = 1> struct StepProgram {
 /// The programs of one step, by source. Program is a `StepProgram`, or extends it.
 template <class Program> class StepPrograms {
 public:
-  template <compile::Source S, ComputeDevice D> Program& at(const D& device, const compile::Knobs& model) {
+  template <compile::Source S, ComputeDevice D> Program& at(const D& device, const compile::RunScalars& model) {
     return at<S>(std::span<const D>{&device, 1}, model);
   }
   /// The same on the devices of its slots.
-  template <compile::Source S, ComputeDevice D> Program& at(std::span<const D> devices, const compile::Knobs& model) {
+  template <compile::Source S, ComputeDevice D>
+  Program& at(std::span<const D> devices, const compile::RunScalars& model) {
     static_assert(compile::TableFor<S, D>::sizes.slots <= Program::slots,
                   "twill: train_step: the loss or the rule works in a device slot that the model does not have");
     using Table = compile::TableFor<S, D>;
@@ -150,4 +153,4 @@ template <AnyTensor... Tensors>
   return std::apply([&](auto&... copy) -> Addresses { return Addresses{row_major_address(tensors, copy)...}; }, copies);
 }
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA

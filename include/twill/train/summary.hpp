@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// One layer of a model.
 struct LayerSummary {
@@ -35,9 +35,9 @@ struct Summary {
   LayerSummary total{};               ///< `output` and `output_bytes` are those of the model
 };
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 /// The run-time sizes of a trace's symbols.
 [[nodiscard]] graph::SymbolValues sizes_of(const graph::Graph& graph, compile::DimensionSizes sizes);
@@ -48,9 +48,9 @@ namespace twill::inline v0::train::detail::inline TWILL_ISA {
 
 [[nodiscard]] Summary summary_of(const graph::Graph& graph, int result, compile::DimensionSizes sizes);
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The layers of a model with elements of T: shapes, parameters, operations of arithmetic, bytes. Named dimensions are one
 /// unless told otherwise: `summary<Mlp>({{"batch", 64}})`.
@@ -64,7 +64,7 @@ template <nn::Model M, FloatingScalar T = float>
 /// The table as text, a line for each layer.
 [[nodiscard]] std::string to_string(const train::Summary& summary);
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/train/summary.ipp>

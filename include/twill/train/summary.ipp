@@ -5,7 +5,7 @@
 
 #include <twill/train/summary.hpp>
 
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY graph::SymbolValues sizes_of(const graph::Graph& graph, compile::DimensionSizes sizes) {
   graph::SymbolValues symbols{};
@@ -81,9 +81,9 @@ TWILL_BODY Summary summary_of(const graph::Graph& graph, int result, compile::Di
   return summary;
 }
 
-} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 TWILL_BODY std::string to_string(const train::Summary& summary) {
   std::vector<std::vector<std::string>> cells{
@@ -108,4 +108,4 @@ TWILL_BODY std::string to_string(const train::Summary& summary) {
   return text;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

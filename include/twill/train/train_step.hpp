@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 /// The loss of a step, read when it is needed. It is overwritten by the next step.
 template <class T, ComputeDevice D> class StepLoss {
@@ -109,7 +109,7 @@ public:
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t arena_bytes(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes));
   }
@@ -118,7 +118,7 @@ public:
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t arena_bytes(nn::Slot slot, const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes), slot.number);
   }
@@ -135,7 +135,7 @@ public:
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t capture_bytes(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     return program.executor.capture_bytes(compile::resolve_symbols(program.executor.table(), shapes));
   }
@@ -176,27 +176,27 @@ public:
 private:
   struct Program : detail::StepProgram<D, Network::slots> {
     Program(std::span<const D> devices, compile::TableView table,
-            std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::Knobs& model)
-        : detail::StepProgram<D, Network::slots>{devices, table, kernels, model}, numbers{this->knobs} {
-      if constexpr (HostDevice<D> && D::has_memory && Network::slots == 1) this->executor.edit(descents);
+            std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::RunScalars& model)
+        : detail::StepProgram<D, Network::slots>{devices, table, kernels, model}, numbers{this->run_scalars} {
+      if constexpr (HostDevice<D> && D::has_memory && Network::slots == 1) this->executor.edit(fused_sgd);
     }
     RuleNumbers<R> numbers;
-    compile::DescentsInProducts descents{}; ///< of bindings
+    compile::FuseSgdUpdates fused_sgd{}; ///< of bindings
   };
 
   template <AnyTensor... Tensors> StepLoss<T, D> make_step(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     detail::require_in_slots<source<Tensors...>>("train_step", network_->devices(), tensors...);
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
     std::tuple<std::optional<Tensors>...> copies{};
     const auto addresses = detail::row_major_addresses(copies, tensors...);
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
-    program.numbers.write(rule, steps_ + 1, program.knobs);
-    program.take(network_->knobs());
+    program.numbers.write(rule, steps_ + 1, program.run_scalars);
+    program.take(network_->run_scalars());
     DrawOfStep draw{*network_->state()};
-    if (program.draws) draw.take(program.knobs);
+    if (program.draws) draw.take(program.run_scalars);
     void* output = loss_.data();
     program.executor.allow(capture);
     last_ = &program;
@@ -205,7 +205,7 @@ private:
       program.executor.run_on(shapes, {.inputs = addresses,
                                        .parameters = parameters,
                                        .outputs = {&output, 1},
-                                       .knobs = program.knobs.bits(),
+                                       .run_scalars = program.run_scalars.bits(),
                                        .first_row = 0,
                                        .groups = &network_->state()->groups});
       draw.is_used = true; // whatever hooks do that look at the run
@@ -223,9 +223,9 @@ private:
     ~DrawOfStep() {
       if (taken && !is_used) state.give_back(*taken);
     }
-    void take(compile::Knobs& knobs) {
+    void take(compile::RunScalars& run_scalars) {
       taken = state.next_draw();
-      knobs.set_draw(taken->seed, taken->step);
+      run_scalars.set_draw(taken->seed, taken->step);
     }
     nn::NetworkState<D>& state;
     std::optional<Draw> taken{};
@@ -235,7 +235,7 @@ private:
   /// One step under the eyes of a watcher.
   template <AnyTensor... Tensors> StepLoss<T, D> watched(compile::Watcher& watcher, const Tensors&... tensors) {
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
     const auto stop = [](Program* watched) { watched->executor.watch(nullptr); };
     program.executor.watch(&watcher);
     const std::unique_ptr<Program, decltype(stop)> until_done{&program, stop};
@@ -261,9 +261,9 @@ private:
   std::int64_t steps_ = 0;
 };
 
-} // namespace twill::inline v0::train::inline TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Forward, loss, backward and update as one planned program: `auto step = train_step(model, nn::cross_entropy, rule);`,
 /// then `step(image, label)` for each batch. The model has to outlive it.
@@ -271,4 +271,4 @@ template <class Network, class L, optim::Rule R> [[nodiscard]] auto train_step(N
   return train::TrainStep<Network, L, R>{network, loss, std::move(rule)};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

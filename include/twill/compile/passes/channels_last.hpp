@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Where axis `axis` of a channels-last array of this rank lies in (batch, channels, ...).
 [[nodiscard]] constexpr int axis_of_first(int axis, int rank) { return axis == 0 ? 0 : axis + 1 < rank ? axis + 1 : 1; }
@@ -194,9 +194,9 @@ private:
   List<char> is_last_;     ///< whether that one is channels-last where the old one was not
 };
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Whether there is anything to carry.
 [[nodiscard]] TWILL_CONSTEXPR bool wants_channels_last(const Graph& graph) {
@@ -218,4 +218,4 @@ TWILL_CONSTEXPR void carry_channels_last(Graph& graph) {
   return detail::ChannelsLast{graph}.found();
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// One way to compute parts of a forward pass again.
 struct Division {
@@ -33,9 +33,9 @@ struct Divisions {
   int count = 0;
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Where a forward pass can be cut, and what lies between the cuts.
 class Cuts {
@@ -216,9 +216,9 @@ struct Stretch {
   return division;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Divisions of a traced forward pass whose result is `root`, from no part to the least memory.
 [[nodiscard]] TWILL_CONSTEXPR Divisions divisions(const Graph& graph, int root, const graph::SymbolValues& symbols) {
@@ -258,4 +258,4 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
   return found;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Memory as the operand of a kernel.
 [[nodiscard]] TWILL_CONSTEXPR OperandInfo memory_operand(const Graph& graph, const List<int>& value_of,
@@ -201,7 +201,7 @@ private:
     line.dtype = root.dtype;
     OperandInfo operand{};
     operand.dtype = root.dtype;
-    if (root.kind == Kind::knob) {
+    if (root.kind == Kind::run_scalar) {
       operand = memory_operand(reading);
       operand.axis_of = no_axes;
       line.access = kernel::Access::uniform;
@@ -248,4 +248,4 @@ private:
   bool is_scalar_ = false; ///< one element in all: its row has length one
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

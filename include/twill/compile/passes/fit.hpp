@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// A forward pass before its gradient was traced, and its result.
 struct ForwardTrace {
@@ -66,9 +66,9 @@ struct FitReport {
   }
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Whether a symbol stands in the shape of any node.
 [[nodiscard]] TWILL_CONSTEXPR int missing_symbol(const Graph& graph, const graph::SymbolValues& symbols) {
@@ -191,9 +191,9 @@ public:
   static constexpr FitReport report = describe();
 };
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// What a budget leads to for a source. cost: compiles the source's tables once for each division that is tried
 template <DivisibleSource S, Budget B> inline constexpr Choice fitted = detail::Fitting<S, B>::choice;
@@ -201,4 +201,4 @@ template <DivisibleSource S, Budget B> inline constexpr Choice fitted = detail::
 /// The same with the figures. When nothing fits, `with` is the lowest peak there is.
 template <DivisibleSource S, Budget B> inline constexpr FitReport fit_report_of = detail::Fitting<S, B>::report;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The largest number of steps in one program; beyond it registers spill and compile time grows.
 inline constexpr int max_steps = 32;
@@ -247,4 +247,4 @@ private:
   }
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

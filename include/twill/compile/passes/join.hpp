@@ -10,16 +10,16 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// A launch is shared only by kernels of so few operands: a share of it is described on a thread's stack.
 inline constexpr int most_joined_operands = 16;
 /// A launch is shared by so many at most.
 inline constexpr std::size_t most_joined_launches = 256;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// What the launch under way reads and writes.
 class LaunchUses {
@@ -53,9 +53,9 @@ private:
   int launch_ = 0;
 };
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Marks the instructions that continue the launch of the one before them.
 TWILL_CONSTEXPR void join_launches(Lowered& table) {
@@ -104,4 +104,4 @@ TWILL_CONSTEXPR void find_uses(Lowered& table) {
     }
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// For each node the loop in whose steps it is computed, -1 for those outside.
 struct LoopsOfNodes {
@@ -93,4 +93,4 @@ private:
   List<int> order_{};
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

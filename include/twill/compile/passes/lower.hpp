@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 class Lowering {
 public:
@@ -20,7 +20,7 @@ public:
       : graph_{&graph}, units_{graph}, order_{execution_order(graph, units_)}, value_of_(graph.nodes.size(), -1) {
     out_.inputs = graph.inputs;
     out_.parameters = graph.parameters;
-    out_.knobs = graph.knobs;
+    out_.run_scalars = graph.run_scalars;
     out_.symbols = graph.symbols;
     out_.requirements = graph.requirements;
     out_.bounds = graph.bounds;
@@ -47,7 +47,7 @@ private:
       const Node& node = graph_->nodes.items[id];
       if (node.kind == Kind::input) declare(id, Storage::input, node.index);
       if (node.kind == Kind::parameter) declare(id, Storage::parameter, node.index);
-      if (node.kind == Kind::knob) declare(id, Storage::knob, node.index);
+      if (node.kind == Kind::run_scalar) declare(id, Storage::run_scalar, node.index);
       if (stored.holds(id)) declare(id, Storage::temporary, 0);
     }
     for (std::size_t k = 0; k < graph_->outputs.size(); ++k)
@@ -243,4 +243,4 @@ TWILL_CONSTEXPR void simplify_for_lowering(Graph& graph) {
   return Lowering{graph}.result();
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

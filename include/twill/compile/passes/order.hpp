@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// For each unit the updates that wait for it, as linked lists.
 struct UpdatesAfter {
@@ -145,13 +145,13 @@ private:
   List<int> order_{};
 };
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The units in the order of execution.
 [[nodiscard]] TWILL_CONSTEXPR List<int> execution_order(const Graph& graph, const Grouping& units) {
   return detail::Ordering{graph, units}.order();
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 class Placing {
 public:
@@ -69,9 +69,9 @@ private:
   List<int> placed_; ///< for each other old node the new one
 };
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Gives what was traced before its operands had a slot, such as an update of a buffer, the slot that they have come to.
 TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
@@ -88,9 +88,9 @@ TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
   }
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Places what is computed anywhere. Linear in the nodes and the slots.
 TWILL_CONSTEXPR void place(graph::Graph& graph) {
@@ -99,4 +99,4 @@ TWILL_CONSTEXPR void place(graph::Graph& graph) {
   detail::Placing{graph}.put_into(graph);
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

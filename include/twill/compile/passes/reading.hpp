@@ -11,7 +11,7 @@
 #include <array>
 #include <cstdint>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// For each dimension of a grid, and behind them for the step of a loop, the axis of some shape along which it moves, -1 for
 /// none.
@@ -117,9 +117,9 @@ struct Reading {
   return id;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Adds a copy of a node, as a conversion to its own type; that of a number in a slot.
 TWILL_CONSTEXPR int add_copy(List<Node>& nodes, int source, int slot = 0) {
@@ -155,9 +155,9 @@ TWILL_CONSTEXPR int add_copy_in_place(List<Node>& nodes, int source) {
   return id;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Inserts copies so that every output is a computed node of its own, every operand of an operation lies in memory, and
 /// no reshape that mixes axes stands over another view. Moves assignments to the end and the nodes of a loop together.
@@ -225,4 +225,4 @@ TWILL_CONSTEXPR void legalise(Graph& graph) {
   graph.nodes = static_cast<List<Node>&&>(nodes);
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 using graph::Extents;
 using graph::Graph;
@@ -21,9 +21,9 @@ using graph::Node;
 using graph::Primitive;
 using graph::Reduction;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Which nodes an output or an assignment needs.
 TWILL_CONSTEXPR List<char> needed_nodes(const Graph& graph) {
@@ -143,9 +143,9 @@ private:
   return -1;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Rewrites the graph without dead, repeated and neutral nodes, each in a slot of its own.
 TWILL_CONSTEXPR void simplify(Graph& graph) {
@@ -185,4 +185,4 @@ TWILL_CONSTEXPR void simplify(Graph& graph) {
   for (auto& info : graph.parameters) info.node = renumbered.items[info.node];
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -11,11 +11,11 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// A leaf that every program can have for nothing.
 [[nodiscard]] TWILL_CONSTEXPR bool is_leaf(Kind kind) {
-  return kind == Kind::constant || kind == Kind::knob || kind == Kind::iota;
+  return kind == Kind::constant || kind == Kind::run_scalar || kind == Kind::iota;
 }
 
 class Stored {
@@ -142,4 +142,4 @@ private:
   int position_ = 0;         ///< of the unit whose needs are being decided
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 enum class UnitKind : std::uint8_t { elementwise, row, column, operation };
 
@@ -199,4 +199,4 @@ private:
   UnitOrder run_order_{};
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The part of all temporaries' memory that belongs to a slot.
 struct SlotArena {
@@ -49,7 +49,7 @@ inline constexpr std::int64_t arena_alignment = 64;
 
 [[nodiscard]] ArenaPlan plan_arenas(const TableView& table, const graph::SymbolValues& symbols);
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/plan/arenas.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/compile/plan/arenas.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY ArenaPlan plan_arenas(const TableView& table, const graph::SymbolValues& symbols) {
   ArenaPlan all{};
@@ -26,4 +26,4 @@ TWILL_BODY ArenaPlan plan_arenas(const TableView& table, const graph::SymbolValu
   return all;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

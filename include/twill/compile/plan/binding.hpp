@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The bit pattern of a number as an element type, in the low bytes.
 [[nodiscard]] std::uint64_t bits_of(DType dtype, double number);
@@ -31,7 +31,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 [[nodiscard]] graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs);
 
 /// What an instruction does of an update that is made inside a product, see compile/plan/fused_sgd.hpp.
-enum class DescentPart : std::uint8_t {
+enum class FusedSgdPart : std::uint8_t {
   none,          ///< it runs as it is
   keeps_factors, ///< a product that is not multiplied: its factors lie in its place
   updates,       ///< multiplies them, and changes the weight by each element
@@ -47,9 +47,9 @@ struct BoundInstruction {
   const std::int64_t* attributes = nullptr;
   std::size_t members = 1; ///< instructions of the launch that begins here
   kernel::Collective collective = kernel::Collective::none;
-  DescentPart part = DescentPart::none;
-  bool descends = false;   ///< some instruction of the launch that begins here has such a part
-  std::size_t product = 0; ///< of an update inside a product: the instruction of the product
+  FusedSgdPart part = FusedSgdPart::none;
+  bool has_fused_sgd = false; ///< some instruction of the launch that begins here has such a part
+  std::size_t product = 0;    ///< of an update inside a product: the instruction of the product
 };
 
 /// An operand whose address is given anew in each run.
@@ -106,9 +106,9 @@ struct Binding {
   std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< what the launches are, once somebody has asked
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 void check_requirements(const TableView& table, const graph::SymbolValues& symbols);
 
@@ -118,14 +118,14 @@ void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, k
 [[nodiscard]] std::int64_t note_steps(Binding& binding, const OperandInfo& info, std::size_t operand,
                                       const LoopRegion& loop);
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Fills in every number that depends on the sizes. throws: ShapeError naming the layer that they do not suit
 [[nodiscard]] Binding bind(const TableView& table, const graph::SymbolValues& symbols);
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/plan/binding.ipp>

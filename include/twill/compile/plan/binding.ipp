@@ -5,7 +5,7 @@
 
 #include <twill/compile/plan/binding.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY std::uint64_t bits_of(DType dtype, double number) {
   std::uint64_t bits = 0;
@@ -79,9 +79,9 @@ TWILL_BODY kernel::Call Binding::call(const BoundInstruction& instruction) const
           orders};
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void check_requirements(const TableView& table, const graph::SymbolValues& symbols) {
   for (const graph::Requirement& requirement : table.requirements)
@@ -113,9 +113,9 @@ TWILL_BODY std::int64_t note_steps(Binding& binding, const OperandInfo& info, st
   return loop.reversed && count > 0 ? (count - 1) * step : 0;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbols) {
   detail::check_requirements(table, symbols);
@@ -160,7 +160,7 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
       if (value.storage == Storage::temporary)
         binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[v]), start});
       else
-        (value.storage == Storage::knob ? binding.numbers : binding.outside)
+        (value.storage == Storage::run_scalar ? binding.numbers : binding.outside)
             .push_back({position, value.storage, static_cast<std::size_t>(value.index), start});
     }
     const KernelKind kind = table.kernels[static_cast<std::size_t>(instruction.kernel)].kind;
@@ -178,4 +178,4 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
   return binding;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -7,7 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/node.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 using graph::Kind;
 using graph::Node;
@@ -62,4 +62,4 @@ using graph::Primitive;
 /// Recomputation above this cost is worse than a round trip through memory.
 inline constexpr int recomputation_limit = 8;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -15,20 +15,20 @@
 #include <cstdint>
 #include <span>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Two instructions: a matrix product, and the update that is all that reads it.
-struct Descent {
+struct FusedSgdUpdate {
   int product = -1; ///< its instruction
   int update = -1;  ///< its instruction
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Where the operands of such an update stand among those of its instruction.
-struct DescentOperands {
+struct SgdOperands {
   static constexpr int weight = 0;
   static constexpr int rate = 1;
   static constexpr int gradient = 2;
@@ -37,7 +37,7 @@ struct DescentOperands {
 };
 
 /// Whether the lines are those of w -= rate * (g + decay * w), the rule of optim/sgd.hpp.
-[[nodiscard]] TWILL_CONSTEXPR bool is_descent(const TableView& table, const KernelInfo& kernel) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_sgd_update(const TableView& table, const KernelInfo& kernel) {
   struct Expected {
     LineKind kind = LineKind::in;
     kernel::Access access = kernel::Access::contiguous;
@@ -83,7 +83,7 @@ struct DescentOperands {
     for (int k = 0; k < instruction.operand_count; ++k) {
       const OperandInfo& operand = operand_of(table, instruction, k);
       if (operand.kind != OperandKind::memory || operand.value != value) continue;
-      if (i == update && k == DescentOperands::gradient) continue;
+      if (i == update && k == SgdOperands::gradient) continue;
       const bool is_product = table.kernels[static_cast<std::size_t>(instruction.kernel)].is_product;
       if (!is_product || product >= 0 || i > update || !operand.writes || instruction.loop >= 0) return -1;
       product = i;
@@ -95,23 +95,24 @@ struct DescentOperands {
 /// Whether multiplying in the update takes less time than a product whose result is written and read again. For factors of one
 /// or two rows a step of bench/train/mlp_step takes 0.45 and 0.75 times as long, and both ways add in the same order, so that
 /// no bit changes; from four rows on the product of a library gains as much as the passes over the gradient cost.
-[[nodiscard]] TWILL_CONSTEXPR bool descends_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
+[[nodiscard]] TWILL_CONSTEXPR bool fuses_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t most_factor_rows = 2;
   return k > 0 && k <= most_factor_rows && k * (m + n) <= m * n;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The updates that are made inside a product, for these sizes.
-[[nodiscard]] TWILL_CONSTEXPR List<Descent> find_descents(const TableView& table, const graph::SymbolValues& symbols) {
-  using At = detail::DescentOperands;
-  List<Descent> found{};
+[[nodiscard]] TWILL_CONSTEXPR List<FusedSgdUpdate> find_fused_sgd(const TableView& table,
+                                                                  const graph::SymbolValues& symbols) {
+  using At = detail::SgdOperands;
+  List<FusedSgdUpdate> found{};
   if (table.slots > 1) return found;
   for (int i = 0; i < static_cast<int>(table.instructions.size()); ++i) {
     const Instruction& update = table.instructions[static_cast<std::size_t>(i)];
-    if (update.loop >= 0 || !detail::is_descent(table, table.kernels[static_cast<std::size_t>(update.kernel)]))
+    if (update.loop >= 0 || !detail::is_sgd_update(table, table.kernels[static_cast<std::size_t>(update.kernel)]))
       continue;
     const OperandInfo& weight = detail::operand_of(table, update, At::weight);
     const OperandInfo& gradient = detail::operand_of(table, update, At::gradient);
@@ -125,18 +126,18 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
     const std::int64_t m = grid[0].evaluate(symbols);
     const std::int64_t n = grid[1].evaluate(symbols);
     if (weight.view.elements().evaluate(symbols) != m * n) continue;
-    if (detail::descends_faster(m, n, grid[2].evaluate(symbols))) found.push_back({product, i});
+    if (detail::fuses_faster(m, n, grid[2].evaluate(symbols))) found.push_back({product, i});
   }
   return found;
 }
 
 /// Marks them in each binding of a program that a host device runs and whose arena nobody looks into.
-class DescentsInProducts final : public BindingEdit {
+class FuseSgdUpdates final : public BindingEdit {
 public:
   void apply(const TableView& table, Binding& binding) const override;
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/plan/fused_sgd.ipp>

@@ -5,20 +5,20 @@
 
 #include <twill/compile/plan/fused_sgd.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-TWILL_BODY void DescentsInProducts::apply(const TableView& table, Binding& binding) const {
-  for (const Descent& descent : find_descents(table, binding.symbols)) {
+TWILL_BODY void FuseSgdUpdates::apply(const TableView& table, Binding& binding) const {
+  for (const FusedSgdUpdate& descent : find_fused_sgd(table, binding.symbols)) {
     const auto product = static_cast<std::size_t>(descent.product);
     const auto update = static_cast<std::size_t>(descent.update);
-    binding.instructions[product].part = DescentPart::keeps_factors;
-    binding.instructions[product].descends = true;
-    binding.instructions[update].part = DescentPart::updates;
+    binding.instructions[product].part = FusedSgdPart::keeps_factors;
+    binding.instructions[product].has_fused_sgd = true;
+    binding.instructions[update].part = FusedSgdPart::updates;
     binding.instructions[update].product = product;
     std::size_t launch = update;
     while (table.instructions[launch].continues) --launch;
-    binding.instructions[launch].descends = true;
+    binding.instructions[launch].has_fused_sgd = true;
   }
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

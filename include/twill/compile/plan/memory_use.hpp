@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Bytes of a device's pool.
 struct MemoryUse {
@@ -112,4 +112,4 @@ struct Work {
   return use;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

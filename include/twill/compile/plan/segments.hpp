@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Instructions that are given to a device, or made by the host, as a whole.
 struct Segment {
@@ -52,7 +52,7 @@ struct Segments {
 /// The segments of a table whose arenas are laid out so.
 [[nodiscard]] Segments segments_of(const TableView& table, const ArenaPlan& plan);
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/plan/segments.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/compile/plan/segments.hpp>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Cuts a table into segments.
 class Segmenter {
@@ -174,12 +174,12 @@ TWILL_BODY void Segmenter::join() {
     }
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY Segments segments_of(const TableView& table, const ArenaPlan& plan) {
   return detail::Segmenter{table, plan}.result();
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

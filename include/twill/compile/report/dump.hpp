@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Numbers for the named dimensions of a function; an unnamed one is called "s" and its position, "s0".
 using DimensionSizes = std::initializer_list<std::pair<std::string_view, std::int64_t>>;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Text for the parts of one lowered graph.
 class Printer {
@@ -82,9 +82,9 @@ private:
   bool sizes_known_ = false;
 };
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The graph, its launches and its memory plan as text. Sizes are needed for offsets only.
 [[nodiscard]] std::string dump(const graph::Graph& traced, DimensionSizes sizes = {});
@@ -94,7 +94,7 @@ template <Source S> [[nodiscard]] std::string dump(DimensionSizes sizes = {}) { 
 [[nodiscard]] inline std::string graphviz(const graph::Graph& traced) { return detail::Printer{traced, {}}.graphviz(); }
 template <Source S> [[nodiscard]] std::string graphviz() { return graphviz(trace_of<S>()); }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/report/dump.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/compile/report/dump.hpp>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY Printer::Printer(const graph::Graph& traced, DimensionSizes sizes) : graph_{traced} {
   simplify(graph_);
@@ -41,7 +41,7 @@ TWILL_BODY std::string Printer::graphviz() const {
   std::string result = "digraph twill {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n";
   for (std::size_t v = 0; v < lowered_.values.size(); ++v) {
     const ValueInfo& value = lowered_.values[v];
-    if (value.first_use < 0 || value.storage == Storage::knob) continue;
+    if (value.first_use < 0 || value.storage == Storage::run_scalar) continue;
     const bool outside = value.storage != Storage::temporary;
     result += "  v" + std::to_string(v) + " [shape=ellipse" + (outside ? ", style=filled, fillcolor=lightgrey" : "") +
               ", label=\"" + value_name(static_cast<int>(v)) + "\\n" + type_text(value.dtype, value.shape) + "\"];\n";
@@ -100,8 +100,8 @@ TWILL_BODY std::string Printer::operation_text(const Node& node) const {
     return "parameter " + parameter_name(node.index);
   case Kind::constant:
     return constant_text(node.value, node.over);
-  case Kind::knob:
-    return "number " + std::string{lowered_.knobs[static_cast<std::size_t>(node.index)].name.view()};
+  case Kind::run_scalar:
+    return "number " + std::string{lowered_.run_scalars[static_cast<std::size_t>(node.index)].name.view()};
   case Kind::iota:
     return "iota";
   case Kind::primitive:
@@ -163,8 +163,8 @@ TWILL_BODY std::string Printer::value_name(int index) const {
     return "input" + std::to_string(value.index);
   case Storage::parameter:
     return parameter_name(value.index);
-  case Storage::knob:
-    return std::string{lowered_.knobs[static_cast<std::size_t>(value.index)].name.view()};
+  case Storage::run_scalar:
+    return std::string{lowered_.run_scalars[static_cast<std::size_t>(value.index)].name.view()};
   case Storage::output:
     return "output" + std::to_string(value.index);
   case Storage::temporary:
@@ -274,7 +274,7 @@ TWILL_BODY std::string Printer::edges(std::size_t i) const {
   for (int k = 0; k < instruction.operand_count; ++k) {
     const OperandInfo& info = operand(instruction, k);
     if (info.kind != OperandKind::memory) continue;
-    if (lowered_.values[static_cast<std::size_t>(info.value)].storage == Storage::knob) continue;
+    if (lowered_.values[static_cast<std::size_t>(info.value)].storage == Storage::run_scalar) continue;
     const std::string value = "v" + std::to_string(info.value);
     const std::string launch = "k" + std::to_string(i);
     result += "  " + (info.writes ? launch + " -> " + value : value + " -> " + launch) + ";\n";
@@ -296,7 +296,7 @@ TWILL_BODY std::string Printer::memory_text() const {
     if (sizes_known_) result += ", " + std::to_string(plan.value_bytes[v]) + " bytes";
     const auto first = static_cast<std::int64_t>(plan.arenas[static_cast<std::size_t>(value.slot)].first);
     if (sizes_known_ && plan.offsets[v] >= 0) result += " at " + std::to_string(plan.offsets[v] - first);
-    result += value.storage == Storage::knob ? "" : slot_text(value.slot);
+    result += value.storage == Storage::run_scalar ? "" : slot_text(value.slot);
     if (value.first_use >= 0)
       result += ", used from #" + std::to_string(value.first_use) + " to #" + std::to_string(value.last_use);
     result += "\n";
@@ -304,12 +304,12 @@ TWILL_BODY std::string Printer::memory_text() const {
   return result;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY std::string dump(const graph::Graph& traced, DimensionSizes sizes) {
   return detail::Printer{traced, sizes}.text();
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 [[nodiscard]] std::string operation_name(const graph::Graph& graph, const graph::Node& node);
 
@@ -37,9 +37,9 @@ struct Retraced {
   [[nodiscard]] const graph::Node& made_of(int value) const;
 };
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The first value that is not finite.
 struct NotFinite {
@@ -92,7 +92,7 @@ private:
   std::vector<Observation> observations_{};
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/report/nan_attribution.ipp>

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY std::string operation_name(const graph::Graph& graph, const graph::Node& node) {
   using graph::Kind;
@@ -75,9 +75,9 @@ TWILL_BODY const graph::Node& Retraced::made_of(int value) const {
   return node;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY void FiniteWatcher::see(const TableView& table, const graph::SymbolValues& symbols, int value,
                                    const void* data) {
@@ -104,4 +104,4 @@ TWILL_BODY void Tap::see(const TableView& table, const graph::SymbolValues& symb
   observations_.push_back(std::move(seen));
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// The lines of a program.
 [[nodiscard]] Records<Line> lines_of(const TableView& table, const KernelInfo& kernel);
@@ -42,9 +42,9 @@ void add_bytes(const TableView& table, const Binding& binding, const BoundInstru
 
 [[nodiscard]] NodeInfo node_info(const TableView& table, const Binding& binding, std::size_t number);
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// What each instruction is by itself.
 [[nodiscard]] std::vector<NodeInfo> instruction_infos(const TableView& table, const Binding& binding);
@@ -58,7 +58,7 @@ void describe(const TableView& table, Binding& binding);
 /// Whether a program overwrites weights.
 [[nodiscard]] bool updates_weights(const TableView& table);
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/report/node_info.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/compile/report/node_info.hpp>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY Records<Line> lines_of(const TableView& table, const KernelInfo& kernel) {
   return table.lines.subspan(static_cast<std::size_t>(kernel.first_line), static_cast<std::size_t>(kernel.line_count));
@@ -84,7 +84,7 @@ TWILL_BODY void add_bytes(const TableView& table, const Binding& binding, const 
     const OperandInfo& info = table.operands[position];
     if (info.kind != OperandKind::memory) continue;
     const auto value = static_cast<std::size_t>(info.value);
-    if (table.values[value].storage == Storage::knob) continue;
+    if (table.values[value].storage == Storage::run_scalar) continue;
     bool is_known = false;
     for (std::size_t before = 0; before < k && !is_known; ++before)
       is_known = table.operands[instruction.first_operand + before] == info;
@@ -148,9 +148,9 @@ TWILL_BODY NodeInfo node_info(const TableView& table, const Binding& binding, st
   return node;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_COLD TWILL_BODY std::vector<NodeInfo> instruction_infos(const TableView& table, const Binding& binding) {
   std::vector<NodeInfo> nodes{};
@@ -188,4 +188,4 @@ TWILL_BODY bool updates_weights(const TableView& table) {
   return false;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Of which kind a marked value is.
 using TapPlace = graph::TapInfo::Place;
@@ -35,9 +35,9 @@ struct Observation {
   int tap = -1; ///< the number of what was marked; parts of the gradient of a layer's input have the same one
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 template <class T> void copy_values(const void* data, std::vector<double>& values) {
   const auto* const elements = static_cast<const T*>(data);
@@ -58,9 +58,9 @@ void append(std::vector<Observation>& known, Observation seen);
 [[nodiscard]] Observation observed(const TableView& table, const graph::SymbolValues& symbols,
                                    const graph::TapInfo& tap, const void* data);
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Copies everything that is tapped, and lets another watcher see it all.
 class TapWatcher final : public Watcher {
@@ -123,7 +123,7 @@ template <class Executor, class Run, class F> void run_tapped(Executor& executor
   for (const Observation& observation : tapping.finish()) look(observation);
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/report/observation.ipp>

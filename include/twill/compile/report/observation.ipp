@@ -5,7 +5,7 @@
 
 #include <twill/compile/report/observation.hpp>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void copy_values(const void* data, Observation& seen) {
   seen.values.resize(static_cast<std::size_t>(seen.shape.elements()));
@@ -63,9 +63,9 @@ TWILL_BODY Observation observed(const TableView& table, const graph::SymbolValue
   return seen;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY void TapWatcher::see(const TableView& table, const graph::SymbolValues& symbols, int value,
                                 const void* data) {
@@ -86,4 +86,4 @@ TWILL_BODY std::vector<Observation> TapWatcher::take() {
   return observations;
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

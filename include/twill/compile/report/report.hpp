@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Counts of one compiled function.
 struct Report {
@@ -29,9 +29,9 @@ struct Report {
   [[nodiscard]] friend constexpr bool operator==(const Report&, const Report&) = default;
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void count_launch(const KernelInfo& kernel, Report& report) {
   ++report.launches;
@@ -52,16 +52,16 @@ TWILL_CONSTEXPR void count_launch(const KernelInfo& kernel, Report& report) {
   if (kernel.line_count > report.longest_program) report.longest_program = kernel.line_count;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The operand is a tensor of at least `elements` elements, as far as the trace knows; unknown extents count as many.
 [[nodiscard]] TWILL_CONSTEXPR bool is_tensor_of(const TableView& table, const OperandInfo& operand,
                                                 std::int64_t elements) {
   if (operand.kind != OperandKind::memory) return false;
   const ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
-  if (value.storage == Storage::knob) return false;
+  if (value.storage == Storage::run_scalar) return false;
   const graph::Extent size = value.shape.elements();
   return !size.is_static() || size.factor >= elements;
 }
@@ -109,4 +109,4 @@ template <Source S> [[nodiscard]] constexpr Report plan(std::int64_t large_eleme
   return report_of(Compiled<S>::view(), large_elements);
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// A binding, and the addresses that its operands were last given.
 struct Bound {
@@ -78,7 +78,7 @@ struct RunArguments {
   std::span<void* const> inputs{};
   std::span<void* const> parameters{};
   std::span<void* const> outputs{};
-  std::span<const std::uint64_t> knobs{}; ///< bit patterns, in the order of the table's list
+  std::span<const std::uint64_t> run_scalars{}; ///< bit patterns, in the order of the table's list
   std::int64_t first_row = 0;       ///< where this run's rows stand in the whole batch: random draws count from there
   bool inputs_stay = false;         ///< the inputs of all runs lie at these addresses: a captured graph may keep them
   HostCallback* callback = nullptr; ///< of the host, between launches
@@ -92,7 +92,7 @@ void place_outside(Bound& bound, const RunArguments& arguments);
 /// The addresses in the one arena of a program, too. throws: never
 void place_operands(Bound& bound, void* arena, const RunArguments& arguments);
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/run/bindings.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/compile/run/bindings.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY void place_outside(Bound& bound, const RunArguments& arguments) {
   bound.numbers.orders = arguments.orders;
@@ -30,4 +30,4 @@ TWILL_BODY void place_operands(Bound& bound, void* arena, const RunArguments& ar
   place_outside(bound, arguments);
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Whether the arenas of temporaries outlive a run.
 enum class Arena : bool { for_each_run, kept };
@@ -61,4 +61,4 @@ public:
   }
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::compile {
+namespace twill { inline namespace v0 { namespace compile {
 
 /// Whether steps may be captured.
 enum class Capture : unsigned char {
@@ -28,4 +28,4 @@ struct CaptureReport {
   [[nodiscard]] bool is_captured() const { return graph_runs > 0 && reason.empty(); }
 };
 
-} // namespace twill::inline v0::compile
+}}} // namespace twill::v0::compile

@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Runs the programs of one table. `Several`: its values are in several device slots, whose devices may repeat.
 template <ComputeDevice D, bool Several = false> class Executor {
@@ -240,8 +240,8 @@ private:
 
   /// The run's numbers, with the ranks of the groups that it works with.
   [[nodiscard]] std::span<const std::uint64_t> numbers_of(const RunArguments& arguments) {
-    if (ranks_.is_empty()) return arguments.knobs;
-    with_ranks_.assign(arguments.knobs.begin(), arguments.knobs.end());
+    if (ranks_.is_empty()) return arguments.run_scalars;
+    with_ranks_.assign(arguments.run_scalars.begin(), arguments.run_scalars.end());
     ranks_.write(with_ranks_, arguments.groups);
     return with_ranks_;
   }
@@ -356,10 +356,10 @@ private:
 /// The executor of programs with a number of slots.
 template <ComputeDevice D, int Slots> using executor_t = Executor<D, (Slots > 1)>;
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if !TWILL_HEADER_ONLY
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 TWILL_INSTANCE template class Executor<Cpu>;
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 #endif

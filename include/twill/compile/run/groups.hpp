@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The group along an axis. throws: ValueError when none is bound, or one of another size
 [[nodiscard]] kernel::RankGroup& group_along(const kernel::AxisId& axis, const kernel::RankGroups* groups);
@@ -41,17 +41,17 @@ public:
   [[nodiscard]] bool is_empty() const { return numbers_.empty(); }
 
   /// Fills them in. throws: ValueError when no group is bound
-  void write(std::span<std::uint64_t> knobs, const kernel::RankGroups* groups) const;
+  void write(std::span<std::uint64_t> run_scalars, const kernel::RankGroups* groups) const;
 
 private:
   struct Number {
-    std::size_t knob = 0;
+    std::size_t run_scalar = 0;
     kernel::AxisId axis{};
   };
   std::vector<Number> numbers_{};
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/run/groups.ipp>

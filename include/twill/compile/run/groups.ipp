@@ -5,7 +5,7 @@
 
 #include <twill/compile/run/groups.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY kernel::RankGroup& group_along(const kernel::AxisId& axis, const kernel::RankGroups* groups) {
   kernel::RankGroup* const group = groups == nullptr ? nullptr : groups->find(axis);
@@ -43,17 +43,17 @@ TWILL_BODY void require_groups(const Binding& binding, const kernel::RankGroups*
 }
 
 TWILL_BODY RankNumbers::RankNumbers(const TableView& table) {
-  for (std::size_t i = 0; i < table.knobs.size(); ++i) {
-    const std::string_view name = table.knobs[i].name.view();
-    if (!name.starts_with(graph::rank_knob)) continue;
-    numbers_.push_back(
-        {i, kernel::AxisId{name.substr(graph::rank_knob.size()), static_cast<std::int64_t>(table.knobs[i].initial)}});
+  for (std::size_t i = 0; i < table.run_scalars.size(); ++i) {
+    const std::string_view name = table.run_scalars[i].name.view();
+    if (!name.starts_with(graph::rank_scalar)) continue;
+    numbers_.push_back({i, kernel::AxisId{name.substr(graph::rank_scalar.size()),
+                                          static_cast<std::int64_t>(table.run_scalars[i].initial)}});
   }
 }
 
-TWILL_BODY void RankNumbers::write(std::span<std::uint64_t> knobs, const kernel::RankGroups* groups) const {
+TWILL_BODY void RankNumbers::write(std::span<std::uint64_t> run_scalars, const kernel::RankGroups* groups) const {
   for (const Number& number : numbers_)
-    knobs[number.knob] = static_cast<std::uint64_t>(group_along(number.axis, groups).rank());
+    run_scalars[number.run_scalar] = static_cast<std::uint64_t>(group_along(number.axis, groups).rank());
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

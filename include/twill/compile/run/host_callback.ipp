@@ -5,7 +5,7 @@
 
 #include <twill/compile/run/host_callback.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY void HostCallback::set_places(std::vector<int> places) {
   std::sort(places.begin(), places.end());
@@ -25,4 +25,4 @@ TWILL_BODY void BothHostCallbacks::act(int place, const Binding& binding) {
   second_->act(place, binding);
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -16,15 +16,15 @@
 #include <span>
 #include <vector>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// One input, dense in the host's memory.
 void check_integers(const TableView& table, const graph::SymbolValues& symbols, const graph::IntegerBounds& bounds,
                     const void* data);
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Calls `look(data)` where a host can read the bytes of a device, after the work that it was given.
 template <ComputeDevice D, class Look> void look_at(const D& device, const void* data, std::size_t bytes, Look look) {
@@ -52,7 +52,7 @@ void check_integers(std::span<const D> devices, const TableView& table, const gr
   }
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/run/integer_bounds.ipp>

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 [[noreturn]] TWILL_COLD TWILL_BODY void refuse_integer(const graph::IntegerBounds& bounds, std::int64_t least,
                                                        std::int64_t end, std::int64_t value, std::int64_t position) {
@@ -47,4 +47,4 @@ TWILL_BODY void check_integers(const TableView& table, const graph::SymbolValues
   if (input.dtype == DType::uint8) check_integers<std::uint8_t>(bounds, end, data, count);
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA

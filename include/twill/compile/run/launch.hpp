@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Moves the operands of a loop by some steps.
 void move_operands(Binding& binding, const BoundLoop& loop, std::int64_t steps);
@@ -24,9 +24,9 @@ void move_operands(Binding& binding, const BoundLoop& loop, std::int64_t steps);
 /// Whether the threads of the team share the elements of the instructions of one launch.
 [[nodiscard]] bool are_worth_a_team(const Team& team, std::span<const BoundInstruction> members);
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Calls `run(launch)` for every launch of a segment, by the first of its instructions, in the order of execution.
 template <class Run> void for_each_launch(Binding& binding, const Segment& segment, const Run& run) {
@@ -60,7 +60,7 @@ void run_alone(const Team& team, const Binding& binding, const BoundInstruction&
 /// Runs all launches of a segment.
 void run_segment(const Team& team, Binding& binding, const Segment& segment, std::span<const KernelFunction> kernels);
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/run/launch.ipp>

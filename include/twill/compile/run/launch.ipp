@@ -8,12 +8,12 @@
 #include <twill/compile/plan/fused_sgd.hpp>
 #include <twill/compile/run/launch.hpp>
 #include <twill/core/config.hpp>
-#include <twill/kernel/product_descent.hpp>
+#include <twill/kernel/fused_sgd.hpp>
 
 #include <algorithm>
 #include <array>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void move_operands(Binding& binding, const BoundLoop& loop, std::int64_t steps) {
   for (std::size_t i = loop.first_moving; i < loop.end_moving; ++i) {
@@ -52,9 +52,9 @@ template <class T> void keep_factors(const kernel::Call& product) {
   keep_factor<T>(product.operands[1], 2, 1, k, n, kept + k * m);
 }
 
-template <class T> void descend(const Team& team, const kernel::Call& product, const kernel::Call& update) {
-  using At = DescentOperands;
-  kernel::ProductDescent<T> descent{};
+template <class T> void update_weight(const Team& team, const kernel::Call& product, const kernel::Call& update) {
+  using At = SgdOperands;
+  kernel::FusedSgd<T> descent{};
   descent.m = product.grid[0];
   descent.n = product.grid[1];
   descent.k = product.grid[2];
@@ -64,25 +64,25 @@ template <class T> void descend(const Team& team, const kernel::Call& product, c
   descent.rate = *static_cast<const T*>(update.operands[At::rate].data);
   descent.decay = *static_cast<const T*>(update.operands[At::decay].data);
   constexpr std::int64_t worth_a_team = 32768; // elements, as for programs
-  if (team.size() == 1 || descent.m * descent.n < worth_a_team) return kernel::descend(descent, 0, descent.m);
+  if (team.size() == 1 || descent.m * descent.n < worth_a_team) return kernel::update_weight(descent, 0, descent.m);
   team.parallel([&](int rank, int size) {
     constexpr std::int64_t tile = 4; // rows
     const std::int64_t tiles = (descent.m + tile - 1) / tile;
     const std::int64_t first = std::min(descent.m, tiles * rank / size * tile);
     const std::int64_t end = std::min(descent.m, tiles * (rank + 1) / size * tile);
-    if (first < end) kernel::descend(descent, first, end - first);
+    if (first < end) kernel::update_weight(descent, first, end - first);
   });
 }
 
-TWILL_BODY void run_descent(const Team& team, const Binding& binding, const BoundInstruction& instruction) {
+TWILL_BODY void run_fused_sgd(const Team& team, const Binding& binding, const BoundInstruction& instruction) {
   const bool is_single = binding.dtypes[instruction.first_operand] == DType::float32;
-  if (instruction.part == DescentPart::keeps_factors) {
+  if (instruction.part == FusedSgdPart::keeps_factors) {
     const kernel::Call product = binding.call(instruction);
     return is_single ? keep_factors<float>(product) : keep_factors<double>(product);
   }
   const kernel::Call product = binding.call(binding.instructions[instruction.product]);
   const kernel::Call update = binding.call(instruction);
-  is_single ? descend<float>(team, product, update) : descend<double>(team, product, update);
+  is_single ? update_weight<float>(team, product, update) : update_weight<double>(team, product, update);
 }
 
 TWILL_BODY void run_range(const Binding& binding, KernelFunction run, const BoundInstruction& instruction,
@@ -133,26 +133,26 @@ TWILL_BODY void run_joined(const Team& team, const Binding& binding, KernelFunct
   });
 }
 
-TWILL_BODY void run_descending(const Team& team, const Binding& binding, KernelFunction run,
-                               std::span<const BoundInstruction> members) {
+TWILL_BODY void run_with_fused_sgd(const Team& team, const Binding& binding, KernelFunction run,
+                                   std::span<const BoundInstruction> members) {
   std::size_t plain = 0; // the first of those before this one that share the launch as it is
   for (std::size_t i = 0; i <= members.size(); ++i) {
-    if (i < members.size() && members[i].part == DescentPart::none) continue;
+    if (i < members.size() && members[i].part == FusedSgdPart::none) continue;
     if (plain < i) run_joined(team, binding, run, members.subspan(plain, i - plain));
-    if (i < members.size()) run_descent(team, binding, members[i]);
+    if (i < members.size()) run_fused_sgd(team, binding, members[i]);
     plain = i + 1;
   }
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY void run_launch(const Team& team, const Binding& binding, const BoundInstruction* launch,
                            std::span<const KernelFunction> kernels) {
   [[maybe_unused]] const LaunchRange range{binding, launch};
-  if (launch->descends)
-    detail::run_descending(team, binding, kernels[launch->kernel], {launch, launch->members});
+  if (launch->has_fused_sgd)
+    detail::run_with_fused_sgd(team, binding, kernels[launch->kernel], {launch, launch->members});
   else if (launch->members == 1)
     kernels[launch->kernel](team, binding.call(*launch));
   else
@@ -178,4 +178,4 @@ TWILL_BODY std::size_t launches_of(const Binding& binding, const Segment& segmen
              : once * static_cast<std::size_t>(binding.loops[static_cast<std::size_t>(segment.loop)].count);
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

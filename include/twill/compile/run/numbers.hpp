@@ -15,13 +15,13 @@
 #include <span>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 template <ComputeDevice D> class RunNumbers {
   static_assert(HostDevice<D>, "twill: programs run on host devices, and on GPUs where <twill/cuda.cuh> is included");
 
 public:
-  RunNumbers(std::span<const D>, const TableView& table) : numbers_(table.knobs.size()) {}
+  RunNumbers(std::span<const D>, const TableView& table) : numbers_(table.run_scalars.size()) {}
 
   /// requires: the last run is done
   void write(std::span<const std::uint64_t> numbers) { std::copy(numbers.begin(), numbers.end(), numbers_.begin()); }
@@ -36,4 +36,4 @@ private:
   std::vector<std::uint64_t> numbers_;
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Sees every value that an instruction has written. Called in the device's task, outside of loops.
 struct Watcher {
@@ -170,7 +170,7 @@ private:
   std::shared_ptr<TimedRun> times_{};
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/run/observer.ipp>

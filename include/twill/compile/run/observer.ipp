@@ -5,7 +5,7 @@
 
 #include <twill/compile/run/observer.hpp>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY void TimedRun::add(const NodeTime& time) {
   const std::lock_guard lock{mutex_};
@@ -72,4 +72,4 @@ TWILL_COLD TWILL_BODY void run_observed(const Team& team, const TableView& table
   run_observed(team, table, binding, segment, kernels, See{table, binding, times, watcher});
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -15,7 +15,7 @@
 #include <new>
 #include <string>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// The launch that is the first to change weights, by its first instruction; in a loop, whose steps come again, the loop's
 /// first; behind all instructions where none does.
@@ -53,7 +53,7 @@ template <class Run> void run_with_updates(std::size_t first_update, const Run& 
   }
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/run/partial_update.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/compile/run/partial_update.hpp>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY std::size_t first_update(const TableView& table, const Binding& binding) {
   const std::size_t count = binding.instructions.size();
@@ -19,4 +19,4 @@ TWILL_BODY std::size_t first_update(const TableView& table, const Binding& bindi
   return count;
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 #if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
 
@@ -56,4 +56,4 @@ struct RunRange {
 
 #endif
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

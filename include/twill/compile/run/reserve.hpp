@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <span>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Whether some instruction from `begin` to before `end` writes what outlives the run.
 [[nodiscard]] bool changes_parameters(const TableView& table, std::size_t begin, std::size_t end);
@@ -28,16 +28,16 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 void reserve_working_memory(const Team& team, const TableView& table, const Binding& binding,
                             std::span<const KernelFunction> kernels, int slot);
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Lets the team and the calling thread take the memory that a run of this binding needs, unless they have it.
 /// throws: std::bad_alloc    cost: a comparison, when they have it
 void reserve_working_memory(const Team& team, const TableView& table, Bound& bound,
                             std::span<const KernelFunction> kernels);
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/compile/run/reserve.ipp>

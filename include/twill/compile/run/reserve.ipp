@@ -6,7 +6,7 @@
 #include <twill/compile/run/launch.hpp>
 #include <twill/compile/run/reserve.hpp>
 
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY bool changes_parameters(const TableView& table, std::size_t begin, std::size_t end) {
   const auto changes = [&](const OperandInfo& operand) {
@@ -28,20 +28,20 @@ TWILL_BODY bool changes_parameters(const TableView& table) {
 
 TWILL_COLD TWILL_BODY void reserve_working_memory(const Team& team, const TableView& table, const Binding& binding,
                                                   std::span<const KernelFunction> kernels, int slot) {
-  const kernel::Rehearsal rehearsal{};
+  const kernel::Reservation reservation{};
   for (std::size_t i = 0; i < binding.instructions.size(); ++i) {
     const BoundInstruction& instruction = binding.instructions[i];
     const Instruction& info = table.instructions[i];
     if (info.slot != slot || info.moves || instruction.collective != kernel::Collective::none) continue;
     kernels[instruction.kernel](team, binding.call(instruction));
-    if (are_worth_a_team(team, {&instruction, instruction.members}) || instruction.part == DescentPart::updates)
+    if (are_worth_a_team(team, {&instruction, instruction.members}) || instruction.part == FusedSgdPart::updates)
       team.parallel([](int, int) {});
   }
 }
 
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY void reserve_working_memory(const Team& team, const TableView& table, Bound& bound,
                                        std::span<const KernelFunction> kernels) {
@@ -51,4 +51,4 @@ TWILL_BODY void reserve_working_memory(const Team& team, const TableView& table,
   bound.reserved = kernel::Scratch::state_of_thread();
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

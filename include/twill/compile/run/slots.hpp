@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Whether a launch has run when it returns, in the calling thread.
 template <ComputeDevice D> [[nodiscard]] consteval bool launches_in_caller() {
@@ -191,4 +191,4 @@ private:
   std::vector<Pending<void>> tasks_{};
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -14,7 +14,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::data {
+namespace twill { inline namespace v0 { namespace data {
 
 template <gpu::GpuDevice D> struct Staging<D> {
   using R = typename D::Runtime;
@@ -73,4 +73,4 @@ template <gpu::GpuDevice D> struct Staging<D> {
   }
 };
 
-} // namespace twill::inline v0::data
+}}} // namespace twill::v0::data

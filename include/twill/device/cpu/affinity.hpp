@@ -15,7 +15,7 @@
 
 #include <dlfcn.h>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 /// The affinity mask of the calling thread, in ascending order.
 [[nodiscard]] std::vector<int> affinity_of_thread();
@@ -50,7 +50,7 @@ template <class Places>
 /// The cores that the process may use.
 [[nodiscard]] std::vector<int> cores_of_process();
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/affinity.ipp>

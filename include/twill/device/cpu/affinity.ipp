@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/affinity.hpp>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_COLD TWILL_BODY std::vector<int> affinity_of_thread() {
   std::vector<int> cores = CoreSet::of_this_thread().list();
@@ -34,4 +34,4 @@ TWILL_COLD TWILL_BODY std::vector<int> cores_of_process() {
   return cores_before_binding(CoreSet{affinity_of_thread()}, OpenMpPlaces{}).list();
 }
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 #if defined(TWILL_WITH_CBLAS)
 inline constexpr bool has_blas = true;
@@ -117,7 +117,7 @@ void gemm_by_cblas(bool transpose_a, bool transpose_b, std::int64_t m, std::int6
 
 } // namespace detail
 
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/blas.ipp>

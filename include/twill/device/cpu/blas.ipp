@@ -6,8 +6,7 @@
 #include <twill/device/cpu/blas.hpp>
 
 #if defined(TWILL_WITH_CBLAS)
-namespace twill::inline v0::cpu {
-namespace detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 TWILL_BODY OneBlasThread::~OneBlasThread() {
   if (blas::twill_mkl_local_threads != nullptr) blas::twill_mkl_local_threads(previous_);
@@ -23,6 +22,5 @@ TWILL_BODY void gemm_block(int ta, int tb, int m, int n, int k, double alpha, co
   blas::twill_dgemm(blas::row_major, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-} // namespace detail
-} // namespace twill::inline v0::cpu
+}}}}   // namespace twill::v0::cpu::detail
 #endif // defined(TWILL_WITH_CBLAS)

@@ -12,7 +12,7 @@
 
 #include <sched.h>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 class CoreSet {
 public:
@@ -40,7 +40,7 @@ private:
   cpu_set_t mask_;
 };
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/core_set.ipp>

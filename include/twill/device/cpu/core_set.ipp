@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/core_set.hpp>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_BODY CoreSet::CoreSet(const std::vector<int>& cores) : CoreSet() {
   for (const int core : cores) add(core);
@@ -24,4 +24,4 @@ TWILL_BODY std::vector<int> CoreSet::list() const {
   return cores;
 }
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail

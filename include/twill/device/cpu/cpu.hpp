@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A host device.
 struct TWILL_EXPORT Cpu {
@@ -72,7 +72,7 @@ TWILL_INLINE CpuState& cpu_state(Cpu device) {
 
 } // namespace detail
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/cpu.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/cpu.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY const std::vector<int>& cores_of(Cpu device) {
   require_exists(device, "cores_of");
@@ -50,4 +50,4 @@ TWILL_COLD TWILL_BODY CpuState& make_cpu_state(Cpu device) {
 }
 
 } // namespace detail
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -11,7 +11,7 @@
 #include <concepts>
 #include <cstdint>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 enum class Library : std::uint8_t { blas, onednn };
 
@@ -55,4 +55,4 @@ void gemm(const Team& team, Library library, bool transpose_a, bool transpose_b,
   });
 }
 
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu

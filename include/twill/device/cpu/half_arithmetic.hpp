@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Says once, through the warning sink, that float16 is emulated on host devices.
 inline void say_that_half_is_emulated() {
@@ -20,4 +20,4 @@ inline void say_that_half_is_emulated() {
         "processor has its instructions, and float32 everywhere");
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -17,7 +17,7 @@
 #include <memory>
 #include <span>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 /// The weights that one part of convolutions reads, in one order.
 class KeptOrder {
@@ -88,7 +88,7 @@ private:
   KeptOrders* others_ = nullptr;
 };
 
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/kept_orders.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/kept_orders.hpp>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 TWILL_BODY bool KeptOrder::is_of(const void* weights, ConvolutionPart part) const {
   return weights == weights_ && part == part_;
@@ -42,4 +42,4 @@ TWILL_BODY GradientOrder* KeptOrders::find_gradient(const void* data) {
   return nullptr;
 }
 
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu

@@ -9,7 +9,7 @@
 
 #include <dlfcn.h>
 
-namespace twill::inline v0::cpu::detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 /// While it lives, a parallel region that this thread opens has one thread; afterwards as many as before.
 class OneOpenMpThread {
@@ -33,7 +33,7 @@ private:
   int previous_ = 1;
 };
 
-} // namespace twill::inline v0::cpu::detail
+}}}} // namespace twill::v0::cpu::detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/library_threads.ipp>

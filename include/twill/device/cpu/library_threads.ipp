@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/library_threads.hpp>
 
-namespace twill::inline v0::cpu::detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 TWILL_BODY OneOpenMpThread::OneOpenMpThread() {
   if (open_mp().set == nullptr) return;
@@ -17,4 +17,4 @@ TWILL_BODY OneOpenMpThread::~OneOpenMpThread() {
   if (previous_ > 1) open_mp().set(previous_);
 }
 
-} // namespace twill::inline v0::cpu::detail
+}}}} // namespace twill::v0::cpu::detail

@@ -16,7 +16,7 @@
 
 #include <sys/mman.h>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Memory of the host, in blocks of any size.
 class Cpu::Upstream {
@@ -48,7 +48,7 @@ private:
   [[nodiscard]] static std::size_t number_in(const char* path);
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/memory.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/memory.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY void* Cpu::Upstream::allocate(std::size_t bytes) {
   const std::size_t alignment = bytes >= huge_page ? huge_page : small_alignment;
@@ -49,4 +49,4 @@ TWILL_BODY std::size_t Cpu::Upstream::number_in(const char* path) {
   return number;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 #if defined(TWILL_WITH_ONEDNN)
 inline constexpr bool has_onednn = true;
@@ -35,7 +35,7 @@ void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t m, std::int
                     std::int64_t ldc);
 
 } // namespace detail
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/onednn.ipp>

@@ -5,8 +5,7 @@
 
 #include <twill/device/cpu/onednn.hpp>
 
-namespace twill::inline v0::cpu {
-namespace detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 TWILL_BODY void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
                                float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
@@ -23,5 +22,4 @@ TWILL_BODY void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t 
   gemm_by_cblas(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-} // namespace detail
-} // namespace twill::inline v0::cpu
+}}}} // namespace twill::v0::cpu::detail

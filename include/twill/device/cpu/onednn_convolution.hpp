@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 inline constexpr bool has_onednn_convolution = true;
@@ -118,7 +118,7 @@ private:
 inline constexpr bool has_onednn_convolution = false;
 #endif
 
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/onednn_convolution.ipp>

@@ -6,8 +6,7 @@
 #include <twill/device/cpu/onednn_convolution.hpp>
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
-namespace twill::inline v0::cpu {
-namespace detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 TWILL_BODY DnnlConvolution::DnnlConvolution(ConvolutionPart part, DType dtype, const ConvolutionShape& shape)
     : part_{part}, dtype_{dtype}, shape_{shape} {
@@ -186,12 +185,11 @@ TWILL_BODY bool DnnlConvolution::prepare() {
   return convolve_ && w_ && inner_w_ && scratchpad_;
 }
 
-} // namespace detail
-} // namespace twill::inline v0::cpu
+}}}}   // namespace twill::v0::cpu::detail
 #endif // defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 TWILL_BODY detail::DnnlConvolution* find_convolution(ConvolutionPart part, DType dtype, const ConvolutionShape& shape) {
   if (dtype != DType::float32 && dtype != DType::bfloat16) return nullptr;
@@ -202,5 +200,5 @@ TWILL_BODY detail::DnnlConvolution* find_convolution(ConvolutionPart part, DType
   return plan.is_ready() ? &plan : nullptr;
 }
 
-} // namespace twill::inline v0::cpu
+}}}    // namespace twill::v0::cpu
 #endif // defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2

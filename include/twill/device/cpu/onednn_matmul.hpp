@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 
@@ -98,7 +98,7 @@ template <class Team>
 
 #endif
 
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/onednn_matmul.ipp>

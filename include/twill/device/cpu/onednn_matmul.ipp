@@ -6,8 +6,7 @@
 #include <twill/device/cpu/onednn_matmul.hpp>
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
-namespace twill::inline v0::cpu {
-namespace detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 TWILL_BODY bool DnnlMatmul::run(const void* a, const void* b, void* c) const {
   if (!is_ready_) return false;
@@ -54,6 +53,5 @@ TWILL_BODY const DnnlMatmul& find_matmul(const DnnlMatmul::Key& key) {
   return plans.find(key);
 }
 
-} // namespace detail
-} // namespace twill::inline v0::cpu
+}}}}   // namespace twill::v0::cpu::detail
 #endif // defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2

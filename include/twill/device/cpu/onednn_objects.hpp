@@ -18,7 +18,7 @@
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 #include <dnnl.h>
 
-namespace twill::inline v0::cpu::detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 struct DestroyDnnl {
   void operator()(dnnl_primitive_desc_t object) const { dnnl_primitive_desc_destroy(object); }
@@ -49,7 +49,7 @@ struct DnnlThread {
 
 [[nodiscard]] DnnlThread& dnnl_thread();
 
-} // namespace twill::inline v0::cpu::detail
+}}}} // namespace twill::v0::cpu::detail
 #endif
 
 #if TWILL_HEADER_ONLY

@@ -6,12 +6,12 @@
 #include <twill/device/cpu/onednn_objects.hpp>
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
-namespace twill::inline v0::cpu::detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 TWILL_BODY DnnlThread& dnnl_thread() {
   thread_local DnnlThread thread{};
   return thread;
 }
 
-} // namespace twill::inline v0::cpu::detail
+}}}}   // namespace twill::v0::cpu::detail
 #endif // defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 
@@ -66,7 +66,7 @@ private:
 
 #endif
 
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/onednn_pictures.ipp>

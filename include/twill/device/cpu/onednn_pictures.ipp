@@ -6,7 +6,7 @@
 #include <twill/device/cpu/onednn_pictures.hpp>
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 TWILL_BODY std::int64_t images_at_once(ConvolutionPart part, DType dtype, const ConvolutionShape& s) {
   if (part == ConvolutionPart::weight_gradient || !may_bring_pictures(dtype, s)) return s.batch;
@@ -15,12 +15,11 @@ TWILL_BODY std::int64_t images_at_once(ConvolutionPart part, DType dtype, const 
   return std::clamp<std::int64_t>(elements * s.batch / (s.x_elements() + s.y_elements()), 1, s.batch);
 }
 
-} // namespace twill::inline v0::cpu
+}}}    // namespace twill::v0::cpu
 #endif // defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
-namespace twill::inline v0::cpu {
-namespace detail {
+namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
 TWILL_BODY bool DnnlPicture::prepare(const dnnl_memory_desc_t& outer, const dnnl_memory_desc_t& inner, bool is_written,
                                      std::size_t offset) {
@@ -52,6 +51,5 @@ TWILL_BODY bool DnnlPicture::reorder(dnnl_memory_t from, dnnl_memory_t to) {
   return dnnl_primitive_execute(way_.get(), dnnl_thread().stream.get(), 2, arguments) == dnnl_success;
 }
 
-} // namespace detail
-} // namespace twill::inline v0::cpu
+}}}}   // namespace twill::v0::cpu::detail
 #endif // defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2

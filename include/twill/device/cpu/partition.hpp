@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// How `configure_host` divides the cores; 0 stands for "as many as there are".
 struct HostOptions {
@@ -64,7 +64,7 @@ const HostPartition& host_partition();
 /// throws: DeviceError when host devices are in use already, or the cores do not suffice
 void configure_host(const HostOptions& options);
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/partition.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/partition.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 namespace detail {
 
 TWILL_COLD TWILL_BODY HostPartition partition_cores(const std::vector<int>& cores, const HostOptions& options) {
@@ -63,4 +63,4 @@ TWILL_BODY void configure_host(const HostOptions& options) {
                                  "; call it before the first use of a host device"}));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

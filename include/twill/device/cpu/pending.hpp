@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 
@@ -112,7 +112,7 @@ private:
   detail::Worker::Ticket ticket_ = 0;
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/pending.ipp>

@@ -5,8 +5,7 @@
 
 #include <twill/device/cpu/pending.hpp>
 
-namespace twill::inline v0 {
-namespace detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_BODY Ending::~Ending() {
   if (error && !observed) report();
@@ -22,5 +21,4 @@ TWILL_COLD TWILL_BODY void Ending::report() noexcept {
   }
 }
 
-} // namespace detail
-} // namespace twill::inline v0
+}}} // namespace twill::v0::detail

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::cpu {
+namespace twill { inline namespace v0 { namespace cpu {
 
 /// A plan is made from what it is for, and knows whether it is for that.
 template <class Plan, class... Key>
@@ -69,4 +69,4 @@ private:
   std::uint64_t asked_ = 0; ///< how often
 };
 
-} // namespace twill::inline v0::cpu
+}}} // namespace twill::v0::cpu

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 /// Tells the core that this is a spin loop.
 void spin_pause();
@@ -61,7 +61,7 @@ private:
   std::atomic<int> sleepers_{0};
 };
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/signal.ipp>

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A point in the order of a device's work; an event of no device has passed.
 class Cpu::Event {
@@ -76,7 +76,7 @@ requires std::invocable < std::decay_t<F>
                                 std::decay_t<F>(std::forward<F>(f)));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/stream.ipp>

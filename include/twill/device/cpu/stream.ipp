@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/stream.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY void Cpu::Event::wait() const {
   if (worker_ != nullptr) worker_->wait(ticket_);
@@ -16,4 +16,4 @@ TWILL_BODY Cpu::Event record(Cpu device) {
   return worker.is_current() ? Cpu::Event{} : Cpu::Event{worker, worker.submitted()};
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/team.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 namespace detail {
 
 TWILL_BODY void ForkJoin::run(Job job, void* context) {
@@ -67,4 +67,4 @@ TWILL_BODY const Team& Team::serial() {
   return one;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

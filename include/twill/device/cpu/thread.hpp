@@ -16,7 +16,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 /// What a thread runs: a function of the object it serves, and of a number that tells its threads apart.
 struct ThreadBody {
@@ -32,7 +32,7 @@ struct ThreadBody {
 /// throws: SystemError when the system gives no thread
 void start_thread(const CoreSet& cores, const std::string& name, const ThreadBody& body);
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/thread.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/thread.hpp>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_COLD TWILL_BODY int create_thread(pthread_t& thread, const CoreSet* cores, ThreadBody* body) {
   pthread_attr_t attributes;
@@ -39,4 +39,4 @@ TWILL_COLD TWILL_BODY void start_thread(const CoreSet& cores, const std::string&
   pthread_setname_np(thread, shown);
 }
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::detail {
+namespace twill { inline namespace v0 { namespace detail {
 
 class Worker;
 
@@ -81,7 +81,7 @@ private:
   int index_;
 };
 
-} // namespace twill::inline v0::detail
+}}} // namespace twill::v0::detail
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/worker.ipp>

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 /// From one batch, head and row to the next, in elements.
 struct HeadStrides {
@@ -122,4 +122,4 @@ inline constexpr std::size_t attention_key_words = 20;
           word(a.o.row)};
 }
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 /// Height and width.
 using Space = std::array<std::int64_t, 2>;
@@ -155,4 +155,4 @@ inline constexpr std::size_t convolution_key_words = 16;
           both(c.padding_after), both(c.dilation), word(c.filter_order) << 32 | word(c.alignment_bytes)};
 }
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia

@@ -30,7 +30,7 @@
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 
-namespace twill::inline v0::nvidia::detail {
+namespace twill { inline namespace v0 { namespace nvidia { namespace detail {
 
 static_assert(library_epilogue(GemmEpilogue::none) == CUBLASLT_EPILOGUE_DEFAULT);
 static_assert(library_epilogue(GemmEpilogue::bias) == CUBLASLT_EPILOGUE_BIAS);
@@ -250,9 +250,9 @@ struct CublasCandidates {
   return {result.algo, result.workspaceSize, true};
 }
 
-} // namespace twill::inline v0::nvidia::detail
+}}}} // namespace twill::v0::nvidia::detail
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 /// Computes a product on a queue's stream; false, and nothing done, when the library does not do such products (integers,
 /// overlapping rows, an epilogue for these types and alignments): compute it by other means then.
@@ -279,4 +279,4 @@ namespace twill::inline v0::nvidia {
   return true;
 }
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia

@@ -15,7 +15,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A CUDA device.
 struct TWILL_EXPORT Cuda {
@@ -37,4 +37,4 @@ struct TWILL_EXPORT Cuda {
 
 static_assert(gpu::GpuDevice<Cuda> && ComputeDevice<Cuda> && !HostDevice<Cuda>);
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

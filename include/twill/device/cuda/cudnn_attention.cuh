@@ -21,7 +21,7 @@
 
 #include <cudnn_graph.h>
 
-namespace twill::inline v0::nvidia::dnn {
+namespace twill { inline namespace v0 { namespace nvidia { namespace dnn {
 
 namespace detail {
 
@@ -255,4 +255,4 @@ inline PlanSummary run_attention_gradients(const gpu::Queue<CudaRuntime>& queue,
       is_deterministic ? Repeatable::yes : Repeatable::no);
 }
 
-} // namespace twill::inline v0::nvidia::dnn
+}}}} // namespace twill::v0::nvidia::dnn

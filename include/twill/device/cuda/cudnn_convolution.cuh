@@ -16,7 +16,7 @@
 
 #include <cudnn_graph.h>
 
-namespace twill::inline v0::nvidia::dnn {
+namespace twill { inline namespace v0 { namespace nvidia { namespace dnn {
 
 namespace detail {
 
@@ -133,4 +133,4 @@ inline PlanSummary run_convolution_gradient(const gpu::Queue<CudaRuntime>& queue
                      {const_cast<void*>(dy), const_cast<void*>(other), gradient});
 }
 
-} // namespace twill::inline v0::nvidia::dnn
+}}}} // namespace twill::v0::nvidia::dnn

@@ -22,7 +22,7 @@
 
 #include <cudnn_graph.h>
 
-namespace twill::inline v0::nvidia::dnn {
+namespace twill { inline namespace v0 { namespace nvidia { namespace dnn {
 
 static_assert(CUDNN_VERSION >= 90800, "twill: cuDNN 9.8 or newer is required; configure without it otherwise");
 
@@ -276,4 +276,4 @@ private:
   std::vector<std::int64_t> numbers_{};
 };
 
-} // namespace twill::inline v0::nvidia::dnn
+}}}} // namespace twill::v0::nvidia::dnn

@@ -33,7 +33,7 @@
 #include <cuda_runtime.h>
 #include <cudnn_graph.h>
 
-namespace twill::inline v0::nvidia::dnn {
+namespace twill { inline namespace v0 { namespace nvidia { namespace dnn {
 
 /// What an engine may need; `memory` is null while planning.
 struct Workspace {
@@ -327,4 +327,4 @@ PlanSummary run_planned(const gpu::Queue<CudaRuntime>& queue, const Key& key, Bu
   return chosen.summary;
 }
 
-} // namespace twill::inline v0::nvidia::dnn
+}}}} // namespace twill::v0::nvidia::dnn

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 /// What is done to P = alpha op(A) op(B) + beta C before it is stored. `bias` has n elements, one for each column, in C's
 /// element type. gelu is the tanh form; its argument is kept in `auxiliary` for the gradient, which reads it there. The
@@ -139,7 +139,7 @@ struct ColumnMajorGemm {
 inline constexpr std::size_t gemm_key_words = 12;
 [[nodiscard]] std::array<std::uint64_t, gemm_key_words> key_of(const Gemm& gemm, unsigned option_bits);
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cuda/gemm.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/device/cuda/gemm.hpp>
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 TWILL_COLD TWILL_BODY std::string to_string(const Gemm& gemm) {
   std::string text =
@@ -44,4 +44,4 @@ TWILL_BODY std::array<std::uint64_t, gemm_key_words> key_of(const Gemm& gemm, un
           word(gemm.c_batch_stride)};
 }
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia

@@ -11,7 +11,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 /// "the device has compute capability 8.6 and the program was compiled for 9.0; ...". Architectures are in nvcc's numbers:
 /// 900 is 9.0.
@@ -28,4 +28,4 @@ namespace twill::inline v0::nvidia {
                            ", or `native` for the GPUs of the machine that compiles"});
 }
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia

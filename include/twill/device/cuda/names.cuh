@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Calls `function` with the device that `name` means: "cpu", "cpu:1", "cuda" (the current one), "cuda:1", "meta".
 /// throws: DeviceError for names of no device here, ValueError for an ordinal that is none
@@ -21,4 +21,4 @@ auto with_device(std::string_view name, F&& function) -> std::invoke_result_t<F&
   return visit_device<Cpu, Cuda, Meta>(name, function);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

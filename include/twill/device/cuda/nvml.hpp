@@ -19,7 +19,7 @@
 
 #include <dlfcn.h>
 
-namespace twill::inline v0::nvml {
+namespace twill { inline namespace v0 { namespace nvml {
 
 using Device = void*;
 using Status = int;
@@ -214,4 +214,4 @@ private:
   return nullptr;
 }
 
-} // namespace twill::inline v0::nvml
+}}} // namespace twill::v0::nvml

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <optional>
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 /// Mixes the words of a key; every bit of the input reaches every bit of the result.
 template <std::size_t Words>
@@ -99,4 +99,4 @@ private:
   std::uint64_t clock_ = 0;
 };
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 /// What a library says of an engine's arithmetic.
 struct EngineNotes {
@@ -166,4 +166,4 @@ template <std::size_t Words, class Plan, class KeyOf, class Make>
          (options.allows_tf32_in_convolutions ? 16U : 0U);
 }
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia

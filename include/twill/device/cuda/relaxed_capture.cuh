@@ -9,7 +9,7 @@
 
 #include <cuda_runtime.h>
 
-namespace twill::inline v0::nvidia {
+namespace twill { inline namespace v0 { namespace nvidia {
 
 class RelaxedCapture {
 public:
@@ -24,4 +24,4 @@ private:
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-} // namespace twill::inline v0::nvidia
+}}} // namespace twill::v0::nvidia

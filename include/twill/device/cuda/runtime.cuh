@@ -19,7 +19,7 @@
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 struct TWILL_EXPORT CudaRuntime {
   using Status = gpu::Status;
@@ -284,4 +284,4 @@ private:
 
 static_assert(gpu::Runtime<CudaRuntime>);
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 /// Whether CUDA has been asked for its devices; from then on their list is fixed.
@@ -89,4 +89,4 @@ describe_visible_devices(const std::vector<std::string>& buses,
   return text + problem;
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

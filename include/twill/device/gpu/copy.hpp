@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <span>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace gpu::detail {
 
@@ -125,4 +125,4 @@ void copy_bytes(Cpu to_device, void* to, const D& from_device, const void* from,
   gpu::detail::copy_with_host(from_device, to_device, to, from, to, bytes, options);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

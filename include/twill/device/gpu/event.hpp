@@ -10,7 +10,7 @@
 #include <atomic>
 #include <utility>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// A point in the order of a stream's work, shared by its copies.
 template <Runtime R> class Event {
@@ -81,4 +81,4 @@ private:
 /// Blocks the calling thread until the event has passed.
 template <Runtime R> void wait(const Event<R>& event) { event.wait(); }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu

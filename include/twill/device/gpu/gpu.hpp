@@ -24,7 +24,7 @@
 #include <optional>
 #include <string>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// A kind of device whose kernels a driver runs.
 template <class D>
@@ -383,9 +383,9 @@ template <GpuDevice D> [[nodiscard]] const Properties& properties(const D& devic
   return state_of(device).properties();
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// "NVIDIA H200": the driver's name of the device.
 template <gpu::GpuDevice D> [[nodiscard]] std::string device_name(const D& device) {
@@ -406,4 +406,4 @@ template <gpu::GpuDevice D> void activate_again(const D& device) noexcept {
   if (D::Runtime::has_context(device.index)) static_cast<void>(D::Runtime::use_device(device.index));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Who computes one problem on a device, and why.
 struct LibraryChoice {
@@ -40,9 +40,9 @@ struct LibraryChoice {
   return text + ")";
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// Numbers that describe a problem.
 inline constexpr std::size_t choice_key_words = 20;
@@ -128,9 +128,9 @@ template <Runtime R> [[nodiscard]] TWILL_EXPORT ChoiceLog& choice_log(int device
   return logs[device];
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// What was chosen on a device so far. throws: DeviceError when there is no such device
 template <gpu::GpuDevice D> [[nodiscard]] std::vector<LibraryChoice> library_choices(const D& device) {
@@ -144,4 +144,4 @@ template <gpu::GpuDevice D> void forget_library_choices(const D& device) {
   gpu::choice_log<typename D::Runtime>(device.index).clear();
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

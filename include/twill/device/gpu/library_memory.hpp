@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// The most that an engine gets: an eighth of the device's memory, at least twice the allowance and at most 2 GiB, which is
 /// more than the tensor cores want for batches of 256 images of 224 x 224.
@@ -47,4 +47,4 @@ template <Runtime R>
   return pieces[wanted] = piece;
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu

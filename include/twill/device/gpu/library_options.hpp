@@ -11,7 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// How vendor libraries choose their algorithms: by search or by rule, repeatable or not.
 struct LibraryOptions {
@@ -51,4 +51,4 @@ inline void set_library_options(const LibraryOptions& options) {
       std::memory_order_relaxed);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

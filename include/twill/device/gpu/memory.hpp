@@ -20,11 +20,13 @@
 #include <new>
 #include <string_view>
 
-namespace twill::inline v0::memory {
+namespace twill {
+inline namespace v0 {
+namespace memory {
 struct StreamPolicyKind; // by which a pool knows what `PoolStreams` is
 }
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// Where the pools of a driver's devices get their segments.
 enum class Source : unsigned char {
@@ -202,9 +204,9 @@ private:
   DeviceState<R>& (*state_)(int);
 };
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// How the pools of a kind of GPU get their memory.
 struct GpuMemoryOptions {
@@ -225,4 +227,4 @@ template <gpu::GpuDevice D> void configure_memory(const GpuMemoryOptions& option
                  uses[chosen - 1], "; call it before the first tensor on one is made"}));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <mutex>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// Sizes of working memory for libraries, each twice the one before.
 inline constexpr std::size_t library_pieces = 6;
@@ -116,9 +116,9 @@ struct LaunchShape {
   friend constexpr bool operator==(const LaunchShape&, const LaunchShape&) = default;
 };
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 template <class D>
 requires gpu::Runtime<typename D::Runtime>
@@ -126,4 +126,4 @@ struct TeamOf<D> {
   using type = gpu::Queue<typename D::Runtime>;
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// A call to a GPU's driver that failed. The message names the call, the device and the driver's own words.
 class TWILL_EXPORT GpuError : public DeviceError {
@@ -53,9 +53,9 @@ class TWILL_EXPORT CaptureError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// What a driver's call returns: 0 when it was done.
 using Status = int;
@@ -151,7 +151,7 @@ template <Runtime R> void check(Status status, std::string_view call, int device
     fail<R>(status, call, device);
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/gpu/runtime.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/device/gpu/runtime.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY PartialUpdateError::PartialUpdateError(const std::string& reason, int status, bool is_sticky)
     : GpuError{"step: stopped when it had begun to change weights, so some are new and others old; load a checkpoint "
@@ -13,4 +13,4 @@ TWILL_BODY PartialUpdateError::PartialUpdateError(const std::string& reason, int
                    reason,
                status, is_sticky} {}
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

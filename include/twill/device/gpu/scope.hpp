@@ -11,7 +11,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 namespace detail {
 
@@ -42,4 +42,4 @@ template <Runtime R> void require_no_recording(std::string_view call, int device
     detail::refuse_while_recording(call, R::name, device);
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu

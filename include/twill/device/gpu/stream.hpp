@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// The stream that this thread works on: that of the innermost guard for the device, else the default stream.
 template <Runtime R> [[nodiscard]] StreamState<R>& current_stream(DeviceState<R>& state) {
@@ -30,9 +30,9 @@ template <Runtime R> [[nodiscard]] StreamState<R>& current_stream(DeviceState<R>
   return state.default_stream();
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// The queue that launches of this thread on the device go to; `queue.stream()` is the driver's handle. throws: GpuError
 template <gpu::GpuDevice D> [[nodiscard]] const gpu::Queue<typename D::Runtime>& current_queue(const D& device) {
@@ -106,4 +106,4 @@ requires std::invocable < std::decay_t<F>
   return Pending<Result>::start(&gpu::state_of(device).host(), to_string(device), std::decay_t<F>(std::forward<F>(f)));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// A moment that is known on a device and by `steady_seconds`. Waits for the stream.
 struct Clock {
@@ -71,7 +71,7 @@ private:
   std::vector<Launch> launches_{};
 };
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/gpu/timed_run.ipp>

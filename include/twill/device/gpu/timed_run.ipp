@@ -5,7 +5,7 @@
 
 #include <twill/device/gpu/timed_run.hpp>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 TWILL_BODY Clock::Clock(const TimerCalls& calls, int device, AnyStream stream) : moment{calls, device, stream} {
   moment.wait();
@@ -49,4 +49,4 @@ TWILL_BODY void TimedRun::mark(AnyStream stream) {
   spare_.pop_back();
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 namespace detail {
 
@@ -74,4 +74,4 @@ inline constexpr TimerCalls timer_calls{
     .release = &detail::DriverTimers<R>::release,
 };
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu

@@ -7,7 +7,7 @@
 
 #include <twill/core/config.hpp>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// A reference to a driver's handle of a stream.
 class AnyStream {
@@ -65,7 +65,7 @@ private:
   void* timer_;
 };
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/gpu/timers.ipp>

@@ -5,10 +5,10 @@
 
 #include <twill/device/gpu/timers.hpp>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 TWILL_BODY double Timer::seconds_since(const Timer& earlier) const {
   return calls_->seconds(device_, earlier.timer_, timer_);
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu

@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 namespace detail {
 /// The next address nobody has; no machine maps addresses this high, so using one is a clean fault.
@@ -93,7 +93,7 @@ requires std::invocable < std::decay_t<F>
   return Pending<Result>::start(nullptr, to_string(device), std::decay_t<F>(std::forward<F>(f)));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/meta/meta.ipp>

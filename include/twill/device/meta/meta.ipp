@@ -5,7 +5,7 @@
 
 #include <twill/device/meta/meta.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 TWILL_BODY void* Meta::Upstream::allocate(std::size_t bytes) {
   constexpr std::uint64_t page = std::uint64_t{2} << 20;
@@ -14,4 +14,4 @@ TWILL_BODY void* Meta::Upstream::allocate(std::size_t bytes) {
   return reinterpret_cast<void*>(detail::next_meta_address.fetch_add(rounded, std::memory_order_relaxed));
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

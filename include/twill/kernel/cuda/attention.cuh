@@ -17,7 +17,7 @@
 #include <twill/device/cuda/cudnn_attention.cuh>
 #endif
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// cuDNN, as the choice of attention asks it.
 struct CudnnAttention : Cudnn {
@@ -46,9 +46,9 @@ struct CudnnAttention : Cudnn {
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// out: (batches, queries, value width); logsumexp: (batches, queries), or null. Returns at once. throws: GpuError
 template <class T>
@@ -63,4 +63,4 @@ void attention_backward(const twill::gpu::Queue<CudaRuntime>& queue, const Atten
   gpu::attend_backward<gpu::CudnnAttention>(queue, inputs, gradients);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

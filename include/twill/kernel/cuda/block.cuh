@@ -16,7 +16,7 @@
 
 #include <cuda_runtime.h>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The members are explained at `HostBlock`, kernel/gpu/block.hpp.
 class CudaBlock {
@@ -89,9 +89,9 @@ __global__ void __launch_bounds__(Body::most_threads, least_blocks<Body>())
   body(CudaBlock{}, parameters);
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Starts a body on the queue's stream. The type of the body is deduced, so that types of closures stay out of its name.
 /// throws: GpuError
@@ -107,4 +107,4 @@ void enqueue(const gpu::Queue<CudaRuntime>& queue, Body body, const gpu::LaunchS
                           queue.device());
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -20,7 +20,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// cuDNN, as `convolve` asks it.
 struct Cudnn {
@@ -46,9 +46,9 @@ struct Cudnn {
 #endif
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Computes one part of a convolution, after what the queue was given before; returns at once. throws: GpuError
 template <class T>
@@ -56,4 +56,4 @@ void run_convolution(const twill::gpu::Queue<CudaRuntime>& queue, const Convolut
   gpu::convolve<gpu::Cudnn>(queue, convolution);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

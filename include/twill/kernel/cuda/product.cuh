@@ -14,7 +14,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// cuBLASLt, as the choice of products asks it.
 struct CublasLt {
@@ -25,9 +25,9 @@ struct CublasLt {
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// C = alpha A B + beta C for every product of a stack. throws: GpuError
 template <Scalar T>
@@ -42,4 +42,4 @@ template <FloatingScalar T>
   return gpu::multiply_with_epilogue<gpu::CublasLt>(queue, wanted);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// throws: GpuError
 template <class Key>
@@ -40,4 +40,4 @@ int enqueue_radix_sort(const twill::gpu::Queue<CudaRuntime>& queue, const RadixB
   return keys.selector == 0 ? from : 1 - from;
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// What a plan has to know of an operand.
 struct OperandFacts {
@@ -204,4 +204,4 @@ inline void in_pieces(const Grid& grid, const Bound& bound, int first, std::int6
   advance(bound, axis, -cut);
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

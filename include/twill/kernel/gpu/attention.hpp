@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// A block's rows, and what it keeps in shared memory, in the type C of the sums.
 template <class C> struct AttentionTile {
@@ -351,9 +351,9 @@ void attend_backward_directly(const Queue& queue, const AttentionInputs<T>& inpu
     enqueue_attention(queue, AttentionOfKeys<T>{}, parameters, inputs.shape.keys);
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// out: (batches, queries, value width); logsumexp: (batches, queries), or null. More special overloads may give it to a
 /// library. Returns at once. throws: GpuError
@@ -369,4 +369,4 @@ void attention_backward(const twill::gpu::Queue<R>& queue, const AttentionInputs
   gpu::attend_backward_directly(queue, inputs, gradients);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

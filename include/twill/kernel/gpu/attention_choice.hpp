@@ -22,7 +22,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// A library that may compute attention: `name`, whether it `is_present()`, and both passes, which do it or tell why not.
 template <class L, class Queue>
@@ -114,4 +114,4 @@ void attend_backward(const twill::gpu::Queue<R>& queue, const AttentionInputs<T>
   attend_backward_directly(queue, inputs, gradients);
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// Axes that are walked together, the last one fastest. None is empty.
 struct Axes {
@@ -65,4 +65,4 @@ struct Axes {
   return (count + size - 1) / size;
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

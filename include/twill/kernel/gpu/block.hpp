@@ -17,7 +17,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 inline constexpr int warp_threads = 32;
 inline constexpr int most_threads = 1024; ///< of a block
@@ -89,4 +89,4 @@ private:
   std::byte* shared_;
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

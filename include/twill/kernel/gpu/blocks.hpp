@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// Calls f(i) for each i below a count, on a thread of its own.
 template <class Block, class F> constexpr void each_below(const Block& block, std::int64_t count, const F& f) {
@@ -103,9 +103,9 @@ template <class T> struct GatherBlocks {
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 template <class T, twill::gpu::Runtime R>
 void move_blocks(const twill::gpu::Queue<R>& queue, const T* from, T* to, const Blocks& blocks) {
@@ -146,4 +146,4 @@ void running_sums(const twill::gpu::Queue<R>& queue, const T* from, T* to, const
   gpu::enqueue_scan<Running<Reduction::sum>>(queue, from, to, shape, plan, static_cast<C*>(working.memory()));
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

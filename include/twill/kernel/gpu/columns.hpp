@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The sums of line I, one for each lane.
 template <int I, class T, int Lanes> struct SumSlot { T values[Lanes]{}; };
@@ -289,4 +289,4 @@ void run_columns(const Queue& queue, Grid grid, const Operand* operands, std::in
                 most);
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 inline constexpr int column_threads = 256; ///< of a block
 
@@ -93,4 +93,4 @@ struct ColumnShares {
           .shared_bytes = std::size_t{column_threads} * static_cast<std::size_t>(lanes) * 8};
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// A thread computes one element of what the part writes.
 template <class T> struct ConvolutionBody {
@@ -178,9 +178,9 @@ template <class Queue, class T> void convolve_directly(const Queue& queue, const
     enqueue_convolution_tiles<ProductTile::narrow>(queue, tiles);
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Computes one part of a convolution, after what the queue was given before; returns at once. throws: GpuError
 template <twill::gpu::Runtime R, class T>
@@ -188,4 +188,4 @@ void run_convolution(const twill::gpu::Queue<R>& queue, const Convolution<T>& co
   gpu::convolve_directly(queue, convolution);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -25,7 +25,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// A library that may compute convolutions: `name`, whether it `is_present()`, and convolve(queue, part, described, x, w, y),
 /// which does it or tells why not.
@@ -105,4 +105,4 @@ void convolve(const twill::gpu::Queue<R>& queue, const Convolution<T>& c) {
   if (is_new) warn_of_slow_choice(queue, choice, summary, c.shape.multiply_adds(), Library::name);
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA

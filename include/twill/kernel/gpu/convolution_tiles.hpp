@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// A convolution's output, or its gradient by the input, as one product for each group: pixels of what is written by its
 /// channels, summed over taps and channels of what is read.
@@ -71,9 +71,9 @@ struct ConvolutionProduct {
   return (is_gradient ? shape.in_channels : shape.out_channels) / shape.groups >= 8;
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// What a launch of tiles is given.
 template <class T> struct ConvolutionTileParameters {
@@ -200,4 +200,4 @@ void enqueue_convolution_tiles(const Queue& queue, ConvolutionTileParameters<T> 
       parameters);
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA

@@ -10,7 +10,7 @@
 #include <concepts>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// Division of words without their highest bit as a multiplication and a shift: Granlund and Montgomery, "Division by
 /// invariant integers using multiplication" (1994).
@@ -97,4 +97,4 @@ private:
   bool is_fast_ = true;
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

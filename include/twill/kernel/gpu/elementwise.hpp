@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The bytes of a chunk of all inputs that move. A row that repeats, such as a bias, counts though caches have it: a program
 /// says how an operand lies along the last dimension and leaves the others to strides, which one kernel takes as they come.
@@ -148,4 +148,4 @@ void run_elementwise(const Queue& queue, const Grid& grid, const Operand* operan
                 most);
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The indices as entries (outer, places, inner) along the axes on which they differ, and what follows each: `repeats` runs
 /// of `run` elements. The key of an entry is its place among (outer, extent, inner).
@@ -63,9 +63,9 @@ struct FindEntries {
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 template <class T, twill::gpu::Runtime R>
 void scatter_sums(const twill::gpu::Queue<R>& queue, const T* from, const std::int64_t* index, T* to,
@@ -99,4 +99,4 @@ void scatter_sums(const twill::gpu::Queue<R>& queue, const T* from, const std::i
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// An interpolation, and the elements that it writes.
 template <class T> struct InterpolationParameters {
@@ -97,9 +97,9 @@ private:
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Interpolates, after what the queue was given before; returns at once. throws: GpuError
 template <twill::gpu::Runtime R, class T>
@@ -111,4 +111,4 @@ void run_interpolation(const twill::gpu::Queue<R>& queue, const Interpolating<T>
           gpu::InterpolationParameters<T>{interpolating});
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

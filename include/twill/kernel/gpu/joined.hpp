@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The kernel of several launches of an elementwise program.
 template <class P> struct JoinedElementwise {
@@ -86,9 +86,9 @@ private:
   std::uint32_t chunks_ = 0; ///< of all that were collected
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Runs an elementwise program at every index of several grids, none of which needs what another stores.
 /// throws: GpuError    cost: one kernel for a dozen grids
@@ -100,4 +100,4 @@ void run_joined(Program<Lines...>, const twill::gpu::Queue<R>& queue, const Join
   joined.start();
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -14,7 +14,7 @@
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/summary.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Runs the program at every index of the grid, after what the queue was given before; returns at once.
 /// An output may lie exactly where an input lies. throws: GpuError
@@ -29,4 +29,4 @@ void run(Program<Lines...> program, const twill::gpu::Queue<R>& queue, const Gri
     gpu::run_columns<P>(queue, grid, operands);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

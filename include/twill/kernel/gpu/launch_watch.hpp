@@ -9,7 +9,7 @@
 #include <twill/device/gpu/timer_calls.hpp>
 #include <twill/kernel/launch_watch.hpp>
 
-namespace twill::inline v0::kernel {
+namespace twill { inline namespace v0 { namespace kernel {
 
 template <class D>
 requires twill::gpu::GpuDevice<D>
@@ -30,4 +30,4 @@ private:
   typename R::Stream stream_;
 };
 
-} // namespace twill::inline v0::kernel
+}}} // namespace twill::v0::kernel

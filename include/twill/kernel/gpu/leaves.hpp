@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// One memory access of so many bytes.
 template <int Bytes> struct alignas(Bytes) [[gnu::may_alias]] Unit { std::uint32_t words[Bytes / 4]; };
@@ -213,4 +213,4 @@ constexpr void store_chunk(const Words<T, Lanes>& from, std::byte* at, const Ope
   }
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

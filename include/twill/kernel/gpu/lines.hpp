@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// A list of line numbers.
 template <int... I> using Numbers = std::integer_sequence<int, I...>;
@@ -267,4 +267,4 @@ private:
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

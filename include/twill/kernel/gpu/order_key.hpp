@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The integers that an element type is sorted by.
 template <class T> using order_key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -54,4 +54,4 @@ template <bool IsDescending, class T> [[nodiscard]] constexpr order_key_t<T> ord
   return IsDescending ? all - key : key;
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

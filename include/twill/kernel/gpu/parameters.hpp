@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// How the lanes of a chunk find their elements of an operand. The same for a whole launch, and each operand's own.
 enum class Mode : std::int32_t {
@@ -63,4 +63,4 @@ template <int Count> struct Parameters {
 /// The most bytes that a kernel can be given.
 inline constexpr std::size_t most_parameter_bytes = 32764;
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The elements of (batch, height, width, channels).
 class Pixels {
@@ -44,4 +44,4 @@ private:
   IndexDivisor channels_{};
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

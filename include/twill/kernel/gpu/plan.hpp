@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The ways to walk a grid.
 enum class Way : std::uint8_t { rows, interleaved_rows, flattened };
@@ -169,4 +169,4 @@ inline void launch_pieces(Grid grid, const PieceLaunch& launch, std::int64_t mos
   in_pieces(grid, launch.bound, launch.first, most, {one, &launch});
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

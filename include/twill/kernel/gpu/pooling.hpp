@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// A part of pooling, and the elements that it writes.
 template <class T> struct PoolingParameters {
@@ -117,9 +117,9 @@ private:
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// Computes one part of pooling, after what the queue was given before; returns at once. throws: GpuError
 template <twill::gpu::Runtime R, class T>
@@ -131,4 +131,4 @@ void run_pooling(const twill::gpu::Queue<R>& queue, const Pooling<T>& pooling) {
   enqueue(queue, gpu::PoolingBody<T>{}, gpu::one_thread_each(elements), gpu::PoolingParameters<T>{pooling});
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// What the kernel is given. Offsets within one product are 64-bit: this is not the kernel that speed is measured by.
 template <class T> struct ProductParameters {
@@ -201,9 +201,9 @@ void tiled_products(const Queue& queue, const ProductStack<T>& stack, compute_t<
     enqueue_product<ProductTile::narrow>(queue, parameters);
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// C = alpha A B + beta C for every product of a stack. A more special overload, for the queues of one driver, may give
 /// what its library knows to the library. Call it unqualified.
@@ -228,4 +228,4 @@ void product(const twill::gpu::Queue<R>& queue, bool transpose_a, bool transpose
   run_products(queue, stack, alpha, beta);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

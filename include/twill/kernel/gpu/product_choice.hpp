@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// A library that may compute products: its `name`, and multiply(queue, gemm), which does it or returns false.
 template <class L, class Queue>
@@ -84,4 +84,4 @@ requires ProductLibrary<Library, twill::gpu::Queue<R>>
   return is_done;
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// The products of a stack as `count` batches that differ in where they begin only; 0 when twill's own kernel is to compute
 /// them.
@@ -67,4 +67,4 @@ template <class T>
   return result;
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA

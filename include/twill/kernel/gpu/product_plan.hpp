@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The axes of a batch, outermost first. The innermost is what a library walks by itself; it is there even when it is 1.
 struct BatchWalk {
@@ -94,4 +94,4 @@ enum class ProductTile : unsigned char { narrow, wide };
   return 2 * tiles >= processors ? ProductTile::wide : ProductTile::narrow;
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// Bytes to be copied within a device.
 struct CopiedInput {
@@ -120,4 +120,4 @@ void enqueue_prologue(const Queue& queue, std::span<const std::uint64_t> numbers
 
 } // namespace TWILL_ISA
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 template <class T, class To> struct QuantileParameters {
   static constexpr int most_places = 64;
@@ -67,4 +67,4 @@ void select_rows(OnQueue, const D& device, const T* rows, std::int64_t count, st
   }
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// A block sorts all of it.
 template <class Key> struct SortTile {
@@ -88,4 +88,4 @@ private:
   int now_ = 0;
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 inline constexpr int digit_bits = 4;
 inline constexpr int digits = 1 << digit_bits;
@@ -291,4 +291,4 @@ template <class Key, class D>
   return from;
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

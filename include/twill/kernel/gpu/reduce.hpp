@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// How many warps share a row, as a power of two.
 [[nodiscard]] constexpr int warps_of(int threads) {
@@ -54,4 +54,4 @@ template <Reduction Op, class T> struct BlockReduction {
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

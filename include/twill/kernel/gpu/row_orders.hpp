@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// Rows, which lie `inner` apart, and where the places of their elements go.
 template <class T> struct OrderedRows {
@@ -205,9 +205,9 @@ void order_long_rows(const Queue& queue, const OrderedRows<T>& all, std::int64_t
   }
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// requires: all places of rows longer than the working memory sorts at once, or fewer than fit there
 /// throws: ValueError (rows of 2^32 elements or more)
@@ -230,4 +230,4 @@ void order_places(const twill::gpu::Queue<R>& queue, const T* from, std::int64_t
   for (std::int64_t line = 0; line < lines; ++line) gpu::order_longest_row(queue, all, line, most);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -17,9 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
-
-namespace detail {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { namespace detail {
 
 inline constexpr std::int64_t most_rows = std::int64_t{1} << 30; ///< of a launch, so that 32 bits count them
 
@@ -126,11 +124,9 @@ template <class F> bool halve_rows(const Grid& grid, Operand* operands, int coun
       std::max<std::int64_t>(1, std::min({of_memory, of_grid, std::int64_t{allowance.counter_count}})));
 }
 
-} // namespace detail
+}}}}} // namespace twill::v0::kernel::gpu::detail
 
-} // namespace twill::inline v0::kernel::gpu
-
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// Runs a row program as told. `parameters` describes rows and operands. requires: that the launch suits them
 template <class P, class Queue>
@@ -190,4 +186,4 @@ void run_row_program(Program<Lines...> program, const Queue& queue, const Grid& 
   launch_rows<P>(queue, choose_row_launch(row_plan_of<P>.traits, extent, queue.properties().shared_bytes), parameters);
 }
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// One block's work.
 template <class P, RowMode M, class Block> class RowRun {
@@ -311,4 +311,4 @@ template <class P, RowMode M> struct RowBody {
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// One operand of a launch. Pointers stay pointers on their way into the kernel: so a compiler knows that they are global.
 struct RowOperand {
@@ -187,4 +187,4 @@ TWILL_INLINE constexpr void store_part(const Words<T, V>& from, const RowElement
   }
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// What is known of a row program when a launch is chosen.
 struct RowTraits {
@@ -206,4 +206,4 @@ template <RowMode M, int Stage> struct IsScaled {
 /// The lines of a program that a predicate chooses.
 template <class P, class Predicate> using lines_t = typename ChosenLines<P, Predicate>::type;
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// The rows of a launch.
 struct RowExtent {
@@ -106,4 +106,4 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 3
   return launch;
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
 /// A value for each of some lines.
 template <int I, class T> struct RowSlot { T value; };
@@ -346,4 +346,4 @@ private:
   }
 };
 
-} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+}}}}} // namespace twill::v0::kernel::gpu::TWILL_ISA

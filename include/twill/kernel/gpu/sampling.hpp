@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// What the kernels of this file read and write; each uses what it needs.
 struct SamplingParameters {
@@ -123,4 +123,4 @@ void draw_without_replacement(OnQueue, const D& device, const double* weights, s
   detail::sample(device, TakeFirst{}, p, rows * chosen);
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

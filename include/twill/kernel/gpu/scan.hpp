@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// What a scan does with one shape.
 struct ScanPlan {
@@ -221,4 +221,4 @@ void scan(OnQueue, Op, const D& device, const T* from, T* to, const ScanShape& s
   start(static_cast<C*>(memory.data()));
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

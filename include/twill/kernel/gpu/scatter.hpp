@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 inline constexpr int most_index_tensors = 3;
 
@@ -120,4 +120,4 @@ void scatter_elements(OnQueue, std::bool_constant<Adds>, const D& device, const 
   detail::write_sorted<Adds>(device, targets, writes, bits_needed(static_cast<std::uint64_t>(highest - lowest)));
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

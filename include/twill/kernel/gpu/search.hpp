@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// How many of the first elements satisfy a condition that none satisfies behind them.
 template <class F> [[nodiscard]] constexpr std::int64_t partition_point(std::int64_t count, F&& holds) {
@@ -115,4 +115,4 @@ void count_between(OnQueue, const D& device, const T* sorted, std::int64_t eleme
   detail::search(device, CountBetween<T>{}, SearchParameters<T>{sorted, elements, nullptr, edges, to, count});
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

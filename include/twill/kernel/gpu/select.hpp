@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 template <class Flag, class Writer> struct SelectParameters {
   Flag flag{};
@@ -165,4 +165,4 @@ void write_indices(const Counted<D, MaskFlag>& counted, const Dims& extents, std
   if (extents.elements() > 0) counted.write(IndicesWriter{to, found, Axes(extents, extents)});
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 template <class T> struct SortParameters {
   const T* from = nullptr;
@@ -221,4 +221,4 @@ void sort_rows(OnQueue, std::bool_constant<IsDescending>, const D& device, const
   launch(device, [&](const auto& queue) { enqueue(queue, TakeOrdered<T>{}, one_thread_each(count), p); });
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

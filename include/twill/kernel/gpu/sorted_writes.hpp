@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// Where an entry goes: a number for each place.
 using Target = std::uint64_t;
@@ -198,4 +198,4 @@ template <bool Adds, class T, class Queue> void enqueue_writes(const Queue& queu
   }
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 inline constexpr int tile_threads = 256;
 inline constexpr int tile_items = 16; ///< of a thread
@@ -58,4 +58,4 @@ inline constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
   return {tiles * tile_elements, groups_of(tiles * tile_elements, length)};
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

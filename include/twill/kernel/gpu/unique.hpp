@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::kernel::gpu {
+namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// Whether a sorted element differs from the one before it.
 template <class T> struct BeginsRun {
@@ -85,4 +85,4 @@ void write_runs(const Counted<D, BeginsRun<T>>& counted, const D& device, const 
   launch(device, [&](const auto& queue) { enqueue(queue, FinishRuns<T>{}, one_thread_each(elements), runs); });
 }
 
-} // namespace twill::inline v0::kernel::gpu
+}}}} // namespace twill::v0::kernel::gpu

@@ -10,7 +10,7 @@
 #include <twill/kernel/pack.hpp>
 #include <twill/kernel/primitive.hpp>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
 /// Functions that have a vector form for float32 only.
 template <Primitive P, int N> TWILL_INLINE Pack<float, N> apply_to_floats(const Pack<float, N>& a) {
@@ -69,4 +69,4 @@ TWILL_INLINE Pack<float, N> apply_to_floats(const Pack<float, N>& a, const Pack<
     return by_lane([](float x, float y) { return kernel::apply<P>(x, y); }, a, b);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

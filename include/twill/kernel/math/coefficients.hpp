@@ -4,7 +4,7 @@
 // The coefficients of the vector functions, lowest first. Written by `tools/remez/remez.py --write`, which says beside each
 // list what it approximates, where, and with what error before rounding; do not edit. Read next: kernel/math/polynomial.hpp.
 
-namespace twill::inline v0::kernel::math_coefficients {
+namespace twill { inline namespace v0 { namespace kernel { namespace math_coefficients {
 
 // clang-format off
 /// (e^r - 1 - r) / r^2 on [-0.34657, 0.34657]; error 1.2e-07
@@ -118,4 +118,4 @@ inline constexpr double tanh_small_double_q[] = {0x1p+0, 0x1.db676529fda27p-2, 0
 
 // clang-format on
 
-} // namespace twill::inline v0::kernel::math_coefficients
+}}}} // namespace twill::v0::kernel::math_coefficients

@@ -13,7 +13,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -56,4 +56,4 @@ template <int N>
   return select(b == F{0.0F}, a / b, result);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

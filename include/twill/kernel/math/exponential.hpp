@@ -12,7 +12,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -117,4 +117,4 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> expm1(const Pack<dou
   return by_lane([](double x) { return std::expm1(x); }, a);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

@@ -13,7 +13,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -43,4 +43,4 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> lgamma(const Pack<flo
   return select(a == infinity, a, y);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -86,4 +86,4 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> atanh(const Pack<floa
   return select(magnitude(a) < F{0x1p-12F}, kernel::fma(a * a * a, F{1.0F / 3.0F}, a), y);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

@@ -11,7 +11,7 @@
 
 #include <limits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -92,4 +92,4 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> atan2(const Pack<floa
   return select((a == a) & (b == b), copy_sign(y, a), a + b);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

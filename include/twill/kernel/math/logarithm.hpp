@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -114,4 +114,4 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> log1p(const Pack<dou
   return by_lane([](double x) { return std::log1p(x); }, a);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -95,4 +95,4 @@ template <class F, int N, class... More>
                 in_double(f, half_of<1>(first), half_of<1>(more)...));
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

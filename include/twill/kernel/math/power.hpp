@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -146,4 +146,4 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> cbrt(const Pack<float
   return select(ordinary, copy_sign(y, a), a);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

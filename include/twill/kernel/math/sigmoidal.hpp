@@ -14,7 +14,7 @@
 #include <cmath>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -78,4 +78,4 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> erf(const Pack<doubl
   return by_lane([](double x) { return std::erf(x); }, a);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace math {
 
 namespace table = math_coefficients;
 
@@ -108,4 +108,4 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> tan(const Pack<float,
                            select(a == F{0.0F}, a, y));
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::math
+}}}}} // namespace twill::v0::kernel::TWILL_ISA::math

@@ -12,7 +12,7 @@
 #include <concepts>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::detail {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
 /// A product that no compiler fuses with a later sum: host compilers are told by -ffp-contract, device code by the call.
 template <std::floating_point T> constexpr T product_of_floats(T a, T b) {
@@ -170,4 +170,4 @@ template <Primitive P, std::floating_point T> constexpr T apply_floating(T a, T 
   }
 }
 
-} // namespace twill::inline v0::kernel::detail
+}}}} // namespace twill::v0::kernel::detail

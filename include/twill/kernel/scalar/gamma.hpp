@@ -11,7 +11,7 @@
 #include <concepts>
 #include <limits>
 
-namespace twill::inline v0::kernel::detail {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
 /// libm's lgamma writes a global variable, which threads would share.
 template <std::floating_point T> constexpr T log_gamma(T x) {
@@ -93,4 +93,4 @@ constexpr double polygamma_of(double n, double x) {
   return parity * std::tgamma(s) * zeta;
 }
 
-} // namespace twill::inline v0::kernel::detail
+}}}} // namespace twill::v0::kernel::detail

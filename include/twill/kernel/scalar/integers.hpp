@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::kernel::detail {
+namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
 /// Signed overflow wraps, as it does in NumPy.
 template <std::integral T, class F> constexpr T wrapping(T a, T b, F f) {
@@ -88,4 +88,4 @@ template <std::integral T> constexpr T gcd_integers(T a, T b) {
   return static_cast<T>(x);
 }
 
-} // namespace twill::inline v0::kernel::detail
+}}}} // namespace twill::v0::kernel::detail

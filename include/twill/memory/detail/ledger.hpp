@@ -13,7 +13,7 @@
 #include <mutex>
 #include <utility>
 
-namespace twill::inline v0::memory::detail {
+namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
 template <SizePolicy Sizes, class Lock> struct Ledger {
   /// Every quantity by class of size, read at once.
@@ -109,4 +109,4 @@ template <SizePolicy Sizes, class Lock> TWILL_COLD void Ledger<Sizes, Lock>::for
   asked_upstream -= bytes;
 }
 
-} // namespace twill::inline v0::memory::detail
+}}}} // namespace twill::v0::memory::detail

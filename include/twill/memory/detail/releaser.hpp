@@ -5,7 +5,7 @@
 
 #include <twill/memory/block.hpp>
 
-namespace twill::inline v0::memory::detail {
+namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
 /// Keeps blocks of a pool that were kept back, and releases them.
 template <class Pool> class Releaser final : public BlockKeeper {
@@ -24,4 +24,4 @@ template <class Pool> void Releaser<Pool>::take_back(Block* block) noexcept {
   pool_.release(block);
 }
 
-} // namespace twill::inline v0::memory::detail
+}}}} // namespace twill::v0::memory::detail

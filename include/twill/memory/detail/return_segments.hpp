@@ -14,7 +14,7 @@
 #include <mutex>
 #include <utility>
 
-namespace twill::inline v0::memory::detail {
+namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
 /// Of a pool whose parts these are.
 template <class Ledger, class Arenas, class Upstream, class Tracking> struct SegmentReturn {
@@ -87,4 +87,4 @@ TWILL_COLD std::size_t SegmentReturn<Ledger, Arenas, Upstream, Tracking>::give_b
   return event.bytes;
 }
 
-} // namespace twill::inline v0::memory::detail
+}}}} // namespace twill::v0::memory::detail

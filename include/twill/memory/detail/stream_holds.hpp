@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-namespace twill::inline v0::memory::detail {
+namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
 template <class Stream, class Lock> class StreamHolds {
 public:
@@ -55,4 +55,4 @@ private:
   Hold* first_ = nullptr;
 };
 
-} // namespace twill::inline v0::memory::detail
+}}}} // namespace twill::v0::memory::detail

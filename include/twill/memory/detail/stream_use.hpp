@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace twill::inline v0::memory::detail {
+namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
 template <class Stream, class Event> struct StreamUse {
   std::vector<Stream> users{};
@@ -30,4 +30,4 @@ template <class Stream, class Event> struct StreamUse {
   }
 };
 
-} // namespace twill::inline v0::memory::detail
+}}}} // namespace twill::v0::memory::detail

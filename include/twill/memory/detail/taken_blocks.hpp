@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-namespace twill::inline v0::memory::detail {
+namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
 /// Calls f(block) for every block of the heap, under its lock.
 template <SizePolicy Sizes, class F> void for_each_block(Heap<Sizes>& heap, F f) {
@@ -45,4 +45,4 @@ template <SizePolicy Sizes, class Lock> struct TakenBlocks {
   }
 };
 
-} // namespace twill::inline v0::memory::detail
+}}}} // namespace twill::v0::memory::detail

@@ -24,7 +24,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 namespace detail {
 
@@ -212,4 +212,4 @@ template <GpuDevice D, class F> [[nodiscard]] CapturedGraph<D> capture(const D& 
   return CapturedGraph<D>{std::move(reason)};
 }
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu

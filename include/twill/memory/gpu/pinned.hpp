@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// Segments of pinned memory.
 template <gpu::Runtime R> class PinnedUpstream {
@@ -193,4 +193,4 @@ private:
   Use* waiting_ = nullptr;     ///< released, with copies under way
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

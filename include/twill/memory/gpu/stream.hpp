@@ -13,7 +13,7 @@
 #include <twill/device/gpu/stream.hpp>
 #include <twill/memory/registry.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Says that a stream of the caller's is about to be destroyed: waits for its work; memory that belongs to it becomes the
 /// default stream's. throws: GpuError when work failed, CaptureError while this thread records a graph
@@ -25,9 +25,9 @@ template <gpu::GpuDevice D> void forget_stream(const D& device, typename D::Runt
   gpu::state_of(device).forget(stream);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::gpu {
+namespace twill { inline namespace v0 { namespace gpu {
 
 /// A stream of a device, which waits for its work when it goes out of scope. Its working memory stays for the next one.
 template <GpuDevice D> class Stream {
@@ -57,4 +57,4 @@ private:
   StreamState<R>* state_;
 };
 
-} // namespace twill::inline v0::gpu
+}}} // namespace twill::v0::gpu

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// The kind tag by which `Pool` finds a limit policy among its arguments.
 struct LimitPolicyKind {};
@@ -48,4 +48,4 @@ private:
   std::atomic<std::size_t> bytes_{no_limit};
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

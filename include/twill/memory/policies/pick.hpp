@@ -6,7 +6,7 @@
 #include <concepts>
 #include <type_traits>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 namespace detail {
 
@@ -30,4 +30,4 @@ inline constexpr bool one_of_each_kind = (... &&
 template <class Kind, class Default, class... Policies>
 using pick_policy = typename detail::Pick<Kind, Default, Policies...>::type;
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

@@ -8,7 +8,7 @@
 
 #include <concepts>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// The kind tag by which `Pool` finds a stream policy among its arguments.
 struct StreamPolicyKind {};
@@ -61,4 +61,4 @@ template <class D> struct DeviceStream {
   void synchronize() const { detail::synchronize_device(device); }
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

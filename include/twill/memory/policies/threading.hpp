@@ -13,7 +13,7 @@
 
 #include <sched.h>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// The kind tag by which `Pool` finds a threading policy among its arguments.
 struct ThreadingPolicyKind {};
@@ -63,7 +63,7 @@ struct Unshared {
   };
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/policies/threading.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/memory/policies/threading.hpp>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 TWILL_BODY void SpinLock::lock() noexcept {
   while (taken_.exchange(true, std::memory_order_acquire)) wait();
@@ -16,4 +16,4 @@ TWILL_COLD TWILL_BODY void SpinLock::wait() noexcept {
     if (spins >= 64) sched_yield();
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

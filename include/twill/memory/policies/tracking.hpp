@@ -15,7 +15,7 @@
 
 #include <sched.h>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 /// What happened to a pool.
 enum class MemoryEventKind : std::uint8_t { allocate, release, reserve_segment, return_segment, retry, out_of_memory };
@@ -86,7 +86,7 @@ private:
   std::atomic<int> calls_{0};
 };
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory
 
 #if TWILL_HEADER_ONLY
 #include <twill/memory/policies/tracking.ipp>

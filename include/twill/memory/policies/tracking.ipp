@@ -5,7 +5,7 @@
 
 #include <twill/memory/policies/tracking.hpp>
 
-namespace twill::inline v0::memory {
+namespace twill { inline namespace v0 { namespace memory {
 
 TWILL_BODY void Tracked::tell(const MemoryEvent& event) noexcept {
   calls_.fetch_add(1);
@@ -19,4 +19,4 @@ TWILL_BODY MemoryObserver* Tracked::set_observer(MemoryObserver* observer) noexc
   return previous;
 }
 
-} // namespace twill::inline v0::memory
+}}} // namespace twill::v0::memory

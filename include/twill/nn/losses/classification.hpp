@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// No label is left out.
 inline constexpr std::int64_t no_index = std::numeric_limits<std::int64_t>::min();
@@ -53,9 +53,9 @@ struct KlOptions {
   KlReduce reduce = KlReduce::mean; ///< over elements, summed, or per row
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Values whose classes lie on the last axis.
 [[nodiscard]] TWILL_CONSTEXPR graph::Value with_classes_last(graph::Value x, int axis) {
@@ -302,9 +302,9 @@ struct KlFormula {
   }
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// -log softmax(logits)[label]. logits: (batch, …, classes), labels: (batch, …) integers, or probabilities of all classes in
 /// the shape of the logits.
@@ -324,4 +324,4 @@ inline constexpr Loss<detail::BceFormula> bce{};
 /// The divergence of a distribution from a predicted one, which is given as logarithms (Kullback and Leibler, 1951).
 inline constexpr Loss<detail::KlFormula> kl_divergence{};
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// What becomes of the losses: their mean, their sum, or nothing, so that each sample keeps its own.
 enum class Reduce : std::uint8_t { mean, sum, none };
@@ -30,9 +30,9 @@ template <class Formula> struct Loss : Formula {
   }
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// The formula that a captureless lambda is.
 template <class F> struct LambdaFormula {
@@ -55,13 +55,13 @@ TWILL_CONSTEXPR void require_equal_ranks(graph::Value prediction, graph::Value t
     prediction.graph().refuse(graph::Problem::loss_shapes_differ, prediction.rank(), target.rank(), 0);
 }
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A loss from a captureless lambda of traced values: the prediction, then the targets.
 template <class F>
 requires std::is_empty_v<F>
 [[nodiscard]] constexpr Loss<detail::LambdaFormula<F>> loss(F) { return {}; }
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

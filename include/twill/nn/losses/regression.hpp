@@ -7,7 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/nn/losses/loss.hpp>
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// What is made of the elements' losses.
 struct LossOptions {
@@ -24,9 +24,9 @@ struct HuberOptions {
   Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 [[nodiscard]] TWILL_CONSTEXPR graph::Value difference(graph::Value prediction, graph::Value target) {
   require_equal_ranks(prediction, target);
@@ -77,9 +77,9 @@ struct SmoothL1Formula {
   }
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// (prediction - target)^2.
 inline constexpr Loss<detail::MeanSquaredErrorFormula> mse{};
@@ -93,4 +93,4 @@ inline constexpr Loss<detail::HuberFormula> huber{};
 /// Huber's loss divided by its width beta; beta 0 is the distance itself.
 inline constexpr Loss<detail::SmoothL1Formula> smooth_l1{};
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -10,7 +10,7 @@
 
 #include <limits>
 
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
   /// logits: (..., classes / ranks), labels: (...), of all classes.
@@ -37,11 +37,11 @@ template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
   }
 };
 
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The mean cross entropy of logits of which each rank has a part of the classes.
 template <AnyRankAxis A> inline constexpr Loss<detail::ShardedCrossEntropyFormula<A>> sharded_cross_entropy{};
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -7,7 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 
-namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// The value as (outer, axis, inner).
 [[nodiscard]] TWILL_CONSTEXPR Value around_axis(Value x, int axis) {
@@ -27,4 +27,4 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
   return shape;
 }
 
-} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA

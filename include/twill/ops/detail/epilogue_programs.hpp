@@ -19,14 +19,14 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// What a product with a bias may be followed by in the same kernel.
 enum class Activation : std::uint8_t { none, relu, gelu_tanh };
 
-} // namespace twill::inline v0::graph::inline TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill::inline v0::ops_detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
 using expr::Symbol;
 using graph::Activation;
@@ -102,7 +102,7 @@ void run_code(const TeamType& team, const kernel::Grid& grid, const std::array<k
 /// A matrix as an operand over (rows, columns).
 [[nodiscard]] kernel::Operand over_grid(const void* data, std::int64_t row_stride, std::int64_t column_stride);
 
-} // namespace twill::inline v0::ops_detail::inline TWILL_ISA
+}}}} // namespace twill::v0::ops_detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/ops/detail/epilogue_programs.ipp>

@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
 class SumOverWeights {
 public:
@@ -50,4 +50,4 @@ private:
   List<Along> parts_{};
 };
 
-} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// One replica's share of a step.
 struct ReplicaShare {
@@ -49,7 +49,7 @@ private:
 /// A line for each replica, and the imbalances.
 [[nodiscard]] std::string to_string(const Balance& balance);
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/data/balance.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/data/balance.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY double Balance::imbalance_of_seconds() const {
   return imbalance([](const ReplicaShare& share) { return share.seconds; });
@@ -29,4 +29,4 @@ TWILL_BODY std::string to_string(const Balance& balance) {
          percent(balance.imbalance_of_seconds()) + ", bytes " + percent(balance.imbalance_of_bytes()) + "\n";
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

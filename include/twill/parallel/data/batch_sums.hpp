@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The sums of one rank on its device, for weights of type T.
 template <FloatingScalar T, ComputeDevice D> class BatchSums {
@@ -95,4 +95,4 @@ private:
   double scale_ = 1;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// What a rank gets of the reduced gradients, and keeps.
 enum class Kept : std::uint8_t {
@@ -255,4 +255,4 @@ private:
   std::vector<int> first_;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

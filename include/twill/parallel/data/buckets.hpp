@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// When a bucket of gradients is closed and sent: as soon as it has so many bytes.
 struct BucketOptions {
@@ -52,9 +52,9 @@ struct BucketPlaces {
   constexpr BucketPlaces() = default;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// For each result of a table its value; -1 where there is none.
 [[nodiscard]] constexpr List<int> output_values(const compile::TableView& table) {
@@ -84,9 +84,9 @@ namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
   return (count + granule - 1) / granule * granule;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Where a table's program begins and finishes each bucket.
 [[nodiscard]] constexpr BucketPlaces places_of(const compile::TableView& table, const Buckets& buckets) {
@@ -154,4 +154,4 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
   return result;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

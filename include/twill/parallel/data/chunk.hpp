@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// A range of rows.
 struct Rows {
@@ -31,9 +31,9 @@ struct Rows {
 /// throws: ValueError if there is no device
 [[nodiscard]] std::vector<Rows> chunk_rows(std::int64_t rows, std::int64_t pieces);
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 template <class S, int Axis, class Sequence> struct OpenAxis;
 template <std::int64_t... E, int Axis, int... I> struct OpenAxis<Shape<E...>, Axis, std::integer_sequence<int, I...>> {
@@ -46,9 +46,9 @@ template <int Axis, int Rank> [[nodiscard]] consteval int place_of_axis() {
   return Axis < 0 ? Axis + Rank : Axis;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The shape of a piece: the extent along the axis is known only at run time.
 template <AnyShape S, int Axis>
@@ -106,7 +106,7 @@ template <int Axis = 0, class T, class D, class S, class To>
   return result;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/data/chunk.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/data/chunk.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY std::vector<Rows> chunk_rows(std::int64_t rows, std::int64_t pieces) {
   if (pieces < 1) throw ValueError("chunk: there is at least one piece, got " + std::to_string(pieces));
@@ -16,4 +16,4 @@ TWILL_BODY std::vector<Rows> chunk_rows(std::int64_t rows, std::int64_t pieces) 
   return result;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Which devices share the work, where outputs go, and how long a replica may take.
 template <ComputeDevice D> struct DataParallelOptions {
@@ -161,9 +161,9 @@ private:
   Value value_{};
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Runs a network on several devices at once. The network stays the owner of the weights and of the gradients.
 template <class Network> class DataParallel {
@@ -237,4 +237,4 @@ private:
   std::int64_t timeout_ms_;
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

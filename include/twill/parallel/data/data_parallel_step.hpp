@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Runs whole steps of a network on several devices.
 template <class Network, class L, optim::Rule R> class DataParallelStep {
@@ -160,8 +160,8 @@ private:
           communicator{std::move(member)},
           update_executor{on, compile::TableFor<UpdateSource, D>::view(),
                           compile::TableFor<UpdateSource, D>::template kernels<team_t<D>>(), compile::Arena::kept},
-          update_knobs{compile::TableFor<UpdateSource, D>::view().knobs},
-          numbers{update_knobs} {
+          update_scalars{compile::TableFor<UpdateSource, D>::view().run_scalars},
+          numbers{update_scalars} {
       constexpr std::size_t line = 64;
       std::size_t bytes = line;
       std::vector<std::size_t> offsets{};
@@ -212,8 +212,8 @@ private:
       const std::tuple inputs{shares.contiguous()...};
       const auto addresses =
           std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
-      program.knobs.take(context.knobs);
-      program.knobs.set(train::loss_weight_knob, weight);
+      program.run_scalars.take(context.run_scalars);
+      program.run_scalars.set(train::loss_weight_scalar, weight);
       program.executor.allow(capture);
       last = &program;
       const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
@@ -222,19 +222,19 @@ private:
         program.executor.run(symbols, {.inputs = addresses,
                                        .parameters = parameters,
                                        .outputs = outputs,
-                                       .knobs = program.knobs.bits(),
+                                       .run_scalars = program.run_scalars.bits(),
                                        .first_row = first_row,
                                        .callback = sums.empty() ? nullptr : &sums});
       });
     }
 
     void update(const R& given, std::int64_t step) {
-      numbers.write(given, step, update_knobs);
+      numbers.write(given, step, update_scalars);
       const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
       update_executor.allow(capture);
       update_executor.run(graph::SymbolValues{}, {.inputs = std::span{outputs}.subspan(1),
                                                   .parameters = parameters,
-                                                  .knobs = update_knobs.bits(),
+                                                  .run_scalars = update_scalars.bits(),
                                                   .inputs_stay = true});
       state->note_update();
     }
@@ -243,9 +243,9 @@ private:
     struct Program {
       /// Planned for the device, in an arena that is kept.
       Program(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels)
-          : executor{device, table, kernels, compile::Arena::kept}, knobs{table.knobs} {}
-      compile::Executor<D> executor; ///< runs it
-      compile::Knobs knobs;          ///< what changes between runs
+          : executor{device, table, kernels, compile::Arena::kept}, run_scalars{table.run_scalars} {}
+      compile::Executor<D> executor;   ///< runs it
+      compile::RunScalars run_scalars; ///< what changes between runs
     };
 
     using View = compile::TableView (*)(); // one function for each source
@@ -269,7 +269,7 @@ private:
     std::shared_ptr<nn::NetworkState<D>> state;
     ThreadCommunicator<D> communicator;
     compile::Executor<D> update_executor;
-    compile::Knobs update_knobs;
+    compile::RunScalars update_scalars;
     train::RuleNumbers<R> numbers;
     train::OptimiserState<D> optimiser{};
     memory::Buffer<D> results{}; ///< the loss, then the gradients, each on cache lines of its own
@@ -287,9 +287,9 @@ private:
   std::int64_t steps_ = 0;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`, then
 /// `step(image, label)` for each batch. The model has to outlive it.
@@ -298,4 +298,4 @@ template <class Network, class L, optim::Rule R>
   return parallel::DataParallelStep<Network, L, R>{model, loss, std::move(rule)};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

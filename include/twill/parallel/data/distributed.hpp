@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// How the ranks' gradients count.
 enum class Share : std::uint8_t {
@@ -35,9 +35,9 @@ struct DistributedOptions {
   bool broadcasts_buffers = true; ///< those of rank 0, before each synchronised step
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// A number that stands for names, types and shapes of all weights and buffers.
 [[nodiscard]] std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos);
@@ -78,9 +78,9 @@ private:
   memory::Buffer<D> staged_{};
 };
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// This rank's replica of a network. Network and communicator have to outlive it.
 template <class Network, parallel::Communicator C> class DistributedDataParallel {
@@ -235,7 +235,7 @@ private:
   memory::Buffer<D> staged_{};
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/data/distributed.ipp>

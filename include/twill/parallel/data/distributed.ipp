@@ -5,7 +5,7 @@
 
 #include <twill/parallel/data/distributed.hpp>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos) {
   constexpr std::uint64_t prime = 0x100000001b3;
@@ -20,4 +20,4 @@ TWILL_BODY std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos
   return hash;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The traced sums, each with the next gradient in it; that of the loss comes last.
 struct SummedTrace {
@@ -25,9 +25,9 @@ struct SummedTrace {
 /// The weight of the loss, as it was traced.
 [[nodiscard]] constexpr graph::Value loss_weight(graph::Graph& graph) {
   DType dtype = graph.element;
-  for (const graph::KnobInfo& knob : graph.knobs)
-    if (knob.name.view() == train::loss_weight_knob) dtype = knob.dtype;
-  return graph::knob(graph, train::loss_weight_knob, 1, dtype);
+  for (const graph::RunScalarInfo& run_scalar : graph.run_scalars)
+    if (run_scalar.name.view() == train::loss_weight_scalar) dtype = run_scalar.dtype;
+  return graph::run_scalar(graph, train::loss_weight_scalar, 1, dtype);
 }
 
 template <class M, class T, class L, class R, class... Targets>
@@ -38,7 +38,7 @@ template <class M, class T, class L, class R, class... Targets>
   graph::Graph& graph = result.graph;
   if (graph.fault.any()) return result;
   result.sums = train::detail::declare_sums(graph, trace.weights);
-  const graph::Value continues = graph::knob(graph, train::detail::continues_knob, 0, DType::boolean);
+  const graph::Value continues = graph::run_scalar(graph, train::detail::continues_scalar, 0, DType::boolean);
   const graph::Value weighted = graph::reshape(graph::Value{graph, trace.loss}, graph::Extents{});
   const graph::Value weight = graph::cast(loss_weight(graph), weighted.dtype());
   List<int> terms = trace.gradients;
@@ -53,9 +53,9 @@ template <class M, class T, class L, class R, class... Targets>
   return result;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Adds the weighted loss and its gradients to the sums. The loss of the batch is the output.
 template <class M, class T, class L, class R, class... Targets>
@@ -79,7 +79,7 @@ struct FinishSums : train::detail::DividedSource<FinishSums, M, T, L, R, Targets
     if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
     const auto scaled = [&](int id, DType dtype) {
       const graph::Value total{graph, id};
-      const graph::Value factor = graph::knob(graph, train::detail::sum_scale_knob, 1, total.dtype());
+      const graph::Value factor = graph::run_scalar(graph, train::detail::sum_scale_scalar, 1, total.dtype());
       return graph::cast(total * factor, dtype).id();
     };
     graph.outputs.push_back(scaled(trace.totals.back(), graph.element));
@@ -91,4 +91,4 @@ struct FinishSums : train::detail::DividedSource<FinishSums, M, T, L, R, Targets
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Runs whole steps of one rank. All ranks make the same steps.
 template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<0>> class DistributedStep {
@@ -75,8 +75,8 @@ public:
         model_{&model},
         device_{model.module().device()},
         row_shares_{model},
-        update_knobs_{Update::table().knobs},
-        rule_numbers_{update_knobs_},
+        update_scalars_{Update::table().run_scalars},
+        rule_numbers_{update_scalars_},
         loss_{device_, sizeof(T)},
         update_{model} {}
 
@@ -210,7 +210,7 @@ private:
   /// Runs a backward pass into the buckets and reduces each when it is complete.
   template <compile::Source S, AnyTensor... Tensors>
   void reduce(const Shares& shares, double weight, bool counts, const Tensors&... tensors) {
-    Program& program = programs_.template at<S>(device_, model_->module().knobs());
+    Program& program = programs_.template at<S>(device_, model_->module().run_scalars());
     StartBuckets<Memory> callback{update_.gradients(), program.executor.table(), counts};
     if constexpr (has_parts) {
       FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
@@ -231,7 +231,7 @@ private:
   /// A rank without rows adds nothing. Of weights that lie in parts it sends its own.
   template <compile::Source S> void reduce_nothing() {
     if constexpr (has_parts) {
-      Program& program = programs_.template at<S>(device_, model_->module().knobs());
+      Program& program = programs_.template at<S>(device_, model_->module().run_scalars());
       StartBuckets<Memory> callback{update_.gradients(), program.executor.table(), false};
       FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
       compile::BothHostCallbacks both{fetch, callback};
@@ -256,7 +256,7 @@ private:
   template <AnyTensor... Tensors> void add(const Tensors&... tensors) {
     using S = train::detail::source_for<Adding, M, Tensors...>;
     const std::int64_t rows = first_extent(tensors...);
-    Program& program = programs_.template at<S>(device_, model_->module().knobs());
+    Program& program = programs_.template at<S>(device_, model_->module().run_scalars());
     AddUpRankSums callback{program.executor.table(), [this](const Call& call) { model_->run(call); }};
     if (rows == 0 && callback.empty()) return;
     // Where sums over ranks mix gradients of all, the rows of all weigh the same.
@@ -274,17 +274,17 @@ private:
     const auto addresses = train::detail::row_major_addresses(copies, tensors...);
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
-    program.take(model_->module().knobs());
-    program.knobs.set(train::loss_weight_knob, weight);
-    program.knobs.set_if_present(train::detail::continues_knob, sums_.empty() ? 0 : 1);
-    program.knobs.set_if_present(train::detail::sum_scale_knob, sums_.scale());
-    if (program.draws) program.knobs.set_draw(draw.seed, draw.step);
+    program.take(model_->module().run_scalars());
+    program.run_scalars.set(train::loss_weight_scalar, weight);
+    program.run_scalars.set_if_present(train::detail::continues_scalar, sums_.empty() ? 0 : 1);
+    program.run_scalars.set_if_present(train::detail::sum_scale_scalar, sums_.scale());
+    if (program.draws) program.run_scalars.set_draw(draw.seed, draw.step);
     const auto parameters = parameters_of(program);
     nn::run_with_hooks(program.executor, model_->module().layer_hooks(), [&] {
       program.executor.run_on(shapes, {.inputs = addresses,
                                        .parameters = parameters,
                                        .outputs = outputs,
-                                       .knobs = program.knobs.bits(),
+                                       .run_scalars = program.run_scalars.bits(),
                                        .first_row = first_row,
                                        .callback = callback,
                                        .groups = &model_->module().state()->groups});
@@ -308,8 +308,8 @@ private:
   }
 
   void update() {
-    rule_numbers_.write(rule, steps_ + 1, update_knobs_);
-    update_.run(update_knobs_.bits());
+    rule_numbers_.write(rule, steps_ + 1, update_scalars_);
+    update_.run(update_scalars_.bits());
     copy_bytes(device_, loss_.data(), device_, update_.gradients().addresses()[0], sizeof(T), CopyOptions{});
     model_->module().state()->note_update();
     ++steps_;
@@ -318,7 +318,7 @@ private:
   Model* model_;
   D device_;
   RowShares<Model> row_shares_;
-  compile::Knobs update_knobs_;
+  compile::RunScalars update_scalars_;
   train::RuleNumbers<R> rule_numbers_;
   memory::Buffer<D> loss_;
   BatchSums<T, D> sums_{};
@@ -329,9 +329,9 @@ private:
   bool is_silent_ = false;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// One rank's training step: `auto step = train_step(distributed, nn::cross_entropy, rule);`, then `step(image, label)` for the
 /// rank's share of each batch. The model has to outlive it.
@@ -347,4 +347,4 @@ template <class Network, parallel::Communicator C, class L, optim::Rule R, int S
   return parallel::DistributedStep<Network, C, L, R, parallel::Zero<Stage>>{model, loss, std::move(rule)};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

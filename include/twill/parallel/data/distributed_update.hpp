@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// Updates the weights of one rank. `Model` is a `DistributedDataParallel`, the stage that of ZeRO, 0 without it.
 template <class Network, class Model, optim::Rule R, int Stage> class DistributedUpdate {
@@ -71,7 +71,7 @@ public:
   [[nodiscard]] std::span<void* const> parameters() { return update_->parameters(); }
 
   /// Updates the weights by the gradients, as soon as those are there.    requires: it is made
-  void run(std::span<const std::uint64_t> knobs) { update_->run(knobs); }
+  void run(std::span<const std::uint64_t> run_scalars) { update_->run(run_scalars); }
 
   /// A single number that the rule keeps. throws: ValueError before the first step, or when there is none of this name
   [[nodiscard]] double item(std::string_view name) const {
@@ -131,4 +131,4 @@ private:
   std::optional<nn::StateDict> to_load_{}; ///< until there is something to load it into
 };
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

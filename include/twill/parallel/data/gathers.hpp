@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// A stretch of a program in which a bucket of weights is whole, as places of an `HostCallback`.
 struct Gathered {
@@ -33,9 +33,9 @@ struct GatherPlan {
   constexpr GatherPlan() = default;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// For each parameter of a table the bucket of its gradient; -1 where it has none.
 [[nodiscard]] constexpr List<int> buckets_of_parameters(const compile::TableView& table, const Buckets& buckets) {
@@ -136,9 +136,9 @@ constexpr void place_buckets(GatherPlan& plan, const Buckets& buckets) {
   }
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The fetches of a program that computes a loss and gradients. A bucket that is read last in the forward pass and first in
 /// the backward pass is fetched once.
@@ -176,4 +176,4 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
   return plan;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The update that `Source` describes, whose inputs are the gradients and whose parameters the weights, then the states.
 template <class Source, ComputeDevice D> class PartUpdate {
@@ -50,8 +50,8 @@ public:
   /// Updates the parts. `gradient_of(k, first)` is the address of element `first` of the gradient of trainable weight k, and
   /// `weight_of(k, i, first)` that of the weight itself, which is parameter i of the network.
   template <class Gradients, class Weights>
-  void run(const nn::NetworkState<D>& network, std::span<const std::uint64_t> knobs, compile::HostCallback& callback,
-           const Gradients& gradient_of, const Weights& weight_of) {
+  void run(const nn::NetworkState<D>& network, std::span<const std::uint64_t> run_scalars,
+           compile::HostCallback& callback, const Gradients& gradient_of, const Weights& weight_of) {
     read_.clear();
     written_.clear();
     auto* stand_in = static_cast<std::byte*>(stand_ins_.data());
@@ -69,9 +69,11 @@ public:
       }
     }
     written_.insert(written_.end(), state_.addresses().begin(), state_.addresses().end());
-    executor_.run(
-        {},
-        {.inputs = read_, .parameters = written_, .knobs = knobs, .callback = &callback, .groups = &network.groups});
+    executor_.run({}, {.inputs = read_,
+                       .parameters = written_,
+                       .run_scalars = run_scalars,
+                       .callback = &callback,
+                       .groups = &network.groups});
   }
 
   /// What it takes, before anything runs.
@@ -100,4 +102,4 @@ private:
   std::vector<void*> written_{};
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

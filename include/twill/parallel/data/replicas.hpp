@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// Throws the exception that is being handled, with the place in front; one of a derived type as it is.
 template <class E> [[noreturn]] void throw_named(const E& error, const std::string& where) {
@@ -32,9 +32,9 @@ template <class E> [[noreturn]] void throw_named(const E& error, const std::stri
 /// Throws the current exception again, as the same type where twill knows how to make one.
 [[noreturn]] void rethrow_from_replica(const std::string& where);
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Calls `f(rank)` on the worker of each of the first `count` devices and waits for all. Inside, `no_grad` holds as it does
 /// for the caller. throws: what the lowest failing rank threw, with "replica 1 on cpu:1: " in front
@@ -78,7 +78,7 @@ template <ComputeDevice D> [[nodiscard]] std::vector<D> all_devices() {
   return devices;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/data/replicas.ipp>

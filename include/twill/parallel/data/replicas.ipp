@@ -5,7 +5,7 @@
 
 #include <twill/parallel/data/replicas.hpp>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void rethrow_from_replica(const std::string& where) {
   try {
@@ -27,4 +27,4 @@ TWILL_BODY void rethrow_from_replica(const std::string& where) {
   }
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

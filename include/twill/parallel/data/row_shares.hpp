@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// What the ranks know of each other's rows.
 struct Shares {
@@ -32,7 +32,7 @@ public:
 
   /// This rank has so many rows, and batches that were added up before. throws: CommunicatorError
   [[nodiscard]] Shares exchange(std::int64_t rows, std::int64_t batches) {
-    const Draw own = model_->module().knobs().draws() ? model_->module().state()->next_draw() : Draw{};
+    const Draw own = model_->module().run_scalars().draws() ? model_->module().state()->next_draw() : Draw{};
     const auto all =
         numbers_.exchange({rows, batches, static_cast<std::int64_t>(own.seed), static_cast<std::int64_t>(own.step)},
                           [&](const Call& call) { model_->run(call); });
@@ -59,4 +59,4 @@ private:
   detail::HostNumbers<typename Model::communicator_type, 4> numbers_;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

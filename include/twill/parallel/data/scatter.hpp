@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// Converts to anything, in unevaluated code.
 struct Anything {
@@ -181,9 +181,9 @@ template <int Axis, class V, class To> [[nodiscard]] auto share_of(const V& valu
   }
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// A value with tensors in it, which scattering cuts; anything else is shared.
 template <class V>
@@ -227,17 +227,17 @@ template <int Axis = 0, Scatterable V, class To>
   return shares;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The same member of every replica's result, gathered.
 template <int Axis, class V, class To, class Member>
 [[nodiscard]] auto gathered_member(const std::vector<V>& results, const To& device, Member member);
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Joins what the replicas returned: tensors along the axis, scalars (of rank 0, or plain values) to a vector, containers
 /// and structs member by member. throws: ValueError without results, ShapeError
@@ -294,9 +294,9 @@ template <int Axis = 0, class V, class To> [[nodiscard]] auto gather(const std::
   }
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 template <int Axis, class V, class To, class Member>
 [[nodiscard]] auto gathered_member(const std::vector<V>& results, const To& device, Member member) {
@@ -306,4 +306,4 @@ template <int Axis, class V, class To, class Member>
   return parallel::gather<Axis>(parts, device);
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

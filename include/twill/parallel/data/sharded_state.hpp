@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The states of a rule for the parts of the weights that one rank updates, and the numbers that it keeps for all.
 template <ComputeDevice D> class ShardedState {
@@ -132,4 +132,4 @@ private:
   std::vector<void*> addresses_{};
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

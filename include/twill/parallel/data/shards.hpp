@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Elements [begin, end) of a weight.
 struct Part {
@@ -46,16 +46,16 @@ struct Part {
 /// The parts of all trainable weights, in their order: weight k is result k + 1.
 [[nodiscard]] std::vector<Part> parts_of(const Buckets& buckets, int rank, int ranks);
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The trainable weight that a parameter of a table is, or of which it is a state; -1: none.
 [[nodiscard]] int weight_of(std::span<const graph::ParameterInfo> infos, std::size_t parameter);
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Shortens the launches of an update to parts of the weights. Addresses of weights, gradients and states are then those of
 /// the first element of the part.
@@ -76,7 +76,7 @@ private:
   std::vector<Part> parts_;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/data/shards.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/data/shards.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY std::vector<Part> parts_of(const Buckets& buckets, int rank, int ranks) {
   std::vector<Part> parts{};
@@ -14,9 +14,9 @@ TWILL_BODY std::vector<Part> parts_of(const Buckets& buckets, int rank, int rank
   return parts;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY int weight_of(std::span<const graph::ParameterInfo> infos, std::size_t parameter) {
   const graph::ParameterInfo& own = infos[parameter];
@@ -38,9 +38,9 @@ TWILL_BODY int weight_of(std::span<const graph::ParameterInfo> infos, std::size_
   return found;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY void ShortenUpdate::apply(const compile::TableView& table, compile::Binding& binding) const {
   std::vector<int> of_temporaries(table.values.size(), -1);
@@ -86,4 +86,4 @@ TWILL_BODY void ShortenUpdate::refuse() {
   throw ValueError("zero: the rule's update mixes the elements of a weight; train without zero");
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// One rank's parts of all weights. `Model` runs and starts calls.
 template <class Model, ComputeDevice D> class WeightParts {
@@ -202,4 +202,4 @@ private:
   const GatherPlan* plan_;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

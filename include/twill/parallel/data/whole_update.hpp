@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// One rank's update of all weights.
 template <class Network, class Model, optim::Rule R, class Weights> class WholeUpdate {
@@ -34,11 +34,11 @@ public:
     return state_.addresses(*model_->module().state(), table().parameters);
   }
 
-  void run(std::span<const std::uint64_t> knobs) {
+  void run(std::span<const std::uint64_t> run_scalars) {
     AwaitBuckets<Memory> callback{*memory_, table()};
     executor_.run({}, {.inputs = memory_->addresses().subspan(1),
                        .parameters = parameters(),
-                       .knobs = knobs,
+                       .run_scalars = run_scalars,
                        .inputs_stay = true,
                        .callback = &callback,
                        .groups = &model_->module().state()->groups});
@@ -67,4 +67,4 @@ private:
   train::OptimiserState<D> state_{};
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// Calls `f(result, parameter)` for each trainable weight: weight k is result k + 1 of a program of gradients.
 template <ComputeDevice D, class F> void for_each_weight(const nn::NetworkState<D>& network, const F& f) {
@@ -35,9 +35,9 @@ template <ComputeDevice D> void copy_on(const D& device, void* to, const void* f
   if (bytes > 0) copy_bytes(device, to, device, from, bytes, CopyOptions{});
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The weights where the network has them.
 template <class Model, ComputeDevice D> class WholeWeights {
@@ -95,4 +95,4 @@ private:
   nn::NetworkState<D>* network_;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The update alone, of a part of each weight: what rules sum over elements is added up over the ranks. Inputs: the gradients.
 template <class M, class T, class R> struct UpdateParts {
@@ -58,12 +58,12 @@ public:
   }
 
   /// Updates this rank's part and, where every rank has whole weights, fetches the others'.
-  void run(std::span<const std::uint64_t> knobs) {
+  void run(std::span<const std::uint64_t> run_scalars) {
     AwaitBuckets<Memory> waits{*memory_, table()};
     AddUpRankSums sums{table(), [this](const Call& call) { model_->run(call); }};
     compile::BothHostCallbacks both{waits, sums};
     update_.run(
-        *model_->module().state(), knobs, both,
+        *model_->module().state(), run_scalars, both,
         [this](std::size_t k, std::int64_t first) { return memory_->part_address(k + 1, first); },
         [this](std::size_t k, std::size_t i, std::int64_t first) { return weights_->part_address(k + 1, i, first); });
     memory_->wait_for_all();
@@ -111,4 +111,4 @@ private:
   std::vector<void*> read_{}; ///< by a backward pass
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

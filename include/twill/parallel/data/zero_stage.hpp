@@ -7,7 +7,7 @@
 
 #include <twill/core/config.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// What the ranks share out: nothing, the optimiser's states, the reduced gradients as well, the weights as well.
 template <int Stage> struct Zero {
@@ -18,4 +18,4 @@ template <int Stage> struct Zero {
 /// What ranks divide among them: `zero<1>` states, `zero<2>` gradients as well, `zero<3>` weights as well.
 template <int Stage> inline constexpr Zero<Stage> zero{};
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// One rank's end of a group. What a compiler cannot check: calls have passed `check`; `begin` and `wait` are the two
 /// halves of `run`; `wait` is called once for a ticket, and may say when the call was through; `split` makes nothing
@@ -188,4 +188,4 @@ private:
       std::uncaught_exceptions(); ///< under way when this rank began: more at its end mean that one ended it
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The part of a call that has to be equal on all ranks. `count` is that of one rank's part.
 struct Signature {
@@ -86,9 +86,9 @@ struct Signature {
 /// throws: ValueError
 void check(const Call& call, int rank, int size);
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// Elements [begin, end).
 struct Portion {
@@ -135,7 +135,7 @@ struct Move {
 /// The bytes that a call makes a rank send to its peers and receive from them.
 [[nodiscard]] Transfer transfer_of(const Call& call, int rank, int size);
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/group/call_check.ipp>

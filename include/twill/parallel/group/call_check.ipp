@@ -5,7 +5,7 @@
 
 #include <twill/parallel/group/call_check.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY Signature signature_of(const Call& call, int size) {
   Signature signature;
@@ -51,9 +51,9 @@ TWILL_COLD TWILL_BODY std::string to_string(const Call& call, int size) {
   return join_text({text, call.operation == Operation::send ? " to rank " : " from rank ", call.peer, tag});
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY bool overlap(ConstElements left, ConstElements right) {
   if (left.bytes() == 0 || right.bytes() == 0) return false;
@@ -116,9 +116,9 @@ TWILL_BODY bool may_share(const Call& call, int rank) {
   }
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY void check(const Call& call, int rank, int size) {
   const std::string_view where = name(call.operation);
@@ -141,9 +141,9 @@ TWILL_BODY void check(const Call& call, int rank, int size) {
     throw ValueError(join_text({where, ": source and target overlap"}));
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY Transfer transfer_of(const Call& call, int rank, int size) {
   const Signature shape = signature_of(call, size);
@@ -173,4 +173,4 @@ TWILL_BODY Transfer transfer_of(const Call& call, int rank, int size) {
   }
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <string>
 #include <type_traits>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// A run of elements for a communicator to write.
 template <Scalar T> [[nodiscard]] Elements elements(T* data, std::int64_t count) { return {data, count, dtype_of<T>}; }
@@ -41,9 +41,9 @@ template <ElementRange X> [[nodiscard]] auto elements(const X& x) {
   return elements(x.data(), static_cast<std::int64_t>(x.elements()));
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 template <Communicator C, class X> void require_same_device(const char* where, const C& communicator, const X& x) {
   if constexpr (requires { x.device(); }) {
@@ -54,9 +54,9 @@ template <Communicator C, class X> void require_same_device(const char* where, c
   }
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// x = the reduction of all ranks' x.    cost: 2 S (n-1)/n
 template <Communicator C, Scalar T>
@@ -157,4 +157,4 @@ template <Communicator C, ElementRange X> void receive(C& communicator, const X&
 /// Returns when every rank has come here.
 template <Communicator C> void barrier(C& communicator) { communicator.run(Call::barrier()); }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// A run of elements in the memory of the communicator's device.
 struct Elements {
@@ -136,7 +136,7 @@ concept Communicator = std::movable<C> &&
   communicator.fail(cause);
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/group/communicator.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/group/communicator.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY Call Call::all_reduce(ConstElements source, Elements target, Reduction reduction) {
   return {Operation::all_reduce, source, target, 0, reduction};
@@ -37,4 +37,4 @@ TWILL_BODY Call Call::receive(Elements target, int source, int tag) {
   return {Operation::receive, {}, target, source, Reduction::sum, tag};
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_COLD TWILL_BODY void throw_failure(const Failure& failure) {
   if (failure.is_timeout) throw TimeoutError(failure.text, failure.rank, failure.cause);
@@ -128,4 +128,4 @@ TWILL_COLD TWILL_BODY std::string GroupState::calls(int rank, const Call& call) 
   return join_text({label(rank), " calls ", to_string(call, size())});
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

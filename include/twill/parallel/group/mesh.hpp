@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// One direction of a mesh: so many ranks, or `dyn`.
 template <FixedString Name, std::int64_t Size = dyn> struct Axis {
@@ -31,9 +31,9 @@ template <FixedString Name, std::int64_t Size = dyn> struct Axis {
   static constexpr std::int64_t size = Size;            ///< ranks along it; `dyn`: as many as there are
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 template <class... Axes> [[nodiscard]] consteval bool names_differ() {
   const std::string_view names[] = {Axes::name...};
@@ -54,9 +54,9 @@ template <std::int64_t Held, std::int64_t Ranks> [[nodiscard]] consteval bool me
   return true;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Ranks in a grid with named axes, the last of which runs fastest.
 template <class... Axes> class Mesh {
@@ -241,4 +241,4 @@ template <AnyMesh M, Communicator C> [[nodiscard]] MeshGroups<C, M> over(C& worl
   return MeshGroups<C, M>(world, M::of_ranks(world.size()));
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Room for so many numbers on a communicator's device.
 template <Communicator C> class Numbers {
@@ -65,4 +65,4 @@ private:
   Tensor<double, D, Shape<dyn>> room_;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// `mean` is one of floating-point elements.
 enum class Reduction : std::uint8_t { sum, product, max, min, any, all, mean };
@@ -89,4 +89,4 @@ private:
   std::array<Transfer, operation_count> transfers_{};
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

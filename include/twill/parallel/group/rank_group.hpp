@@ -14,7 +14,7 @@
 #include <exception>
 #include <memory>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The reduction of that name.
 [[nodiscard]] constexpr Reduction reduction_of(kernel::Reduction reduction) {
@@ -72,4 +72,4 @@ template <AnyRankAxis A, Communicator C> [[nodiscard]] std::shared_ptr<kernel::R
   return std::make_shared<CommunicatorGroup<C>>(communicator, A::id);
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

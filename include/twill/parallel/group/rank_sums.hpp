@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// The sums over ranks in a table.
 class RankSums {
@@ -58,7 +58,7 @@ private:
   Run run_;
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/group/rank_sums.ipp>

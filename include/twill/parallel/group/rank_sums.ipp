@@ -5,7 +5,7 @@
 
 #include <twill/parallel/group/rank_sums.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY RankSums::RankSums(const compile::TableView& table) {
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {
@@ -18,4 +18,4 @@ TWILL_BODY RankSums::RankSums(const compile::TableView& table) {
   }
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -21,7 +21,7 @@
 #include <span>
 #include <type_traits>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The type of partial results: float for the 16-bit types, else the type itself.
 template <Scalar T> using Partial = std::conditional_t<FloatingScalar<T> && sizeof(T) == 2, float, T>;
@@ -67,9 +67,9 @@ void reduce_block(std::span<const void* const> sources, std::int64_t begin, std:
   }
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Reduces the elements [begin, end) of all sources into all targets. A target may be a source. `mean` divides by the
 /// number of sources. requires: at least one source
@@ -117,7 +117,7 @@ template <class F> decltype(auto) with_scalar(DType dtype, F&& f) {
 void reduce_tree(DType dtype, Reduction reduction, std::span<const void* const> sources, std::span<void* const> targets,
                  std::int64_t begin, std::int64_t end);
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/group/reduction_tree.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/group/reduction_tree.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY void reduce_tree(DType dtype, Reduction reduction, std::span<const void* const> sources,
                             std::span<void* const> targets, std::int64_t begin, std::int64_t end) {
@@ -30,4 +30,4 @@ TWILL_BODY void reduce_tree(DType dtype, Reduction reduction, std::span<const vo
   });
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// A call whose elements any thread can address, made from one whose elements lie on a device.
 template <ComputeDevice D> class StagedCall {
@@ -76,4 +76,4 @@ private:
   std::shared_ptr<Bytes> target_;
 };
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

@@ -17,7 +17,7 @@
 #include <memory>
 #include <utility>
 
-namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
 /// A rank of a group on a wire, for `BasicCommunicator`.
 template <Wire W, ComputeDevice D> class MessageTransport {
@@ -76,4 +76,4 @@ private:
 /// One rank of a group on a wire.
 template <Wire W, ComputeDevice D> using MessageCommunicator = BasicCommunicator<MessageTransport<W, D>>;
 
-} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::messages::TWILL_ISA

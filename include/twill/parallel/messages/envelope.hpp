@@ -21,7 +21,7 @@
 #include <string>
 #include <type_traits>
 
-namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
 /// Bytes that several packets may share; they are not changed once one is under way. A multiple of 16, aligned to 16.
 class Parcel {
@@ -138,4 +138,4 @@ static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) % Parce
           envelope.root, envelope.flag != 0, nullptr, -1};
 }
 
-} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::messages::TWILL_ISA

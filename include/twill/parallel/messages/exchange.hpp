@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
 template <Wire W> class Exchange {
 public:
@@ -297,4 +297,4 @@ private:
   std::int64_t timeout_ms_ = 0; ///< of the group of all ranks
 };
 
-} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::messages::TWILL_ISA

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
 class Member final : public detail::GroupState {
 public:
@@ -256,4 +256,4 @@ private:
   std::int64_t finished_ = 0;      ///< collective calls
 };
 
-} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::messages::TWILL_ISA

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// MPI from here to the end of main: initialises it unless that was done, and finalises it if it was this one. When an
 /// exception ends main nothing is finalised, because that waits for all: mpirun notices, names the rank and ends the
@@ -242,4 +242,4 @@ template <ComputeDevice D = Cpu>
       std::make_shared<messages::MessageTransport<MpiWire, D>>(std::move(exchange), std::move(member), device));
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
 class Waits final : public detail::WaitChain {
 public:
@@ -67,4 +67,4 @@ private:
   std::vector<Entry> entries_;
 };
 
-} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::messages::TWILL_ISA

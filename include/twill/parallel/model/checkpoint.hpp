@@ -20,14 +20,14 @@
 #include <optional>
 #include <string>
 
-namespace twill::inline v0::io::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace io { namespace detail { inline namespace TWILL_ISA {
 
 inline constexpr const char* ranks_name = "random.ranks";
 [[nodiscard]] inline std::string draw_name_of_rank(std::size_t rank) { return join_text({"random.rank.", rank}); }
 
-} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::io::detail::TWILL_ISA
 
-namespace twill::inline v0::io::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace io { inline namespace TWILL_ISA {
 
 /// Copies everything that a model on a mesh and a step on it need to go on; the same on every rank, so that any of them may save
 /// it. A collective call of the whole mesh.    throws: what this rank threw; CommunicatorError naming another
@@ -79,4 +79,4 @@ train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C
   }
 }
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+}}}} // namespace twill::v0::io::TWILL_ISA

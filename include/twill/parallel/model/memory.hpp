@@ -20,16 +20,16 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 template <class M, ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 struct OnMeta<ParallelModel<M, S, C, Model, T>> {
   using type = ParallelModel<M, S, parallel::ThreadCommunicator<Meta>, Model, T>;
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// What each rank of a mesh needs in a step of `Parallel`, a `ParallelModel`, on a batch like this: the rows of all
 /// replicas, as tensors on `Meta`.
@@ -64,4 +64,4 @@ template <class Parallel, class L, optim::Rule R, int Stage, AnyTensor... Batch>
   return found;
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

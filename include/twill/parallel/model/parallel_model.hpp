@@ -28,7 +28,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The axes of ranks that the layers of a model name.
 struct LayerAxes {
@@ -105,16 +105,16 @@ template <class... Axes> [[nodiscard]] consteval bool has_axes_of(const LayerAxe
   return axes.size_of({"data", 0}) == 0 && axes.size_of({"pipe", 0}) == 0;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// A model for each stage, in order, where a `ParallelModel` takes one type.
 template <nn::Model... Stages> struct InStages {};
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The pipeline of a model on a mesh: cut at its marks unless it says another way, whole where there is no axis "pipe".
 template <bool HasPipe, class S, class T, class D, class Model> struct PipelineOf {
@@ -147,9 +147,9 @@ inline constexpr LayerAxes layer_axes<T, pipeline::InStages<Stages...>> = [] {
   return all;
 }();
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// One rank's part of a model on the mesh M, with weights of type T. `Model` is a model, cut at its marks;
 /// `pipeline::Cut`, `pipeline::Balanced` or another way to cut one; or `pipeline::InStages<First, Second, …>`.
@@ -302,9 +302,9 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
       model.pipeline(), model.along_pipe(), std::move(loss), std::move(rule), options, model.peers()};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// This rank's part of the model outside of training: `infer(inputs...)` gives the result for the rows that a replica's
 /// ranks all give, on those of the last stage, or on all; replicas need not wait for each other. The model outlives it.
@@ -322,4 +322,4 @@ template <class M, ScheduleKind S, parallel::Communicator C, class Model, Floati
   };
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

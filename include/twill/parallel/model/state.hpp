@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// A weight or buffer of stage `stage` as one device has it, on every rank of the pipeline and of its axis.
 template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std::size_t stage, std::size_t index) {
@@ -32,9 +32,9 @@ template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std
   return whole_tensor(model.along_pipe(), model.pipeline().groups(), info, owner, own, first);
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Copies of all weights and of the first replica's buffers, of all stages and parts, as one network has them, on every rank: a
 /// collective call of the whole mesh.    throws: what this rank threw; CommunicatorError naming another
@@ -81,4 +81,4 @@ void load_state_dict(ParallelModel<M, S, C, Model, T>& model, const nn::StateDic
   pipeline::load_state_dict(model.pipeline(), own);
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

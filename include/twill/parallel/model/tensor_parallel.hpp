@@ -27,18 +27,18 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// Whether all weights that a model's ranks hold in parts are divided along this axis.
 template <class Stage> [[nodiscard]] constexpr bool divides_along(const kernel::AxisId& axis) {
-  for (const graph::ParameterInfo& info : compile::Face<nn::PlainForward<Stage>>::view().parameters)
+  for (const graph::ParameterInfo& info : compile::Signature<nn::PlainForward<Stage>>::view().parameters)
     if (info.shard.is_part() && !(info.shard.axis == axis)) return false;
   return true;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// A model of type M on the ranks along the axis A, which its layers name: one network for each device.
 template <nn::Model M, AnyRankAxis A, ComputeDevice D = Cpu, FloatingScalar T = float> class TensorParallel {
@@ -132,9 +132,9 @@ private:
   std::vector<std::unique_ptr<Network>> networks_{};
 };
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Whole steps of a divided model, as one planned program on each rank.
 template <class Model, class L, optim::Rule R> class TensorParallelStep {
@@ -167,9 +167,9 @@ private:
   std::vector<std::unique_ptr<train::TrainStep<Network, L, R>>> steps_{};
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// A training step of a divided model: `step(inputs, targets)` gives the loss. The model has to outlive it.
 template <nn::Model M, AnyRankAxis A, ComputeDevice D, FloatingScalar T, class L, optim::Rule R>
@@ -177,4 +177,4 @@ template <nn::Model M, AnyRankAxis A, ComputeDevice D, FloatingScalar T, class L
   return parallel::TensorParallelStep<TensorParallel<M, A, D, T>, L, R>{model, std::move(loss), std::move(rule)};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// A collective call of the ranks of a pipeline and of those along the axis, among `groups`, by which the tensor is divided.
 /// Rank `owner` of the pipeline has the stage: there `own` is this rank's part, or all of it. With `replicas` the first of
@@ -67,7 +67,7 @@ template <Communicator C>
 [[nodiscard]] nn::StoredTensor part_of_stored(const graph::ParameterInfo& info, std::string_view name,
                                               const nn::StoredTensor& tensor, int rank);
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/model/whole_tensors.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/model/whole_tensors.hpp>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 TWILL_BODY nn::StoredTensor part_of_stored(const graph::ParameterInfo& info, std::string_view name,
                                            const nn::StoredTensor& tensor, int rank) {
@@ -21,4 +21,4 @@ TWILL_BODY nn::StoredTensor part_of_stored(const graph::ParameterInfo& info, std
   return std::move(part);
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// How a communicator over NCCL behaves.
 struct NcclOptions {
@@ -77,4 +77,4 @@ void run_together(std::vector<BasicCommunicator<nccl::Rank<D, A>>>& ranks, const
   }
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::nccl::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace nccl { inline namespace TWILL_ISA {
 
 /// NCCL's functions, and the few of the driver that go with them. Calls return NCCL's result and may say in_progress.
 /// `mark` is a point in the order of a stream; `hold` lets a stream wait for one.
@@ -279,4 +279,4 @@ private:
   std::thread watcher_{};
 };
 
-} // namespace twill::inline v0::parallel::nccl::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::nccl::TWILL_ISA

@@ -28,7 +28,7 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
-namespace twill::inline v0::parallel::nccl::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace nccl { inline namespace TWILL_ISA {
 
 static_assert(success == ncclSuccess && invalid_argument == ncclInvalidArgument && in_progress == ncclInProgress);
 static_assert(number_of(DType::boolean) == ncclUint8 && number_of(DType::uint8) == ncclUint8);
@@ -130,9 +130,9 @@ inline void check_setup(ncclResult_t result, const char* call, const Cuda& devic
   return config;
 }
 
-} // namespace twill::inline v0::parallel::nccl::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::nccl::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// A communicator over NCCL for CUDA devices.
 using NcclCommunicator = BasicNcclCommunicator<Cuda, nccl::NcclLibrary>;
@@ -150,9 +150,9 @@ using NcclId = std::array<std::byte, sizeof(ncclUniqueId)>;
   return bytes;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// Begins the memberships of some ranks of a group, waits until NCCL has connected them, and owns them from the first
 /// on.
@@ -192,9 +192,9 @@ connect_nccl(const std::vector<Cuda>& devices, int first_rank, int size, const N
   return communicators;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// A group with one rank for each device of this process, in order, each to be used by a thread of its own.
 /// throws: ValueError when a device is named twice: NCCL may hang then; CommunicatorError, DeviceError
@@ -228,4 +228,4 @@ requires std::same_as<typename C::Device, Cpu>
   return nccl_communicator(device, other.rank(), other.size(), id, options);
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::nccl::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace nccl { inline namespace TWILL_ISA {
 
 /// A rank at work with its member of a group. `A::stream(device)` is the stream that a device's work goes to now,
 /// `A::side_stream(device)` one for started calls, `A::scratch(device)` a byte of device memory, which no other
@@ -292,4 +292,4 @@ private:
   int exceptions_ = std::uncaught_exceptions(); ///< under way when this rank began
 };
 
-} // namespace twill::inline v0::parallel::nccl::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::nccl::TWILL_ISA

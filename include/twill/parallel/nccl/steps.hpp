@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::inline v0::parallel::nccl::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace nccl { inline namespace TWILL_ISA {
 
 /// The results that are looked at, as NCCL numbers them.
 inline constexpr int success = 0;
@@ -134,4 +134,4 @@ struct Step {
   return steps;
 }
 
-} // namespace twill::inline v0::parallel::nccl::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::nccl::TWILL_ISA

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// A rank of a group of threads, for `BasicCommunicator`.
 template <ComputeDevice D> class ThreadTransport {
@@ -97,9 +97,9 @@ private:
   D device_;
 };
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// How a communicator of threads behaves.
 struct ThreadOptions {
@@ -140,4 +140,4 @@ template <ComputeDevice D>
   return communicators;
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA

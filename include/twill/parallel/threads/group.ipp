@@ -6,7 +6,7 @@
 #include <twill/device/cpu/signal.hpp>
 #include <twill/parallel/threads/group.hpp>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void ThreadWorld::begin(int rank, const Wait& wait) {
   Entry& entry = entries_[static_cast<std::size_t>(rank)];
@@ -116,4 +116,4 @@ TWILL_BODY bool ThreadGroup::spin_until_opened(std::unique_lock<std::mutex>& loc
   return false;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

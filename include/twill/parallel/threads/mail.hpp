@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 class ThreadMail {
 public:
@@ -55,7 +55,7 @@ private:
   std::vector<Ticket> waiting_; // guarded by the group's mutex
 };
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/threads/mail.ipp>

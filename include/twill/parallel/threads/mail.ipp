@@ -5,7 +5,7 @@
 
 #include <twill/parallel/threads/mail.hpp>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY ThreadMail::Ticket ThreadMail::post(const Call& call, int rank) {
   auto letter = std::make_shared<Letter>(Letter{call, rank});
@@ -83,4 +83,4 @@ TWILL_BODY void ThreadMail::require_same_size(const Letter& left, const Letter& 
   group_.throw_if_failed();
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

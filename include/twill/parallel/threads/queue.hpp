@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 class ThreadQueue {
 public:
@@ -68,7 +68,7 @@ private:
   std::thread thread_;
 };
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/threads/queue.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/threads/queue.hpp>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void ThreadQueue::Job::run(ThreadRank& rank) {
   std::exception_ptr error;
@@ -83,4 +83,4 @@ TWILL_BODY void ThreadQueue::serve() {
   }
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

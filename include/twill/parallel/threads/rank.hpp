@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// State that the ranks of a group share.
 struct ThreadHub {
@@ -75,7 +75,7 @@ private:
   std::vector<void*> targets_;
 };
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/threads/rank.ipp>

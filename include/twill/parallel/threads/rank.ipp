@@ -5,7 +5,7 @@
 
 #include <twill/parallel/threads/rank.hpp>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY std::shared_ptr<ThreadHub> thread_hub(std::vector<std::string> devices, std::int64_t timeout_ms) {
   if (devices.empty()) throw ValueError("thread_communicators: a group has at least one device, got none");
@@ -118,4 +118,4 @@ TWILL_BODY bool ThreadRank::gather_sources(std::size_t offset_bytes) {
   return true;
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

@@ -28,7 +28,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The cores that the first thread of the process may use, whichever thread asks. None when the system does not tell.
 [[nodiscard]] twill::detail::CoreSet cores_of_first_thread();
@@ -115,9 +115,9 @@ template <Communicator C, class F> [[nodiscard]] RankTask task_of(C& communicato
   return {play, [&](const std::exception_ptr& cause) { communicator.fail(cause); }};
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them:
 /// also for one that hangs, since no thread can be ended from outside and it works on what the caller has. The others
@@ -138,7 +138,7 @@ template <Communicator... C, class F> void run_ranks(std::tuple<C...>& communica
                               communicators));
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+}}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/threads/ranks.ipp>

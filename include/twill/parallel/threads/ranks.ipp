@@ -5,7 +5,7 @@
 
 #include <twill/parallel/threads/ranks.hpp>
 
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_COLD TWILL_BODY twill::detail::CoreSet cores_of_first_thread() {
   cpu_set_t mask;
@@ -117,4 +117,4 @@ TWILL_BODY void play_all(const std::vector<RankTask>& ranks) {
   if (!thrown.empty()) std::rethrow_exception(thrown.front().exception);
 }
 
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 /// The rows of some GPUs. Asking uses none of them.
 [[nodiscard]] inline std::vector<GpuRow> gpu_rows(const std::vector<Cuda>& devices) {
@@ -35,9 +35,9 @@ inline void show_utilization(std::ostream& stream = std::cout) {
          << gpu_utilization_text(gpu_rows(detail::all_devices<Cuda>()), nvml::Library::of_driver());
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// The GPUs of the machine that this process's devices are, a line for each.
 [[nodiscard]] inline std::string describe_visible_devices() {
@@ -46,4 +46,4 @@ namespace twill::inline v0 {
   return describe_visible_devices(buses);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::inline v0::profile {
+namespace twill { inline namespace v0 { namespace profile {
 
 namespace detail {
 
@@ -127,4 +127,4 @@ machine_text(const nvml::Library& library = nvml::Library::of_driver(),
   return has_processes ? text + "\n" + to_string(process_table(gpus)) : text;
 }
 
-} // namespace twill::inline v0::profile
+}}} // namespace twill::v0::profile

@@ -7,7 +7,7 @@
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/tensor/gpu/pin_memory.hpp>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// The same elements in pinned memory; this very tensor when it is there.
 /// throws: OutOfMemoryError, GpuError, DeviceError without a GPU
@@ -18,4 +18,4 @@ template <Scalar T, AnyShape S> [[nodiscard]] Tensor<T, Cpu, S> pin_memory(const
 /// Whether the tensor's memory was pinned by twill.
 template <Scalar T, AnyShape S> [[nodiscard]] bool is_pinned(const Tensor<T, Cpu, S>& x) { return is_pinned<Cuda>(x); }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

@@ -15,7 +15,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Shares the elements with a consumer that works on a stream of its own: that stream waits for the work so far of this thread's
 /// stream of the device, and the memory is not used again, nor given back to whom it belongs, before the stream's work until the
@@ -56,4 +56,4 @@ requires gpu::GpuDevice<typename X::device_type>
   return detail::tensor_from_dlpack<X>(managed, device);
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0

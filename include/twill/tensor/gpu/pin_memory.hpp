@@ -11,16 +11,16 @@
 
 #include <cstddef>
 
-namespace twill::inline v0 {
+namespace twill { inline namespace v0 {
 
 /// Whether the tensor's memory was pinned by twill for that kind of GPU.
 template <gpu::GpuDevice D, Scalar T, AnyShape S> [[nodiscard]] bool is_pinned(const Tensor<T, Cpu, S>& x) {
   return x.data() != nullptr && memory::PinnedPool<typename D::Runtime>::get().holds(x.data());
 }
 
-} // namespace twill::inline v0
+}} // namespace twill::v0
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Uninitialised elements in pinned memory, row-major.
 /// throws: OutOfMemoryError, GpuError, DeviceError without a GPU
@@ -44,4 +44,4 @@ template <gpu::GpuDevice D, Scalar T, AnyShape S>
   return pinned;
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 template <ComputeDevice D>
 requires gpu::GpuDevice<D>
@@ -171,4 +171,4 @@ private:
   std::vector<kernel::gpu::CopiedInput> copies_{}; ///< of the run under way
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -22,7 +22,7 @@
 #include <cstddef>
 #include <span>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Gives a queue a launch, which begins with this instruction.
 template <gpu::Runtime R>
@@ -57,4 +57,4 @@ void run_segment(const gpu::Queue<R>& queue, Binding& binding, const Segment& se
   });
 }
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

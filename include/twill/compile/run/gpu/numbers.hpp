@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 template <ComputeDevice D>
 requires gpu::GpuDevice<D>
@@ -40,10 +40,11 @@ public:
         const OperandInfo& info = table.operands[operand];
         slot_of_operand_[operand] = slot;
         if (info.kind == OperandKind::memory)
-          reads[slot] = reads[slot] || table.values[static_cast<std::size_t>(info.value)].storage == Storage::knob;
+          reads[slot] =
+              reads[slot] || table.values[static_cast<std::size_t>(info.value)].storage == Storage::run_scalar;
       }
     for (std::size_t slot = 0; slot < devices.size(); ++slot)
-      blocks_.push_back({devices[slot], reads[slot] ? std::make_unique<Block>(devices[slot], table.knobs.size())
+      blocks_.push_back({devices[slot], reads[slot] ? std::make_unique<Block>(devices[slot], table.run_scalars.size())
                                                     : std::unique_ptr<Block>{}});
   }
 
@@ -76,4 +77,4 @@ private:
   std::vector<SlotBlock> blocks_{};
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile::detail {
+namespace twill { inline namespace v0 { namespace compile { namespace detail {
 
 /// The spare blocks of one device. Never destroyed.
 template <gpu::Runtime R> class NumberSlabs {
@@ -72,9 +72,9 @@ private:
   std::size_t made_ = 0;
 };
 
-} // namespace twill::inline v0::compile::detail
+}}}} // namespace twill::v0::compile::detail
 
-namespace twill::inline v0::compile {
+namespace twill { inline namespace v0 { namespace compile {
 
 /// Memory for some numbers of eight bytes.
 template <gpu::GpuDevice D> class NumbersBlock {
@@ -105,4 +105,4 @@ private:
   typename Slabs::Spare block_{};
 };
 
-} // namespace twill::inline v0::compile
+}}} // namespace twill::v0::compile

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace twill::inline v0::compile {
+namespace twill { inline namespace v0 { namespace compile {
 
 /// What a captured run has frozen, beside its numbers' block.
 struct FrozenAddresses {
@@ -82,4 +82,4 @@ private:
   std::vector<std::unique_ptr<StepGraph<D>>> graphs_{};
 };
 
-} // namespace twill::inline v0::compile
+}}} // namespace twill::v0::compile

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// What sending a byte costs, in arithmetic operations: it is written once and read once, see `compile::Work`.
 inline constexpr std::int64_t operations_per_byte_sent = 16;
@@ -31,9 +31,9 @@ template <class... Dimensions> struct SizesOr32 {
   }
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// The first of `candidates` before which something is made that what is behind it does not make by itself.
 [[nodiscard]] constexpr int first_place(const graph::Graph& graph, int root, const compile::detail::Cuts& candidates) {
@@ -81,9 +81,9 @@ namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
   return cuts;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// M in so many stages of about equal work, for batches of these sizes: one `nn::Size` for each dimension that the model
 /// names, 32 where there is none. Its own marks do not count.
@@ -119,9 +119,9 @@ struct StageReport {
   std::int64_t sent_bytes = 0;    ///< to the next stage
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 template <CutKind C, FloatingScalar T, std::size_t I, class... Dimensions>
 [[nodiscard]] constexpr StageReport stage_report() {
@@ -144,9 +144,9 @@ template <CutKind C, FloatingScalar T, std::size_t I, class... Dimensions>
   return report;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// What each stage of a model that is cut has to do: `stage_reports<Balanced<Gpt, 4>, float, nn::Size<"batch", 8>>`.
 template <CutKind C, FloatingScalar T, class... Dimensions>
@@ -155,4 +155,4 @@ inline constexpr auto stage_reports = []<std::size_t... I>(std::index_sequence<I
 }
 (std::make_index_sequence<static_cast<std::size_t>(cut_places<C, T>.count) + 1>{});
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// A tensor whose type only the stage knows, row-major.
 template <ComputeDevice D> struct Block {
@@ -45,9 +45,9 @@ template <ComputeDevice D> struct Block {
 };
 template <ComputeDevice D> using Blocks = std::vector<Block<D>>;
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// The name of the axis along which replicas see rows of their own: what a model sums over ranks is summed along it.
 inline constexpr kernel::AxisId replicas_axis{"data", 0};
@@ -89,12 +89,12 @@ public:
       executor_->wait(); // the last run looks for its own
       orders->place_gradients(addresses);
     }
-    compile::Knobs knobs{executor_->table().knobs};
-    knobs.take(context.knobs);
+    compile::RunScalars run_scalars{executor_->table().run_scalars};
+    run_scalars.take(context.run_scalars);
     executor_->run(symbols, {.inputs = inputs,
                              .parameters = parameters,
                              .outputs = addresses,
-                             .knobs = knobs.bits(),
+                             .run_scalars = run_scalars.bits(),
                              .first_row = context.first_row,
                              .callback = has_sums ? &*sums : nullptr,
                              .groups = &context.groups,
@@ -106,7 +106,7 @@ private:
   std::unique_ptr<compile::Executor<D>> executor_{};
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/model/block.ipp>

@@ -19,7 +19,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// of one model
 inline constexpr int most_stages = 64;
@@ -111,9 +111,9 @@ inline constexpr CutPlaces evaluation_places = [] {
   }
 }();
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// What passes from one side of a place in a trace to the other, and what each side makes for itself.
 class Crossing {
@@ -230,9 +230,9 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
   return trace;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Stage I of a model that is cut, as a model whose weights are the stage's: what networks and optimisers are made of.
 template <CutKind C, std::size_t I> struct CutModel {
@@ -266,9 +266,9 @@ private:
   }
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::nn::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Whoever asks for it without training, such as an update of weights, wants the weights alone: places are those of the trace
 /// in training, which evaluation may shorten.
@@ -289,13 +289,13 @@ struct ModelStage<pipeline::CutModel<C, I>, T, Training> {
   }
   /// Bounds of the tables that the stage compiles to.
   static constexpr compile::TableSizes room() {
-    return compile::room_around(compile::Face<PlainForward<ModelStage<pipeline::CutModel<C, I>, T, true>>>::sizes);
+    return compile::room_around(compile::Signature<PlainForward<ModelStage<pipeline::CutModel<C, I>, T, true>>>::sizes);
   }
 };
 
-} // namespace twill::inline v0::nn::inline TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// The stages of a model that is cut.
 template <FloatingScalar T, CutKind C> struct Plan<T, C> {
@@ -313,12 +313,12 @@ template <FloatingScalar T, CutKind C> struct Plan<T, C> {
   /// One trace, so all stages have its symbols.
   template <class Stage, std::size_t N>
   [[nodiscard]] static graph::SymbolValues symbols(const std::array<Dims, N>& shapes, std::int64_t) {
-    return compile::resolve_symbols(compile::Face<Whole>::view(), shapes);
+    return compile::resolve_symbols(compile::Signature<Whole>::view(), shapes);
   }
 
   /// Gives a stage the weights that the whole model would have drawn, of divided ones this rank's part.
   template <class Stage> static void initialise(Stage& stage, const Draw& draw) {
-    const auto infos = compile::Face<Whole>::view().parameters;
+    const auto infos = compile::Signature<Whole>::view().parameters;
     const auto& state = *stage.network.state();
     for (std::size_t own = 0; own < state.infos.size(); ++own)
       for (std::size_t i = 0; i < infos.size(); ++i)
@@ -334,4 +334,4 @@ private:
   }
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA

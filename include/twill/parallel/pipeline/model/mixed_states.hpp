@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The weights of each stage, whose kinds of device are D, in order; null for those that are elsewhere.
 template <ComputeDevice... D> struct MixedStates {
@@ -48,9 +48,9 @@ void add_tied_gradients(const MixedStates<D...>& stages, const std::vector<TiedW
   detail::add_tied_gradients_of(tied, [&](std::size_t stage, const auto& f) { stages.visit(stage, f); });
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// Calls `f(states)` for each stage that is here, alone among the states of its kind.
 template <ComputeDevice... D, class F> void for_each_alone(const MixedStates<D...>& stages, F f) {
@@ -72,4 +72,4 @@ template <FloatingScalar T, optim::Rule R, ComputeDevice... D>
   return sums;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA

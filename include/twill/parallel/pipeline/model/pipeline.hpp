@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 template <class S, class Plan, class D, class T, class Sequence> struct StagesOf;
 template <class S, class Plan, class D, class T, std::size_t... I>
@@ -40,18 +40,18 @@ struct StagesOf<S, Plan, D, T, std::index_sequence<I...>> {
   using MixedStates = pipeline::MixedStates<Kind<I>...>;
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// Whether each stage works on one device.
 template <class Stages, std::size_t... I> [[nodiscard]] consteval bool have_one_slot(std::index_sequence<I...>) {
   return ((std::tuple_element_t<I, Stages>::shown().slots == 1) && ...);
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The stages of a model on devices of kind D, or of a kind for each rank, with weights of type T.
 template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts> class BasicPipeline {
@@ -121,7 +121,7 @@ public:
   template <class F> void draw_with_groups(F f) {
     int draws = 0;
     const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      if (!knobs_of<I>().draws()) return; // in steps
+      if (!run_scalars_of<I>().draws()) return; // in steps
       if (has<I>()) f(at<I>(), later(next_draw_, Plan::has_ties ? 0 : draws));
       draws = Plan::has_ties ? 1 : draws + 1;
     };
@@ -151,11 +151,11 @@ public:
   /// of a stage changes its own alone.    throws: ValueError listing those of a stage where none has it, here or elsewhere
   void set(std::string_view name, double number) {
     const bool is_known = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return (knobs_of<I>().contains(name) || ...);
+      return (run_scalars_of<I>().contains(name) || ...);
     }
     (Sequence{});
     for_each_stage([&](auto& network) {
-      if (!is_known || network.knobs().contains(name)) network.set(name, number);
+      if (!is_known || network.run_scalars().contains(name)) network.set(name, number);
     });
   }
 
@@ -215,9 +215,9 @@ private:
     return draw;
   }
   /// The run-time numbers of a stage as they are at first, wherever it is.
-  template <std::size_t I> [[nodiscard]] static compile::Knobs knobs_of() {
+  template <std::size_t I> [[nodiscard]] static compile::RunScalars run_scalars_of() {
     using Shown = nn::PlainForward<typename std::tuple_element_t<I, Stages>::Network::Stage>;
-    return compile::Knobs{compile::Face<Shown>::view().knobs};
+    return compile::RunScalars{compile::Signature<Shown>::view().run_scalars};
   }
 
   [[nodiscard]] Draw first_draw() const {
@@ -251,11 +251,11 @@ private:
   std::unique_ptr<Owned> stages_;
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// A pipeline of float32 on host devices.
 template <pipeline::ScheduleKind S, class... Parts> using Pipeline = pipeline::BasicPipeline<S, float, Cpu, Parts...>;
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

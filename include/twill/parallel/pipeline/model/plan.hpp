@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// What stage From makes against what the model of the next declares, in the words of a network's inputs.
 template <class Made, class Network> consteval void check_border() {
@@ -69,4 +69,4 @@ template <ScheduleKind S, int Ranks> [[nodiscard]] consteval bool splits_gradien
   return false;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA

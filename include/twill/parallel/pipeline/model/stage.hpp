@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// Takes a value out of a map.    requires: it is there
 template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, int key) {
@@ -33,9 +33,9 @@ template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, in
   return std::move(node.mapped());
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Whether a stage computes a micro-batch's forward pass again in its backward pass, from the inputs that it keeps instead of
 /// what gradients need. The same program runs, so the bits are the same; buffers are not updated twice.
@@ -79,7 +79,8 @@ public:
     keep_orders();
     Kept own{symbols, context, std::move(given), recompute == Recompute::yes};
     own.context.first_row += first_row;
-    own.context.knobs.set_if_present("train.continues", first_row > 0 ? 1 : 0); // deferred batch norm adds them up
+    own.context.run_scalars.set_if_present("train.continues",
+                                           first_row > 0 ? 1 : 0); // deferred batch norm adds them up
     if (counts.received > 0)
       for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));
     Blocks<D> made = run(forward_, own);
@@ -132,7 +133,7 @@ public:
   }
   [[nodiscard]] Blocks<D> make_cotangents(const graph::SymbolValues& symbols) const {
     Blocks<D> blocks;
-    for (const graph::InputInfo& info : compile::Face<StageInference<F>>::frozen.outputs)
+    for (const graph::InputInfo& info : compile::Signature<StageInference<F>>::frozen.outputs)
       if (is_floating(info.dtype))
         blocks.push_back(Block<D>::make(network.device(), info.dtype, info.shape.evaluate(symbols)));
     return blocks;
@@ -149,7 +150,7 @@ public:
   }
 
   /// Inputs, weights and symbols, from the trace.
-  [[nodiscard]] static constexpr compile::TableView shown() { return compile::Face<StageInference<F>>::view(); }
+  [[nodiscard]] static constexpr compile::TableView shown() { return compile::Signature<StageInference<F>>::view(); }
 
   /// What is held of a micro-batch between its forward and its backward pass, in bytes of a pool: without its part of the
   /// batch, and without the cotangents, which are not there yet.
@@ -164,7 +165,7 @@ public:
   [[nodiscard]] static constexpr std::int64_t bytes_of_received(const graph::SymbolValues& symbols) {
     std::int64_t bytes = 0;
     for (int i = counts.given; i < counts.given + counts.received; ++i) {
-      const graph::InputInfo& info = compile::Face<StageInference<F>>::frozen.inputs[static_cast<std::size_t>(i)];
+      const graph::InputInfo& info = compile::Signature<StageInference<F>>::frozen.inputs[static_cast<std::size_t>(i)];
       bytes += compile::pool_bytes(compile::bytes_of(info.dtype, info.shape, symbols));
     }
     return bytes;
@@ -243,7 +244,7 @@ private:
 
   /// Whether the forward pass writes what a second one must not write again.
   static constexpr bool updates_buffers = [] {
-    for (const graph::ParameterInfo& info : compile::Face<StageInference<F>>::view().parameters)
+    for (const graph::ParameterInfo& info : compile::Signature<StageInference<F>>::view().parameters)
       if (info.role == graph::Role::buffer) return true;
     return false;
   }();
@@ -343,4 +344,4 @@ private:
   detail::Program<StageWeightGradient<F>, D> weight_{};
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

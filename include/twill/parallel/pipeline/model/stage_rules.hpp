@@ -23,10 +23,10 @@
 #include <type_traits>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-inline constexpr std::string_view squares_knob = "pipeline.sum_of_squares";
-inline constexpr std::string_view not_finite_knob = "pipeline.not_finite";
+inline constexpr std::string_view squares_scalar = "pipeline.sum_of_squares";
+inline constexpr std::string_view not_finite_scalar = "pipeline.not_finite";
 
 /// Whether a rule asks for the norm of all gradients together.
 template <class R> inline constexpr bool is_by_norm = false;
@@ -64,8 +64,8 @@ template <class M, class T, class R, optim::Updated Updated = optim::Updated::wh
         !weights.empty() && graph.node(weights[0]).dtype == DType::float64 ? DType::float64 : DType::float32;
     graph::Value squares{};
     graph::Value not_finite{};
-    if constexpr (is_by_norm<R>) squares = graph::knob(graph, squares_knob, 0, wide);
-    if constexpr (optim::ScaledRule<R>) not_finite = graph::knob(graph, not_finite_knob, 0, DType::float32);
+    if constexpr (is_by_norm<R>) squares = graph::run_scalar(graph, squares_scalar, 0, wide);
+    if constexpr (optim::ScaledRule<R>) not_finite = graph::run_scalar(graph, not_finite_scalar, 0, DType::float32);
     optim::update_all<R>(graph, weights, gradients, Updated, squares, not_finite);
     return graph;
   }
@@ -164,12 +164,12 @@ template <FloatingScalar T, optim::Rule R, ComputeDevice D>
 template <class Optimiser, optim::Rule R>
 void update_stage(Optimiser& optimiser, const R& rule, const GradientSums& sums) {
   optimiser.rule = rule;
-  optimiser.set(squares_knob, sums.squares);
-  optimiser.set(not_finite_knob, sums.not_finite);
+  optimiser.set(squares_scalar, sums.squares);
+  optimiser.set(not_finite_scalar, sums.not_finite);
   optimiser.step();
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/model/stage_rules.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY GradientSums& GradientSums::operator+=(const GradientSums& other) {
   squares += other.squares;
@@ -13,4 +13,4 @@ TWILL_BODY GradientSums& GradientSums::operator+=(const GradientSums& other) {
   return *this;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA

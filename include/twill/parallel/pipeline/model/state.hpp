@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// What stands before the names of a stage's weights.
 template <class P> [[nodiscard]] std::string prefix_of(std::size_t stage) {
@@ -61,9 +61,9 @@ private:
   std::vector<std::string> missing_{};
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Copies the weights and buffers of the stages that are here to host memory, in the order of the stages.
 template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
@@ -113,7 +113,7 @@ void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::State
   });
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/model/state.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/pipeline/model/state.hpp>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void require_nothing_left(const std::vector<std::string>& missing,
                                      const std::vector<std::string>& unexpected) {
@@ -33,4 +33,4 @@ TWILL_BODY void WholeStateCheck::finish() const {
   require_nothing_left(missing_, unexpected);
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA

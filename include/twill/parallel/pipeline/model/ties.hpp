@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The weights of all stages; null for those that are elsewhere.
 template <ComputeDevice D> using StageStates = std::vector<std::shared_ptr<nn::NetworkState<D>>>;
@@ -36,9 +36,9 @@ struct TiedWeight {
 /// The weights whose name several stages have, from the weights of each stage.
 [[nodiscard]] std::vector<TiedWeight> tied_weights(const std::vector<std::span<const graph::ParameterInfo>>& stages);
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// Copies between devices of any kinds, by way of the host where they are two, and returns when the memory may be used.
 template <ComputeDevice To, ComputeDevice From>
@@ -79,9 +79,9 @@ template <class Visit> void add_tied_gradients_of(const std::vector<TiedWeight>&
     });
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Gives each owner of a tied weight the sum of the gradients of all.
 /// requires: no stage is at work
@@ -150,7 +150,7 @@ private:
   const StageStates<D>& states_;
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/model/ties.ipp>

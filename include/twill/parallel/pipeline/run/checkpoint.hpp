@@ -10,7 +10,7 @@
 #include <twill/parallel/pipeline/model/state.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 
-namespace twill::inline v0::io::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace io { inline namespace TWILL_ISA {
 
 /// Copies everything that a pipeline and a step on it need to go on. Waits for the devices.
 template <pipeline::ScheduleKind S, FloatingScalar T, pipeline::RankPlaces D, class... Parts, class L, optim::Rule R>
@@ -40,4 +40,4 @@ train::OptionsReport restore(const Checkpoint& checkpoint, pipeline::BasicPipeli
   return step.load_state_dict(states);
 }
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+}}}} // namespace twill::v0::io::TWILL_ISA

@@ -20,7 +20,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::pipeline {
+namespace twill { inline namespace v0 { namespace pipeline {
 
 /// A device in two numbers, measured or from a data sheet, and what every launch takes.
 struct Machine {
@@ -29,9 +29,9 @@ struct Machine {
   double launch_s = 0;         ///< what every launch takes at least
 };
 
-} // namespace twill::inline v0::pipeline
+}}} // namespace twill::v0::pipeline
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 template <class Stage>
 [[nodiscard]] StageCost bytes_of_stage(const graph::SymbolValues& symbols, Checkpointing checkpointing) {
@@ -39,7 +39,7 @@ template <class Stage>
   cost.kept_bytes =
       checkpointing == Checkpointing::always ? Stage::bytes_of_received(symbols) : Stage::bytes_kept(symbols);
   if constexpr (requires { Stage::bytes_between(symbols); }) cost.between_bytes = Stage::bytes_between(symbols);
-  using Shown = compile::Face<StageInference<typename Stage::Source>>;
+  using Shown = compile::Signature<StageInference<typename Stage::Source>>;
   for (std::size_t i = 0; i < Shown::sizes.outputs; ++i)
     cost.output_bytes += compile::bytes_of(Shown::frozen.outputs[i].dtype, Shown::frozen.outputs[i].shape, symbols);
   for (const graph::ParameterInfo& info : Stage::shown().parameters) {
@@ -90,9 +90,9 @@ void count_times(const graph::SymbolValues& symbols, const Machine& machine, Sta
   }
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The bytes of each stage of a pipeline P for micro-batches whose inputs have these shapes. Times are left at zero.
 /// Kept bytes are those of a micro-batch which is computed again, if all are.
@@ -126,4 +126,4 @@ template <class P, std::size_t N>
   return costs;
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

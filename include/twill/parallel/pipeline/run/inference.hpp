@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// How a batch is cut for inference.
 struct InferenceOptions {
@@ -50,17 +50,17 @@ template <ScheduleKind S> [[nodiscard]] constexpr Schedule forward_schedule(int 
   return with_transfers(schedule);
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// What a stage is outside of training.
 template <class Stage> using EvaluationOf = typename Stage::Source::Evaluation;
 
 /// Whether it has the weights of the stage in training, in that order: those are given to it.
 template <class Stage> [[nodiscard]] consteval bool has_own_weights() {
-  using Own = compile::Face<StageInference<typename Stage::Source>>;
-  using Found = compile::Face<StageInference<EvaluationOf<Stage>>>;
+  using Own = compile::Signature<StageInference<typename Stage::Source>>;
+  using Found = compile::Signature<StageInference<EvaluationOf<Stage>>>;
   bool is_same = Own::sizes.parameters == Found::sizes.parameters;
   for (std::size_t i = 0; is_same && i < Own::sizes.parameters; ++i)
     is_same = Own::frozen.parameters[i].name == Found::frozen.parameters[i].name;
@@ -107,7 +107,7 @@ public:
           given.push_back(std::move(block));
       std::vector<void*> addresses;
       for (const Block<D>& block : given) addresses.push_back(block.data);
-      nn::RunContext context{network.knobs(), piece(m).begin, {}, network.state()->groups};
+      nn::RunContext context{network.run_scalars(), piece(m).begin, {}, network.state()->groups};
       Blocks<D> made =
           own.program(network.device(), symbols(number, m), addresses, network.state()->addresses(), context);
       if constexpr (I == last)
@@ -124,7 +124,7 @@ public:
     visit(stage, [&](auto number, auto& own) {
       using Source = typename std::remove_cvref_t<decltype(own)>::Source;
       Blocks<D> blocks;
-      const auto infos = compile::Face<StageInference<Source>>::view().inputs;
+      const auto infos = compile::Signature<StageInference<Source>>::view().inputs;
       for (const graph::InputInfo& info : infos.subspan(static_cast<std::size_t>(stage_counts<Source>.given)))
         blocks.push_back(Block<D>::make(pipeline_.template stage<number.value>().device(), info.dtype,
                                         info.shape.evaluate(symbols(number, m))));
@@ -200,7 +200,7 @@ public:
 
   /// Memory for the result of all rows.
   template <class X> [[nodiscard]] static Result make_result(const X& x, const D& device) {
-    const auto& info = compile::Face<StageInference<EvaluationOf<Last>>>::frozen.outputs[0];
+    const auto& info = compile::Signature<StageInference<EvaluationOf<Last>>>::frozen.outputs[0];
     return Result(device, info.shape.evaluate(symbols_of_rows<P, Last>(x, rows_of(x))));
   }
   template <class X> [[nodiscard]] static std::int64_t rows_of(const X& x) {
@@ -230,9 +230,9 @@ private:
   Stages stages_{};
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// A pipeline whose stages are all here, outside of training.
 template <class P> class PipelineInference {
@@ -328,4 +328,4 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, par
   return RankInference<BasicPipeline<S, T, D, Parts...>, C>{pipeline, communicator, options};
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Bytes of the pool of a rank's device, without the caller's batch.
 struct RankMemory {
@@ -30,9 +30,9 @@ struct RankMemory {
   std::int64_t peak = 0;    ///< during a step
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 template <class P> struct OnMeta;
 template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
@@ -49,9 +49,9 @@ template <AnyTensor X> [[nodiscard]] auto like(const X& x, int rank) {
   return Tensor<typename X::value_type, Meta, typename X::shape_type>(measured_device(rank), x.shape());
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// What each rank of a pipeline of type P needs in a step on a batch like this: the model's inputs, then the targets, which lie on
 /// `Meta`: those on `Meta{r}` on the device of rank r, and those on others where no rank is, so that whoever reads them
@@ -104,4 +104,4 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, cla
   return memory<P>(loss, rule, options, on_meta(batch)...);
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

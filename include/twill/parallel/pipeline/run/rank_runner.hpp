@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// A runner that tells when the gradients of a stage are complete, `complete(stage)`, and first of all others the world what
 /// an action throws: a group that only hears of it would be a worse witness.
@@ -63,4 +63,4 @@ private:
   std::vector<int> done_{}; ///< micro-batches of each stage
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA

@@ -36,7 +36,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Who else works at a rank's stages. What is not null outlives the step.
 template <parallel::Communicator C, parallel::Communicator Data = C> struct RankPeers {
@@ -45,9 +45,9 @@ template <parallel::Communicator C, parallel::Communicator Data = C> struct Rank
   ReplicaOptions options{}; ///< how gradients of replicas are added up
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// One rank's part of the steps of a pipeline P by a loss of means and a rule. `Data` is the communicator of replicas, Z what
 /// these share out.
@@ -255,19 +255,20 @@ private:
 
   /// All stages draw what the first one draws.
   void share_draw() {
-    compile::Knobs knobs{};
-    pipeline_->for_each_stage_here([&](auto& stage) { knobs = stage.context.knobs; });
-    if (!knobs.draws()) return;
+    compile::RunScalars run_scalars{};
+    pipeline_->for_each_stage_here([&](auto& stage) { run_scalars = stage.context.run_scalars; });
+    if (!run_scalars.draws()) return;
     Tensor<std::int64_t, D, Shape<2>> draw(D(communicator_->device()));
-    const auto seed = static_cast<std::size_t>(knobs.find(graph::seed_knob));
-    const auto step = static_cast<std::size_t>(knobs.find(graph::step_knob));
-    std::int64_t numbers[2] = {static_cast<std::int64_t>(knobs.bits()[seed]),
-                               static_cast<std::int64_t>(knobs.bits()[step])};
+    const auto seed = static_cast<std::size_t>(run_scalars.find(graph::seed_scalar));
+    const auto step = static_cast<std::size_t>(run_scalars.find(graph::step_scalar));
+    std::int64_t numbers[2] = {static_cast<std::int64_t>(run_scalars.bits()[seed]),
+                               static_cast<std::int64_t>(run_scalars.bits()[step])};
     copy_bytes(draw.device(), draw.data(), Cpu{}, numbers, sizeof(numbers), CopyOptions{});
     communicator_->run(parallel::Call::broadcast(parallel::elements(draw), schedule_.rank(0)));
     copy_bytes(Cpu{}, numbers, draw.device(), draw.data(), sizeof(numbers), CopyOptions{});
     pipeline_->for_each_stage_here([&](auto& stage) {
-      stage.context.knobs.set_draw(static_cast<std::uint64_t>(numbers[0]), static_cast<std::uint64_t>(numbers[1]));
+      stage.context.run_scalars.set_draw(static_cast<std::uint64_t>(numbers[0]),
+                                         static_cast<std::uint64_t>(numbers[1]));
     });
   }
 
@@ -315,9 +316,9 @@ private:
   detail::StageOptimisers<P, R, Data, Z> optimisers_;
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// This rank's part of a training step of a pipeline: `step(inputs, targets)` gives the loss on every rank.
 template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, parallel::Communicator C,
@@ -338,4 +339,4 @@ template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... 
       model, communicator, std::move(loss), std::move(rule), options, {.replicas = &replicas}};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

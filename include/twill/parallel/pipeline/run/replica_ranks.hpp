@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// How replicas of a pipeline's stages keep in step.
 struct ReplicaOptions {
@@ -44,9 +44,9 @@ template <parallel::Communicator C> [[nodiscard]] ReplicaRows rows_among(C& repl
   return found;
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// A weight or buffer of one of the stages that are here.
 struct Place {
@@ -122,9 +122,9 @@ template <ComputeDevice D>
   return packs;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The gradients of the stages that are here, and their buffers, among the replicas of these stages.
 template <parallel::Communicator C, ComputeDevice D> class ReplicaRanks {
@@ -199,4 +199,4 @@ private:
   std::vector<UnderWay> under_way_{}; ///< dies before the memory, and waits then
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

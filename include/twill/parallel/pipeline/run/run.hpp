@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// What passes between two stages at one time: so many tensors, one message each.
 using Message = std::vector<parallel::Elements>;
@@ -45,9 +45,9 @@ concept StageRunner = requires(R& runner, int stage, int micro_batch) {
   runner.input_gradient_is_sent(stage, micro_batch);
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 template <StageRunner R> void compute(R& runner, const Action& action) {
   const Work work = action.work;
@@ -179,9 +179,9 @@ private:
   List<TimedAction> finished_{};
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Carries out what the schedule has for the communicator's rank and returns when its part and its messages are done; the
 /// events are in seconds since `origin`.
@@ -220,4 +220,4 @@ RankTimeline run(const Schedule& schedule, C& communicator, R& runner, double or
   return events;
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

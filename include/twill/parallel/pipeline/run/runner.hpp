@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// The micro-batches of a batch: equal but for the last.
 /// throws: ValueError where the rows do not fill them
@@ -64,12 +64,12 @@ template <class P> void begin_step(P& pipeline, const StepOptions& options = {})
   });
   if (!pipeline.groups().all().empty())
     return pipeline.draw_with_groups(
-        [](auto& stage, const Draw& draw) { stage.context.knobs.set_draw(draw.seed, draw.step); });
+        [](auto& stage, const Draw& draw) { stage.context.run_scalars.set_draw(draw.seed, draw.step); });
   std::optional<Draw> draw;
   pipeline.for_each_stage_here([&](auto& stage) {
-    if (!stage.context.knobs.draws()) return;
+    if (!stage.context.run_scalars.draws()) return;
     if (!draw || !P::Plan::has_ties) draw = stage.network.state()->next_draw();
-    stage.context.knobs.set_draw(draw->seed, draw->step);
+    stage.context.run_scalars.set_draw(draw->seed, draw->step);
   });
 }
 
@@ -288,7 +288,7 @@ private:
   std::array<int, static_cast<std::size_t>(P::stages)> done_{}; ///< micro-batches of each stage
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/run/runner.ipp>

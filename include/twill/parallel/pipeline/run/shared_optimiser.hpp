@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// The trainable weights of a stage, the last one first, in buckets that are cut into so many equal parts. Weight k is entry
 /// k + 1, as if the loss stood before it.
@@ -44,8 +44,8 @@ public:
       : rule{std::move(given)},
         network_{network.state()},
         replicas_{&replicas},
-        knobs_{table().knobs},
-        numbers_{knobs_},
+        run_scalars_{table().run_scalars},
+        numbers_{run_scalars_},
         layout_{weight_buckets(network_->infos, options, replicas.size())},
         update_{*network_, parallel::parts_of(layout_, replicas.rank(), replicas.size()),
                 compile::Arena::for_each_run} {}
@@ -54,7 +54,7 @@ public:
 
   /// One step over all weights, whose gradients are those of all replicas. throws: CommunicatorError
   void step() {
-    numbers_.write(rule, steps_ + 1, knobs_);
+    numbers_.write(rule, steps_ + 1, run_scalars_);
     parallel::AddUpRankSums sums{table(), [this](const parallel::Call& call) { replicas_->run(call); }};
     std::vector<std::size_t> weights{};
     for (std::size_t i = 0; i < network_->infos.size(); ++i)
@@ -64,7 +64,7 @@ public:
              static_cast<std::size_t>(first) * size_of(network_->infos[i].dtype);
     };
     update_.run(
-        *network_, knobs_.bits(), sums,
+        *network_, run_scalars_.bits(), sums,
         [&](std::size_t k, std::int64_t first) { return element(network_->gradients[weights[k]], weights[k], first); },
         [&](std::size_t, std::size_t i, std::int64_t first) { return element(network_->buffers[i], i, first); });
     fetch_parts();
@@ -73,7 +73,7 @@ public:
   }
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
-  void set(std::string_view name, double number) { knobs_.set_if_present(name, number); }
+  void set(std::string_view name, double number) { run_scalars_.set_if_present(name, number); }
 
   /// A single number that the rule keeps. throws: ValueError when there is none of this name
   [[nodiscard]] double state(std::string_view name) const { return update_.state().item(name); }
@@ -143,14 +143,14 @@ private:
 
   std::shared_ptr<nn::NetworkState<D>> network_;
   C* replicas_;
-  compile::Knobs knobs_;
+  compile::RunScalars run_scalars_;
   train::RuleNumbers<R> numbers_;
   parallel::Buckets layout_;
   Update update_;
   std::int64_t steps_ = 0;
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/run/shared_optimiser.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/pipeline/run/shared_optimiser.hpp>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY parallel::Buckets weight_buckets(std::span<const graph::ParameterInfo> infos,
                                             const parallel::BucketOptions& options, int parts) {
@@ -38,4 +38,4 @@ TWILL_BODY parallel::Buckets weight_buckets(std::span<const graph::ParameterInfo
   return result;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA

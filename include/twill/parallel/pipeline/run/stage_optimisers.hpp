@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// The states behind so many weights and buffers in the table of an update. Those of a weight are divided as it is.
 [[nodiscard]] std::vector<graph::ParameterInfo> divided_states(std::span<const graph::ParameterInfo> network,
@@ -148,7 +148,7 @@ private:
   decltype(tuple_of(typename P::Sequence{})) all_{};
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>

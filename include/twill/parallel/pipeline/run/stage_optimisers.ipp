@@ -5,7 +5,7 @@
 
 #include <twill/parallel/pipeline/run/stage_optimisers.hpp>
 
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY std::vector<graph::ParameterInfo> divided_states(std::span<const graph::ParameterInfo> network,
                                                             std::span<const graph::ParameterInfo> table) {
@@ -18,4 +18,4 @@ TWILL_BODY std::vector<graph::ParameterInfo> divided_states(std::span<const grap
   return states;
 }
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA

@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Steps of a pipeline by a loss of means and a rule.
 template <class P, class L, optim::Rule R> class PipelineStep {
@@ -210,9 +210,9 @@ private:
   Optimisers optimisers_{};
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
 
-namespace twill::inline v0::inline TWILL_ISA {
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// A training step of a pipeline: `step(inputs, targets)` gives the loss.
 template <pipeline::ScheduleKind S, FloatingScalar T, pipeline::RankPlaces D, class... Parts, class L, optim::Rule R>
@@ -222,4 +222,4 @@ template <pipeline::ScheduleKind S, FloatingScalar T, pipeline::RankPlaces D, cl
                                                                                   std::move(rule), options};
 }
 
-} // namespace twill::inline v0::inline TWILL_ISA
+}}} // namespace twill::v0::TWILL_ISA

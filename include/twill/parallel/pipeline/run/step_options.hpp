@@ -13,7 +13,7 @@
 #include <string>
 #include <type_traits>
 
-namespace twill::inline v0::pipeline {
+namespace twill { inline namespace v0 { namespace pipeline {
 
 /// Which micro-batches' forward passes stages compute again instead of keeping what gradients need. The last one's backward
 /// pass follows at once, so little is won by computing it again.
@@ -74,4 +74,4 @@ struct StepOptions {
   std::int64_t timeout_ms = 300'000;
 };
 
-} // namespace twill::inline v0::pipeline
+}}} // namespace twill::v0::pipeline

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::pipeline {
+namespace twill { inline namespace v0 { namespace pipeline {
 
 /// A kind of action of a rank.
 enum class Work : std::uint8_t {
@@ -117,7 +117,7 @@ struct Action {
   }
 }
 
-} // namespace twill::inline v0::pipeline
+}}} // namespace twill::v0::pipeline
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/schedule/action.ipp>

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::pipeline {
+namespace twill { inline namespace v0 { namespace pipeline {
 
 /// One stage on one micro-batch, measured or counted.
 struct StageCost {
@@ -194,4 +194,4 @@ template <ScheduleKind S> [[nodiscard]] Prediction simulate(const CostModel& cos
   return predict<S>(stages / S::stages_per_rank, costs.micro_batches, costs.stages, cluster);
 }
 
-} // namespace twill::inline v0::pipeline
+}}} // namespace twill::v0::pipeline

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::pipeline {
+namespace twill { inline namespace v0 { namespace pipeline {
 
 /// What each rank does in which order, for one step.
 struct Schedule {
@@ -103,4 +103,4 @@ template <ScheduleKind S> [[nodiscard]] constexpr Schedule table(int ranks, int 
   return schedule;
 }
 
-} // namespace twill::inline v0::pipeline
+}}} // namespace twill::v0::pipeline

@@ -13,7 +13,7 @@
 
 #include <string_view>
 
-namespace twill::inline v0::pipeline {
+namespace twill { inline namespace v0 { namespace pipeline {
 
 namespace detail {
 
@@ -142,4 +142,4 @@ struct ZeroBubbleV {
   }
 };
 
-} // namespace twill::inline v0::pipeline
+}}} // namespace twill::v0::pipeline

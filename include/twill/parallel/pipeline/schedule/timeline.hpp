@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::pipeline {
+namespace twill { inline namespace v0 { namespace pipeline {
 
 /// When an action ran, in seconds of a run or in units of a simulation.
 struct TimedAction {
@@ -105,4 +105,4 @@ struct TimedMessage {
   return messages;
 }
 
-} // namespace twill::inline v0::pipeline
+}}} // namespace twill::v0::pipeline

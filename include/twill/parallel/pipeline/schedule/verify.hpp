@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::pipeline {
+namespace twill { inline namespace v0 { namespace pipeline {
 
 /// Faults of a schedule.
 enum class Fault : std::uint8_t {
@@ -293,7 +293,7 @@ template <ScheduleKind S, int Ranks, int MicroBatches> struct Proof {
 template <ScheduleKind S, int Ranks, int MicroBatches>
 inline constexpr bool verified = Proof<S, Ranks, MicroBatches>::value;
 
-} // namespace twill::inline v0::pipeline
+}}} // namespace twill::v0::pipeline
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/schedule/verify.ipp>

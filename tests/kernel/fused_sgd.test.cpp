@@ -4,7 +4,7 @@
 
 #include "harness.hpp"
 
-#include <twill/kernel/product_descent.hpp>
+#include <twill/kernel/fused_sgd.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -37,7 +37,7 @@ std::vector<T> one_after_the_other(const std::vector<T>& a, const std::vector<T>
   return w;
 }
 
-template <class T> void check_descents() {
+template <class T> void check_fused_sgd() {
   std::mt19937 random{std::random_device{}()};
   const std::int64_t shapes[][3] = {{1, 1, 1},   {7, 5, 1},    {3, 784, 1}, {13, 67, 1},   {5, 33, 2},
                                     {8, 131, 3}, {31, 200, 7}, {10, 64, 9}, {6, 1031, 32}, {4, 3, 0}};
@@ -50,9 +50,9 @@ template <class T> void check_descents() {
       const std::vector<T> w = random_numbers<T>(m * n, random);
       const std::vector<T> expected = one_after_the_other<T>(a, b, w, m, n, k, T(0.1), decay);
       std::vector<T> got = w;
-      const kernel::ProductDescent<T> descent{a.data(), b.data(), got.data(), m, n, k, T(0.1), decay};
-      kernel::descend(descent, 0, m / 2); // in two parts
-      kernel::descend(descent, m / 2, m - m / 2);
+      const kernel::FusedSgd<T> descent{a.data(), b.data(), got.data(), m, n, k, T(0.1), decay};
+      kernel::update_weight(descent, 0, m / 2); // in two parts
+      kernel::update_weight(descent, m / 2, m - m / 2);
       CHECK(got == expected);
     }
 }
@@ -60,8 +60,8 @@ template <class T> void check_descents() {
 } // namespace
 
 TEST_CASE("descent inside a product changes a weight to the bits that product and update would", "[kernel]") {
-  check_descents<float>();
-  check_descents<double>();
+  check_fused_sgd<float>();
+  check_fused_sgd<double>();
 }
 
 TEST_CASE("a row without a gradient keeps its weights, and what is not finite elsewhere spreads as ever", "[kernel]") {
@@ -69,12 +69,12 @@ TEST_CASE("a row without a gradient keeps its weights, and what is not finite el
   const float slopes[2] = {0.0F, 2.0F};
   float input[3] = {1.0F, -1.0F, 0.5F};
   float weights[6] = {infinity, -0.0F, 3.0F, 1.0F, 2.0F, 3.0F};
-  kernel::descend<float>({slopes, input, weights, 2, 3, 1, 0.5F, 0.0F}, 0, 2);
+  kernel::update_weight<float>({slopes, input, weights, 2, 3, 1, 0.5F, 0.0F}, 0, 2);
   CHECK(weights[0] == infinity);
   CHECK(std::bit_cast<std::uint32_t>(weights[1]) == 0x80000000U);
   CHECK(std::vector<float>(weights + 2, weights + 6) == std::vector<float>{3.0F, 0.0F, 3.0F, 2.5F});
   input[1] = infinity; // zero times infinity
-  kernel::descend<float>({slopes, input, weights, 2, 3, 1, 0.5F, 0.0F}, 0, 2);
+  kernel::update_weight<float>({slopes, input, weights, 2, 3, 1, 0.5F, 0.0F}, 0, 2);
   CHECK(std::isnan(weights[1]));
   CHECK(weights[4] == -infinity);
 }

@@ -14,10 +14,10 @@
 #include <cmath>
 #include <cstdint>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// W -= rate * (A' B + decay * W) for a dense m x n matrix W, a dense k x m matrix A and a dense k x n matrix B.
-template <class T> struct ProductDescent {
+template <class T> struct FusedSgd {
   const T* left = nullptr;  ///< A
   const T* right = nullptr; ///< B
   T* weight = nullptr;      ///< W
@@ -39,7 +39,7 @@ template <class V>
 
 /// R rows of C packs of W columns, from row i and column j on.
 template <int R, int W, int C, class T>
-TWILL_INLINE void descent_tile(const ProductDescent<T>& d, std::int64_t i, std::int64_t j) {
+TWILL_INLINE void sgd_tile(const FusedSgd<T>& d, std::int64_t i, std::int64_t j) {
   using V = Pack<T, W>;
   V sum[R][C];
   for (int r = 0; r < R; ++r)
@@ -60,7 +60,7 @@ TWILL_INLINE void descent_tile(const ProductDescent<T>& d, std::int64_t i, std::
 }
 
 template <int R, int W, class T>
-TWILL_INLINE void descent_panel(const ProductDescent<T>& d, std::int64_t i, std::int64_t j, std::int64_t end) {
+TWILL_INLINE void sgd_panel(const FusedSgd<T>& d, std::int64_t i, std::int64_t j, std::int64_t end) {
   if constexpr (W == 1) {
     for (; j < end; ++j)
       for (int r = 0; r < R; ++r) {
@@ -73,15 +73,15 @@ TWILL_INLINE void descent_panel(const ProductDescent<T>& d, std::int64_t i, std:
   } else {
     if constexpr (W * static_cast<int>(sizeof(T)) == vector_bytes) {
       constexpr int many = R == 1 || vector_bytes > 32 ? 4 : 2; // as many sums as registers hold
-      for (; j + many * W <= end; j += many * W) descent_tile<R, W, many>(d, i, j);
+      for (; j + many * W <= end; j += many * W) sgd_tile<R, W, many>(d, i, j);
     }
-    for (; j + W <= end; j += W) descent_tile<R, W, 1>(d, i, j);
-    if (j < end) descent_panel<R, W / 2>(d, i, j, end);
+    for (; j + W <= end; j += W) sgd_tile<R, W, 1>(d, i, j);
+    if (j < end) sgd_panel<R, W / 2>(d, i, j, end);
   }
 }
 
 /// Whether a row of W whose factors are all zero stays as it is: nothing decays, and no factor is infinite or NaN.
-template <class T> [[nodiscard]] bool keeps_rows_of_zeros(const ProductDescent<T>& d) {
+template <class T> [[nodiscard]] bool keeps_rows_of_zeros(const FusedSgd<T>& d) {
   if (d.k != 1 || d.decay != T{0} || !(d.rate > T{0}) || !std::isfinite(d.rate)) return false;
   T all{0};
   for (std::int64_t j = 0; j < d.n; ++j) all += d.right[j] * T{0}; // NaN as soon as one is not finite
@@ -94,20 +94,20 @@ template <class T> [[nodiscard]] bool keeps_rows_of_zeros(const ProductDescent<T
 /// has a zero for it, is left alone where nothing decays: an infinite weight stays infinite there, where a decay of zero times
 /// infinity would make it NaN.
 template <class T>
-[[gnu::noinline]] void descend(const ProductDescent<T>& given, std::int64_t first, std::int64_t count) {
-  ProductDescent<T> d = given;               // copies stay in registers
+[[gnu::noinline]] void update_weight(const FusedSgd<T>& given, std::int64_t first, std::int64_t count) {
+  FusedSgd<T> d = given;                     // copies stay in registers
   if (d.k == 0) d.left = d.right = d.weight; // nothing is read, and null pointers have no neighbours
   constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
   const std::int64_t end = first + count;
   if (d.k == 1) { // memory decides: whole rows, one after the other
     const bool keeps_rows = vector_detail::keeps_rows_of_zeros(d);
     for (std::int64_t i = first; i < end; ++i)
-      if (!keeps_rows || d.left[i] != T{0}) vector_detail::descent_panel<1, width>(d, i, 0, d.n);
+      if (!keeps_rows || d.left[i] != T{0}) vector_detail::sgd_panel<1, width>(d, i, 0, d.n);
     return;
   }
   std::int64_t i = first;
-  for (; i + 4 <= end; i += 4) vector_detail::descent_panel<4, width>(d, i, 0, d.n);
-  for (; i < end; ++i) vector_detail::descent_panel<1, width>(d, i, 0, d.n);
+  for (; i + 4 <= end; i += 4) vector_detail::sgd_panel<4, width>(d, i, 0, d.n);
+  for (; i < end; ++i) vector_detail::sgd_panel<1, width>(d, i, 0, d.n);
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
+}}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rehearsal takes what the run takes: in each thread, in each slot of working memory, as many bytes, and writes nothing. So a
+// A reservation takes what the run takes: in each thread, in each slot of working memory, as many bytes, and writes nothing. So a
 // run behind it asks for none.
 
 #include "tests/kernel/harness.hpp"
@@ -38,7 +38,7 @@ template <class F> Held held_after(const F& f) {
   std::thread([&] {
     static std::vector<twill::detail::ForkJoin*> teams; // never destroyed, as those of devices
     const int core = twill::detail::cores_of_process().front();
-    teams.push_back(new twill::detail::ForkJoin{{core, core, core}, "rehearsal"});
+    teams.push_back(new twill::detail::ForkJoin{{core, core, core}, "reservation"});
     const Team team{*teams.back()};
     f(team);
     team.parallel([&](int rank, int) {
@@ -49,25 +49,25 @@ template <class F> Held held_after(const F& f) {
   return held;
 }
 
-/// `run(team)` writes `result`. Returns what a rehearsal of it takes.
+/// `run(team)` writes `result`. Returns what a reservation of it takes.
 template <class Result, class F> Held check(const std::vector<Result>& result, const F& run) {
   const std::vector<Result> before = result;
-  const auto rehearse = [&](const Team& team) {
-    const Rehearsal rehearsal{};
+  const auto reserve = [&](const Team& team) {
+    const Reservation reservation{};
     run(team);
   };
-  const Held rehearsed = held_after(rehearse);
+  const Held reserved = held_after(reserve);
   CHECK(std::memcmp(before.data(), result.data(), before.size() * sizeof(Result)) == 0);
   const Held both = held_after([&](const Team& team) {
-    rehearse(team);
+    reserve(team);
     run(team);
   });
-  CHECK(both == rehearsed);
-  Held more = rehearsed; // a run without rehearsal takes some more, for larger ones to come
+  CHECK(both == reserved);
+  Held more = reserved; // a run without reservation takes some more, for larger ones to come
   for (auto& rank : more)
     for (std::size_t& bytes : rank) bytes += std::min(bytes / 2, Scratch::most_spare_bytes);
   CHECK(held_after(run) == more);
-  return rehearsed;
+  return reserved;
 }
 
 using Softmax =
@@ -120,7 +120,7 @@ template <class T> Held check_product(std::int64_t m, std::int64_t n, std::int64
 
 } // namespace
 
-TEST_CASE("rehearsals of rows and columns take what runs take", "[kernel][MEM-6]") {
+TEST_CASE("reservations of rows and columns take what runs take", "[kernel][MEM-6]") {
   check_rows(3, 40);
   check_rows(5000, 100);
   check_rows(64, 70'000);
@@ -132,7 +132,7 @@ TEST_CASE("rehearsals of rows and columns take what runs take", "[kernel][MEM-6]
   check_columns(2'000'000, 2);
 }
 
-TEST_CASE("rehearsals of convolutions and products take what runs take", "[kernel][MEM-6]") {
+TEST_CASE("reservations of convolutions and products take what runs take", "[kernel][MEM-6]") {
   for (const std::int64_t batch : {1, 7}) {
     check_convolution<float>(
         {.batch = batch, .in_channels = 8, .out_channels = 16, .input = {20, 20}, .kernel = {3, 3}});
@@ -146,7 +146,7 @@ TEST_CASE("rehearsals of convolutions and products take what runs take", "[kerne
   check_product<bfloat16>(100, 100, 100);
 }
 
-TEST_CASE("rehearsals of sorts, scans, pooling and interpolation take what runs take", "[kernel][MEM-6]") {
+TEST_CASE("reservations of sorts, scans, pooling and interpolation take what runs take", "[kernel][MEM-6]") {
   std::vector<float> x(200'000, 0.5F);
   std::vector<float> y(x.size());
   std::vector<std::int64_t> places(x.size());

@@ -46,10 +46,10 @@ template <class M, class R>
 using Step = train::WholeStep<M, float, std::remove_const_t<decltype(nn::cross_entropy)>, R,
                               compile::Argument<std::int64_t, Shape<dyn>>>;
 
-template <class M, class R> std::size_t descents(std::int64_t batch) {
+template <class M, class R> std::size_t fused_sgd(std::int64_t batch) {
   graph::SymbolValues symbols{};
   symbols.fill(batch);
-  return compile::find_descents(compile::Compiled<Step<M, R>>::view(), symbols).size();
+  return compile::find_fused_sgd(compile::Compiled<Step<M, R>>::view(), symbols).size();
 }
 
 /// Steps of so many rows, staged and planned; the weights of both.
@@ -78,16 +78,17 @@ template <class D, class T> void compare_ways(const D& device, std::int64_t rows
 } // namespace
 
 TEST_CASE("plain descent is made inside products of thin factors, and nothing else is", "[train]") {
-  CHECK(descents<Wide, optim::Sgd>(1) == 3);
-  CHECK(descents<Wide, optim::Sgd>(2) == 3);
-  CHECK(descents<Wide, optim::Sgd>(64) == 0);
-  CHECK(descents<Wide, optim::MomentumSgd>(1) == 0);
-  CHECK(descents<Wide, optim::Adam>(1) == 0);
-  CHECK(descents<Wide, optim::ClipNorm<optim::Sgd>>(1) == 0);
-  CHECK(descents<Shared, optim::Sgd>(1) == 0);
+  CHECK(fused_sgd<Wide, optim::Sgd>(1) == 3);
+  CHECK(fused_sgd<Wide, optim::Sgd>(2) == 3);
+  CHECK(fused_sgd<Wide, optim::Sgd>(64) == 0);
+  CHECK(fused_sgd<Wide, optim::MomentumSgd>(1) == 0);
+  CHECK(fused_sgd<Wide, optim::Adam>(1) == 0);
+  CHECK(fused_sgd<Wide, optim::ClipNorm<optim::Sgd>>(1) == 0);
+  CHECK(fused_sgd<Shared, optim::Sgd>(1) == 0);
 }
 
-TEMPLATE_TEST_CASE("a step that descends inside products changes the weights as a staged one", "[train]", Cpu, Late) {
+TEMPLATE_TEST_CASE("a step that has_fused_sgd inside products changes the weights as a staged one", "[train]", Cpu,
+                   Late) {
   const TestType device{0};
   for (const std::int64_t rows : {1, 2}) {
     compare_ways<TestType, float>(device, rows);
@@ -95,7 +96,8 @@ TEMPLATE_TEST_CASE("a step that descends inside products changes the weights as 
   }
 }
 
-TEST_CASE("who looks into a step that descends inside products sees the gradients, and changes no bit", "[train]") {
+TEST_CASE("who looks into a step that has_fused_sgd inside products sees the gradients, and changes no bit",
+          "[train]") {
   const Cpu device{0};
   nn::Network<Wide, Cpu> plain{device};
   nn::Network<Wide, Cpu> watched{device};

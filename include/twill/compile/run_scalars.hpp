@@ -15,15 +15,15 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::compile::inline TWILL_ISA {
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-class Knobs {
+class RunScalars {
 public:
-  Knobs() = default;
-  explicit Knobs(std::span<const graph::KnobInfo> infos);
+  RunScalars() = default;
+  explicit RunScalars(std::span<const graph::RunScalarInfo> infos);
 
   [[nodiscard]] std::span<const std::uint64_t> bits() const { return bits_; }
-  [[nodiscard]] std::span<const graph::KnobInfo> infos() const { return infos_; }
+  [[nodiscard]] std::span<const graph::RunScalarInfo> infos() const { return infos_; }
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) >= 0; }
 
   /// throws: ValueError when there is no number of this name, listing those there are, or when it cannot be that
@@ -31,7 +31,7 @@ public:
 
   void set_at(std::size_t index, double number) { bits_[index] = bits_of(infos_[index].dtype, number); }
 
-  void copy_at(std::size_t index, const Knobs& from, std::size_t source) { bits_[index] = from.bits_[source]; }
+  void copy_at(std::size_t index, const RunScalars& from, std::size_t source) { bits_[index] = from.bits_[source]; }
 
   /// Sets the number if the table has one of this name.
   void set_if_present(std::string_view name, double number);
@@ -39,20 +39,20 @@ public:
   /// What random draws of the next run depend on.
   void set_draw(std::uint64_t seed, std::uint64_t step);
 
-  [[nodiscard]] bool draws() const { return contains(graph::seed_knob); }
+  [[nodiscard]] bool draws() const { return contains(graph::seed_scalar); }
 
   /// Takes over the values of all numbers that both have.
-  void take(const Knobs& other);
+  void take(const RunScalars& other);
 
   [[nodiscard]] int find(std::string_view name) const;
 
 private:
-  std::span<const graph::KnobInfo> infos_{};
+  std::span<const graph::RunScalarInfo> infos_{};
   std::vector<std::uint64_t> bits_{};
 };
 
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
-#include <twill/compile/knobs.ipp>
+#include <twill/compile/run_scalars.ipp>
 #endif
