@@ -20,11 +20,9 @@
 #include <new>
 #include <string_view>
 
-namespace twill {
-inline namespace v0 {
-namespace memory {
-struct StreamPolicyKind; // by which a pool knows what `PoolStreams` is
-}
+namespace twill { inline namespace v0 { namespace memory {
+struct StreamPolicyKind; // by which a pool knows its `PoolStreams`
+}}}                      // namespace twill::v0::memory
 
 namespace twill { inline namespace v0 { namespace gpu {
 
