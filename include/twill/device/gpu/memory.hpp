@@ -21,8 +21,9 @@
 #include <string_view>
 
 namespace twill { inline namespace v0 { namespace memory {
-struct StreamPolicyKind; // by which a pool knows its `PoolStreams`
-}}}                      // namespace twill::v0::memory
+/// By which a pool knows `PoolStreams`.
+struct StreamPolicyKind;
+}}} // namespace twill::v0::memory
 
 namespace twill { inline namespace v0 { namespace gpu {
 
