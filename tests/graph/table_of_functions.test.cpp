@@ -6,6 +6,7 @@
 // tests/kernel/primitives.test.cpp; compiled derivatives: tests/support/gradient_table.hpp.
 
 #include "tests/support/operation_table.hpp"
+#include "tests/support/refusal.hpp"
 
 #include <twill/graph/functions.hpp>
 
@@ -150,6 +151,19 @@ const OperationRow functions[]{
     {"operators of integers", pairs, [](const Value* x) { return ((x[0] & x[1]) | (x[0] ^ 5)) + ~x[1] + (x[0] << 2) - (x[1] >> 1) + x[0] % 3; }, nullptr, RowTypes::integers_only, {}, false, [](const double* x) { return static_cast<double>(((whole(x[0]) & whole(x[1])) | (whole(x[0]) ^ 5)) + ~whole(x[1]) + (whole(x[0]) << 2) - (whole(x[1]) >> 1)) + (x[0] - std::floor(x[0] / 3) * 3); }},
 };
 // clang-format on
+
+/// The line that a refusal of operands of 4 and 5 elements names.
+template <class F> constexpr int refused_line(F f) {
+  graph::Graph graph{};
+  use(f(in(graph, {4}), in(graph, {5})));
+  return graph.fault.line;
+}
+constexpr int maximum_line = refused_line([](Value x, Value y) { return graph::maximum(x, y); });
+static_assert(maximum_line == __LINE__ - 1);
+constexpr int where_line = refused_line([](Value x, Value y) { return graph::where(x > 0, x, y); });
+static_assert(where_line == __LINE__ - 1);
+constexpr int clamp_line = refused_line([](Value x, Value y) { return graph::clamp(x, y, 2); });
+static_assert(clamp_line == __LINE__ - 1);
 
 } // namespace
 

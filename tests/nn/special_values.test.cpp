@@ -68,7 +68,7 @@ template <class S> Tensor<double, Cpu, S> read(const char* name) {
   return from_values<S>(golden(join_text({"special_values/", name})).values, S::dims(), Cpu{0});
 }
 
-constexpr auto elementwise = [](Value x) {
+constexpr auto of_elements = [](Value x) {
   using namespace graph;
   return std::tuple{relu(x),      leaky_relu(x, 0.2), sigmoid(x), silu(x),       gelu(x),       softplus(x),
                     elu(x),       clamp(x, -1, 2),    exp(x),     log(x),        sqrt(x),       tanh(x),
@@ -110,7 +110,7 @@ constexpr auto windows = [](Value x) {
 } // namespace
 
 TEST_CASE("activations and functions of NaN and infinities are PyTorch's", "[nn][TRAIN-1]") {
-  check_all("elementwise", compiled(elementwise)(read<Shape<10>>("alone")));
+  check_all("elementwise", compiled(of_elements)(read<Shape<10>>("alone")));
 }
 
 TEST_CASE("softmax, norms and orders of rows with NaN and infinities are PyTorch's", "[nn][TRAIN-1]") {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arguments of elementwise functions, and the algebras that compute with them. Tensors with their expressions, symbols of an
-// expression and traced values of a model have one `Algebra` each, so a function is named once and a formula is written once
-// for all of them. `ArgumentBase`, the empty base class of arguments, lets calls find the functions without a namespace.
-// Read next: elementwise/arithmetic.hpp.
+// Arguments of elementwise functions, and the algebras that compute with them. Tensors with their expressions, symbols
+// of an expression and traced values of a model have one `Algebra` each, so a function is named once, and a formula
+// written once, for all three. `ArgumentBase`, the empty base class of arguments, lets calls find the functions without
+// a namespace. Read next: elementwise/arithmetic.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -26,6 +26,7 @@ template <ArgumentKind Kind, class Self> struct ArgumentBase {
   static constexpr ArgumentKind argument_kind = Kind; ///< Whose algebra it belongs to.
 };
 
+/// The kind of one type, without const and reference.
 template <class X> inline constexpr ArgumentKind kind_of_one = ArgumentKind::other;
 template <WeakScalar X> inline constexpr ArgumentKind kind_of_one<X> = ArgumentKind::number;
 template <class X>
@@ -53,21 +54,26 @@ concept With = has_algebra(kind_of<X, Others...>);
 
 namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
-/// How arguments of a kind are computed with: `apply<P>` is a primitive of one or two of them, `compose<F>` a formula,
-/// `compose_with<F>` a formula of one and a parameter, `choose` is `where`. Each layer specialises it for its arguments.
+/// How arguments of a kind are computed with. `apply<P>` is a primitive of one or two of them, `compose<F>` a formula
+/// of one to three, `compose_with<F>` a formula of one and a parameter, `choose` is `where`, `convert<To>` and
+/// `floating` are casts to a type and to that of a real number. A specialisation stands beside each kind of argument.
 template <ArgumentKind Kind> struct Algebra;
 
-template <Primitive P, class X> [[nodiscard]] constexpr auto apply(X&& x) {
+/// A primitive of one argument.
+template <Primitive P, Argument X> [[nodiscard]] constexpr auto apply(X&& x) {
   return Algebra<kind_of<X>>::template apply<P>(std::forward<X>(x));
 }
-/// `line` is that of the call, which messages name.
-template <Primitive P, class A, class B> [[nodiscard]] constexpr auto apply(A&& a, B&& b, int line) {
+/// A primitive of two; `line` is that of the call, which messages name.
+template <Primitive P, class A, With<A> B> [[nodiscard]] constexpr auto apply(A&& a, B&& b, int line) {
   return Algebra<kind_of<A, B>>::template apply<P>(std::forward<A>(a), std::forward<B>(b), line);
 }
-template <class F, class... X> [[nodiscard]] constexpr auto compose(X&&... x) {
+/// A formula of arguments; each fuses with the lines around it.
+template <class F, class... X>
+requires(has_algebra(kind_of<X...>)) [[nodiscard]] constexpr auto compose(X&&... x) {
   return Algebra<kind_of<X...>>::template compose<F>(std::forward<X>(x)...);
 }
-template <class F, class X> [[nodiscard]] constexpr auto compose_with(X&& x, double parameter) {
+/// A formula of an argument and a number.
+template <class F, Argument X> [[nodiscard]] constexpr auto compose_with(X&& x, double parameter) {
   return Algebra<kind_of<X>>::template compose_with<F>(std::forward<X>(x), parameter);
 }
 

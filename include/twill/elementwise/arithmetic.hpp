@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic by NumPy's names. Integers stay integers and wrap; `divide` and `reciprocal` make real numbers. Shapes broadcast,
-// and a plain number takes the type of the argument beside it unless its kind is higher. Read next: elementwise/real.hpp.
+// Arithmetic by NumPy's names. Integers stay integers and wrap; `divide` and `reciprocal` make real numbers. Shapes
+// broadcast, and a plain number takes the type of the argument beside it unless its kind is higher. Read next:
+// elementwise/real.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/elementwise/argument.hpp>
@@ -162,7 +163,7 @@ template <class A, class B, With<A, B> W> [[nodiscard]] constexpr auto lerp(A&& 
   return compose<formula::Lerp>(std::forward<A>(start), std::forward<B>(end), std::forward<W>(weight));
 }
 
-/// x between low and high; NaN stays NaN. Where low is above high, high. At a bound that is a number the gradient of x is 0.
+/// x between low and high; NaN stays NaN. Where low is above high, high. At a bound that is a number the gradient is 0.
 template <Argument X, class Low, With<X, Low> High>
 [[nodiscard]] constexpr auto clamp(X&& x, Low&& low, High&& high, int line = __builtin_LINE()) {
   return minimum(maximum(std::forward<X>(x), std::forward<Low>(low), line), std::forward<High>(high), line);

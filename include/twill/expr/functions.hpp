@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise functions that tensors have beside those of elementwise/: rounding to decimals, what replaces NaN and infinities,
-// closeness, and the functions that take a number apart. Those give pairs of expressions that own handles to their operands:
-// `auto [quotient, rest] = divmod(a, b)`. Each makes a node; nothing is computed before the statement ends. Read next:
-// expr/map.hpp.
+// Elementwise functions of tensors alone, beside those of elementwise/: rounding to decimals, numbers in place of NaN
+// and infinities, closeness, and the functions that take a number apart. Those give pairs of expressions that own
+// handles to their operands: `auto [quotient, rest] = divmod(a, b)`. Each makes a node; nothing is computed before the
+// statement ends. Read next: expr/map.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
@@ -144,7 +144,8 @@ struct IsClose {
   bool equal_nan = false; ///< whether two NaN are close
 };
 
-/// Whether |a - b| <= atol + rtol |b|; infinities are close to themselves. Compared in float32 at least, integers in float64.
+/// Whether |a - b| <= atol + rtol |b|; infinities are close to themselves. Compared in float32 at least, integers in
+/// float64.
 template <class A, OperandWith<A> B> [[nodiscard]] constexpr auto isclose(A&& a, B&& b, IsClose options = {}) {
   constexpr DType common = expr::common_type<A, B>();
   using Number = expr::Constant<double>;

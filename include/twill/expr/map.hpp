@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise functions of your own. They are functions of symbols: ordinary code that is run once, by the compiler, to write
-// the lines of the program. An operand used twice is read and computed once.
+// Elementwise functions of your own. They are functions of symbols: ordinary code that is run once, by the compiler, to
+// write the lines of the program. An operand used twice is read and computed once.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>

@@ -1,9 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise functions of traced values: the algebra with which elementwise/ appends nodes, and the derivatives of formulas
-// that are computed in pieces. With graph/operators.hpp they are the names that tensors have, so a generic function serves
-// both. Read next: graph/reductions.hpp.
+// Elementwise functions of traced values: the algebra with which elementwise/ appends nodes, and the derivatives of
+// formulas that are computed in pieces. Read next: graph/reductions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -32,7 +31,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// A formula's value by the operation that its argument comes from, where that computes it on its way.
 using Absorber = std::optional<Value> (*)(Value);
-/// The operations that do so: an activation behind a product, as ops/biased_product.hpp says.
+/// An activation after a product is one, in ops/biased_product.hpp.
 template <class F> inline constexpr Absorber absorbed = nullptr;
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
@@ -90,8 +89,8 @@ namespace twill { inline namespace v0 { namespace graph {
 namespace detail {
 using Two = Applied<2>;
 
-// Which share of a sum of exponentials a term has, by how much the other exceeds it. Its slope is the product of both shares,
-// exact in both tails.
+// Which share of a sum of exponentials a term has, by how much the other exceeds it. Its slope is the product of both
+// shares, exact in both tails.
 [[nodiscard]] constexpr Value share_slope(const Applied<1>& f);
 [[nodiscard]] constexpr Value share_slope_of_2(const Applied<1>& f);
 [[nodiscard]] TWILL_CONSTEXPR Value share(Value excess) {
