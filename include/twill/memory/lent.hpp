@@ -45,7 +45,7 @@ private:
 };
 } // namespace detail
 
-/// A buffer of bytes that `owner` keeps. requires: code that writes to them is allowed to
+/// A buffer of bytes that `owner` keeps alive. Write to them only if their owner allows it.
 template <class D>
 [[nodiscard]] Buffer<D> lend(const D& device, void* address, std::size_t bytes, std::shared_ptr<const void> owner) {
   if (bytes == 0) return Buffer<D>(device, 0);

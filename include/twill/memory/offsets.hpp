@@ -57,7 +57,7 @@ constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t
 } // namespace detail
 
 /// Offsets, each a multiple of `alignment`, and their total.
-/// throws: ValueError for a negative size or a use that ends before it begins    cost: quadratic in the buffers at worst
+/// throws: ValueError for a negative size or a use that ends before it begins  cost: quadratic in the buffers at worst
 [[nodiscard]] constexpr OffsetPlan plan_offsets(std::span<const Lifetime> buffers, std::int64_t alignment = 1) {
   detail::require_lifetimes(buffers, alignment);
   const std::size_t count = buffers.size();

@@ -16,7 +16,7 @@
 
 namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
-/// Returns segments of a pool, given its parts.
+/// Returns segments of a pool, given the pool's parts.
 template <class Ledger, class Arenas, class Upstream, class Tracking> struct SegmentReturn {
   Ledger& ledger;
   Arenas& arenas;
