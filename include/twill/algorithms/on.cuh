@@ -60,8 +60,8 @@ private:
 /// The stream of this thread's work on a device. throws: GpuError
 [[nodiscard]] inline cudaStream_t stream_of(Cuda device) { return current_queue(device).stream(); }
 
-/// Memory for an algorithm on the device's stream; it may be released as soon as the algorithm was started. throws:
-/// OutOfMemoryError
+/// Memory for an algorithm on the device's stream; it may be released as soon as the algorithm was started.
+/// throws: OutOfMemoryError
 [[nodiscard]] inline memory::Buffer<Cuda> working_memory(Cuda device, std::size_t bytes) { return {device, bytes}; }
 
 /// Thrust's execution policy for a device. throws: DeviceError when another device is the driver's current one

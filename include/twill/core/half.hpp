@@ -3,8 +3,8 @@
 //
 // Two 16-bit floating types: `half` (IEEE binary16) and `bfloat16` (the upper half of a float). They are storage: every
 // operation widens to float, computes there and rounds once, to nearest with ties to even. Conversions work in constant
-// expressions and give equal bits there, in software and in hardware; a NaN stays a NaN and becomes quiet. Read next:
-// core/dtype.hpp.
+// expressions and give equal bits there, in software and in hardware; a NaN stays a NaN and becomes quiet.
+// Read next: core/dtype.hpp.
 
 #include <twill/core/config.hpp>
 

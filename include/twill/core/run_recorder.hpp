@@ -112,8 +112,8 @@ private:
   std::vector<std::shared_ptr<PendingRun>> runs_{};
 };
 
-/// Reserved place of a run in a recorder, taken before the run begins, so that adding the run cannot fail. requires:
-/// the recorder outlives it
+/// Reserved place of a run in a recorder, taken before the run begins, so that adding the run cannot fail.
+/// requires: the recorder outlives it
 class RunPlace {
 public:
   /// throws: std::bad_alloc

@@ -3,8 +3,8 @@
 //
 // Device names at run time: `with_device("cpu:1", f)` calls `f(Cpu{1})`, and `f` is compiled for each possible kind. A
 // name is a kind, which means the current device of that kind, or a kind and an ordinal. A header that adds a kind
-// overloads `with_device` for functions that accept the new kind, by means of `visit_device`. Read next:
-// device/device.hpp.
+// overloads `with_device` for functions that accept the new kind, by means of `visit_device`.
+// Read next: device/device.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>

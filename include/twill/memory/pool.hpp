@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Caching allocator of a device. It serves requests from large segments of upstream, keeps released blocks, and returns
-// segments on request or when memory runs out; for memory checkers it asks upstream for each request. Five policies
-// decide on sizes, locking, streams, tracking and the limit. The lock covers lists and counters only: upstream, events
-// and observers are called without it. A failure changes nothing. Read next: memory/heap.hpp.
+// segments on request or when memory runs out; for memory checkers it allocates each request alone and keeps nothing.
+// Five policies decide on sizes, locking, streams, tracking and the limit. The lock covers lists and counters only:
+// upstream, events and observers are called without it. A failure changes nothing. Read next: memory/heap.hpp.
 
 #include <twill/memory/detail/ledger.hpp>
 #include <twill/memory/detail/releaser.hpp>

@@ -212,8 +212,8 @@ namespace twill { inline namespace v0 {
 /// Shares the elements, strides included, with another library: waits for the work that writes them, then makes a
 /// managed tensor that keeps the memory alive until its deleter runs. `M` may be `dlpack::Managed`, without a version,
 /// or a structure of dlpack.h. A consumer of GPU memory that names no stream works on the driver's default one, by
-/// DLPack's rules: the memory is not reused before the work that this stream has when the deleter runs. throws:
-/// ValueError for a tensor without elements, GpuError    cost: one allocation
+/// DLPack's rules: the memory is not reused before the work that this stream has when the deleter runs.
+/// throws: ValueError for a tensor without elements, GpuError    cost: one allocation
 template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, Device D, AnyShape S>
 [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x) {
   detail::require_exportable(x);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tensors modelled on another tensor. `zeros_like(x)` and its family also take the shape, `new_zeros<S>(x)` and its
-// family only the element type and the device. Both can be overridden: `zeros_like<double>(x)`, `new_zeros<Shape<2>,
-// double>(x, Cpu{1})`; a device may always come last. Read next: tensor/create.hpp.
+// family only the element type and the device. Both can be overridden, a device always last: `zeros_like<double>(x)`,
+// `new_zeros<Shape<2>, double>(x, Cpu{1})`. Read next: tensor/create.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

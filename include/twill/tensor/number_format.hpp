@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Number formatting of arrays as in NumPy: the fewest digits that tell each value from its neighbours (at most eight
-// after the point), points aligned, scientific notation where the values span more than three decades. Read next:
-// tensor/print.hpp.
+// after the point), points aligned, scientific notation where the values span more than three decades.
+// Read next: tensor/print.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -4,8 +4,8 @@
 // Convolutions by oneDNN 2 through its C header, only in the calling thread: a team splits the batch itself. Weights
 // are brought into the library's order in working memory that the caller lends, so none is allocated in a steady step,
 // or kept in that order in a `KeptOrder`; their gradients can stay in it while they are added up. Images are also
-// reordered where that pays. Each thread has its own plans, for the last shapes that it used. Read next:
-// kernel/convolution.hpp.
+// reordered where that pays. Each thread has its own plans, for the last shapes that it used.
+// Read next: kernel/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -3,8 +3,8 @@
 //
 // Matrix products of bfloat16 by oneDNN 2, with the processor's own instructions where it has them: sums are float32,
 // the result is rounded once. Each thread of a team computes a block and keeps its plans; scratch is the library's own
-// memory, which is in no figure of twill's. If the library is missing or refuses, the caller computes in float32. Read
-// next: kernel/product.hpp.
+// memory, which is in no figure of twill's. If the library is missing or refuses, the caller computes in float32.
+// Read next: kernel/product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/half.hpp>

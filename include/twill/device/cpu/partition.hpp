@@ -37,8 +37,8 @@ struct HostPartition {
   std::vector<std::vector<int>> cores;
 };
 
-/// Divides `cores` as requested: consecutive shares of equal size, and round robin once the cores run out. throws:
-/// ValueError for negative numbers, DeviceError when the cores do not suffice without `oversubscribe`
+/// Divides `cores` as requested: consecutive shares of equal size, and round robin once the cores run out.
+/// throws: ValueError for negative numbers, DeviceError when the cores do not suffice without `oversubscribe`
 [[nodiscard]] HostPartition partition_cores(const std::vector<int>& cores, const HostOptions& options);
 
 /// The division in force; null until the first use. Never destroyed.

@@ -3,8 +3,8 @@
 //
 // GPU information from NVIDIA's management library (NVML): load, memory, names, without a CUDA context and for all
 // processes. The library comes with the driver and is loaded at first use, so no program needs it; without a driver
-// there is a reason instead of figures. The prototypes are declared here, and tests supply their own functions. Read
-// next: device/cuda/visible_devices.hpp.
+// there is a reason instead of figures. The prototypes are declared here, and tests supply their own functions.
+// Read next: device/cuda/visible_devices.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>

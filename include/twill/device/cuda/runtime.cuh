@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CUDA runtime as a model of gpu::Runtime, in `CudaRuntime`: one line a call, simple enough to trust without a GPU. All
-// code above it is generic and tested on the host. Without a driver there are no devices and no error. Read next:
-// device/cuda/cuda.cuh, and device/gpu/runtime.hpp for the promise of each call.
+// code above it is generic and tested on the host. Without a driver there are no devices and no error.
+// Read next: device/cuda/cuda.cuh, and device/gpu/runtime.hpp for the promise of each call.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cuda/missing_kernel.hpp>

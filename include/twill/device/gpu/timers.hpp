@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Type-erased GPU timers of any driver: recorders are compiled once for all kinds of GPUs, and not at all in files that
-// only launch. A launch passes the address of a table, and a trace calls through it. Read next:
-// device/gpu/timer_calls.hpp, which fills the table, and device/gpu/timed_run.hpp, which uses it.
+// only launch. A launch passes the address of a table, and a trace calls through it.
+// Read next: device/gpu/timer_calls.hpp, which fills the table, and device/gpu/timed_run.hpp, which uses it.
 
 #include <twill/core/config.hpp>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Meta device, without memory and execution. A program on it allocates and releases the addresses that it would need on
-// another device, so its exact peak is known before a real device is used; no kernel is even compiled for it. Read
-// next: device/device.hpp.
+// another device, so its exact peak is known before a real device is used; no kernel is even compiled for it.
+// Read next: device/device.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/pending.hpp>

@@ -3,8 +3,8 @@
 //
 // GPU streams beside the default one: `gpu::Stream` owns one, and a program calls `forget_stream` before it destroys a
 // stream of its own. A tensor belongs to the stream on which its thread worked when it was made; other streams that use
-// it are ordered by events and recorded with its memory (`x.storage().record_stream(stream)`), as in PyTorch. Read
-// next: device/gpu/stream.hpp.
+// it are ordered by events and recorded with its memory (`x.storage().record_stream(stream)`), as in PyTorch.
+// Read next: device/gpu/stream.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/event.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pinned host tensors for CUDA: `auto batch = pin_memory(x)`, then `batch.to(Cuda{0}, {.non_blocking = true})`. Read
-// next: tensor/gpu/pin_memory.hpp.
+// Pinned host tensors for CUDA: `auto batch = pin_memory(x)`, then `batch.to(Cuda{0}, {.non_blocking = true})`.
+// Read next: tensor/gpu/pin_memory.hpp.
 
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/tensor/gpu/pin_memory.hpp>
