@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A `lazy` expression over a GPU's tensors as iterators that kernels take: plain values, which compute element i where they
-// are asked for it. Thrust's and CUB's device algorithms read them like a vector. They do not keep the expression: it has to
-// live until the algorithm was started. Read next: algorithms/on.cuh.
+// Iterators of `lazy` expressions for GPU kernels: plain values that compute element i on access from a GPU's tensors.
+// Thrust's and CUB's device algorithms read them like a vector. They do not keep the expression, which has to live
+// until the algorithm was started. Read next: algorithms/on.cuh.
 
 #include <twill/algorithms/element_iterator.hpp>
 #include <twill/algorithms/element_program.hpp>
@@ -23,14 +23,14 @@
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
-/// What is kept of an operand.
+/// The stored part of an operand.
 template <int Rank> struct DeviceOperand {
   const void* data = nullptr;
   std::uint64_t bits = 0;
   std::int64_t strides[Rank]{};
 };
 
-/// An iterator over the values of a program with so many operands on a grid of at most so many axes.
+/// An iterator over the values of a program with `Count` operands on a grid of at most `Rank` axes.
 template <class P, class Value, int Rank, int Count>
 class DeviceIterator : public IndexIterator<DeviceIterator<P, Value, Rank, Count>, Value, Value> {
   using Base = IndexIterator<DeviceIterator<P, Value, Rank, Count>, Value, Value>;
@@ -39,7 +39,7 @@ public:
   using pointer = void;
 
   constexpr DeviceIterator() = default;
-  /// Of a grid without axes that are one walk.
+  /// For a grid whose collapsible axes are merged.
   DeviceIterator(const kernel::Grid& grid, const kernel::Operand* operands, std::int64_t index)
       : Base{index}, first_{Rank - grid.rank} {
     for (int axis = 0; axis < grid.rank; ++axis) extents_[first_ + axis] = grid[axis];
@@ -54,7 +54,7 @@ public:
   [[nodiscard]] constexpr Value at(std::ptrdiff_t index) const {
     std::int64_t offsets[Count > 0 ? Count : 1]{};
     std::int64_t rest = index;
-    for (int axis = Rank - 1; axis >= 0; --axis) { // all of them, so that no array is indexed by what is not known
+    for (int axis = Rank - 1; axis >= 0; --axis) { // all of them, so that no array is indexed by an unknown number
       if (axis < first_) continue;
       std::int64_t place = rest;
       if (axis > first_) {
@@ -81,7 +81,7 @@ template <class E> struct DeviceIteratorOf {
 };
 template <class E> using device_iterator_t = typename DeviceIteratorOf<E>::type;
 
-/// The iterator that stands at the first value, or behind the last.
+/// The iterator at the first value, or after the last one.
 template <class E> [[nodiscard]] device_iterator_t<E> device_iterator(const E& expression, bool at_end) {
   static_assert(E::owns, "twill: begin: an expression refers to tensors that may be gone; keep it with lazy(a * b)");
   static_assert(!E::has_reductions,
@@ -104,7 +104,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 template <LazyValue E>
 requires kernel::has_queue<typename E::device_type>
 [[nodiscard]] auto begin(const E& expression) { return algorithms::device_iterator(expression, false); }
-/// Behind the last value.
+/// The position after the last value.
 template <LazyValue E>
 requires kernel::has_queue<typename E::device_type>
 [[nodiscard]] auto end(const E& expression) { return algorithms::device_iterator(expression, true); }

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The elements of a host tensor as a random-access range in row-major order, whatever its strides: `begin(x)`, `end(x)`,
-// range-for, the standard algorithms and Thrust. Iterators refer to the tensor's memory and are good for as long as that
-// lives; `begin` waits for the work that the device was given before. A contiguous tensor is also a `std::span`
-// (`span_of`), which is faster where the elements are few operations apart. Read next: algorithms/lazy_iterator.hpp.
+// Iterators over a host tensor in row-major order, for any strides: `begin(x)`, `end(x)`, range-for, the standard
+// algorithms and Thrust. Iterators refer to the tensor's memory and are valid while it lives; `begin` waits for the
+// work that the device was given before. A contiguous tensor is also a `std::span` (`span_of`), which is faster where
+// there are few operations for each element. Read next: algorithms/lazy_iterator.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
@@ -21,7 +21,7 @@
 namespace twill { inline namespace v0 {
 namespace algorithms {
 
-/// Where element i of a view lies, for i in row-major order. Axes that are one walk are one axis here, so that most views
+/// The position of element i of a view, for i in row-major order. Axes that form one run are merged, so that most views
 /// need no division.
 template <int Rank> struct Walk {
   static constexpr auto room = static_cast<std::size_t>(Rank > 0 ? Rank : 1);
@@ -57,11 +57,11 @@ template <int Rank> struct Walk {
   }
 };
 
-/// What iterators that know only their index have in common; `Derived` says what element `index()` is.
+/// The common part of iterators that know only their index; `Derived` returns element `index()`.
 template <class Derived, class Value, class Reference> class IndexIterator {
 public:
   using iterator_concept = std::random_access_iterator_tag;
-  // Also where a reference is a value, which C++17 would call an input iterator: algorithms choose their strategy by it.
+  // Even if a reference is a value, an input iterator in C++17: algorithms choose their strategy by the category.
   using iterator_category = std::random_access_iterator_tag;
   using value_type = Value;
   using difference_type = std::ptrdiff_t;
@@ -130,13 +130,13 @@ private:
 
 } // namespace algorithms
 
-/// The first element of a GPU's tensor, for kernels: host code must not look at what it points to.
+/// The first element of a GPU's tensor, for kernels: host code must not read the memory.
 template <Scalar T, class D, AnyShape S>
 requires kernel::has_queue<D>
 [[nodiscard]] algorithms::ElementIterator<T, S::rank> begin(const Tensor<T, D, S>& x) {
   return {x.data(), {x.shape(), x.strides()}, 0};
 }
-/// Behind the last element.
+/// The position after the last element.
 template <Scalar T, class D, AnyShape S>
 requires kernel::has_queue<D>
 [[nodiscard]] algorithms::ElementIterator<T, S::rank> end(const Tensor<T, D, S>& x) {
@@ -149,7 +149,7 @@ template <Scalar T, AnyShape S>
   synchronize(x.device());
   return {x.data(), {x.shape(), x.strides()}, 0};
 }
-/// Behind the last element.
+/// The position after the last element.
 template <Scalar T, AnyShape S> [[nodiscard]] algorithms::ElementIterator<T, S::rank> end(const Tensor<T, Cpu, S>& x) {
   return {x.data(), {x.shape(), x.strides()}, x.elements()};
 }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fused program over one element, by the scalar primitives of kernel/apply.hpp: what iterators over expressions compute
-// where they stand, on hosts and in kernels. Read next: algorithms/lazy_iterator.hpp.
+// Evaluation of a fused program for one element, by the scalar primitives of kernel/apply.hpp: iterators over
+// expressions compute with it, on hosts and in kernels. Read next: algorithms/lazy_iterator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -58,7 +58,7 @@ template <class... Lines> struct ElementProgram<kernel::Program<Lines...>> {
     }
   }
 
-  /// The last value before it would be stored.
+  /// The last value before the store.
   template <class Result, class Operand>
   static constexpr Result run(const Operand* operands, const std::int64_t* offsets) {
     values_type values{};

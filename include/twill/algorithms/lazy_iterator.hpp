@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A `lazy` expression as a random-access range that computes element i when it is asked for it: no memory for a result.
-// Iterators share the expression's handles, so they stay good when it is gone. One element is computed by the scalar
-// primitives of kernel/apply.hpp, so functions such as exp may differ from the vector kernels in the last place. For a range
-// that is read more than once `eval` is cheaper. Read next: algorithms/device_iterator.hpp.
+// Iterators over `lazy` expressions: a random-access range that computes element i on access, without memory for a
+// result. Iterators share the expression's handles, so they stay valid when it is gone. One element is computed by the
+// scalar primitives of kernel/apply.hpp, so functions such as exp may differ from the vector kernels in the last place.
+// For a range that is read more than once `eval` is cheaper. Read next: algorithms/device_iterator.hpp.
 
 #include <twill/algorithms/element_iterator.hpp>
 #include <twill/algorithms/element_program.hpp>
@@ -91,8 +91,8 @@ template <class E> [[nodiscard]] auto lazy_elements(const E& expression) {
 
 }}}} // namespace twill::v0::algorithms::TWILL_ISA
 
-// Beside the expressions, so that a range-for finds them there. Twice each: std::ranges deletes a begin(auto&) that would be
-// closer to what is not const.
+// In the namespace of the expressions, so that a range-for finds them. Two overloads of each: std::ranges deletes a
+// begin(auto&) that would match non-const arguments better.
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 /// The first value of an expression in row-major order.
 template <LazyValue E>
@@ -104,7 +104,7 @@ template <LazyValue E>
 requires(!kernel::has_queue<typename E::device_type>) [[nodiscard]] algorithms::LazyIterator<E> begin(E& expression) {
   return begin(std::as_const(expression));
 }
-/// Behind the last value.
+/// The position after the last value.
 template <LazyValue E>
 requires(!kernel::has_queue<typename E::device_type>)
     [[nodiscard]] algorithms::LazyIterator<E> end(const E& expression) {

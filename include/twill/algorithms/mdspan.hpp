@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors as `cuda::std::mdspan`, without copies: the type's static extents carry over, other extents and the strides are
-// values. Back, and to mdspans of other libraries: `tensor_of` and `view_as` in tensor/borrowed.hpp. Empty where libcu++ is
-// older than mdspan.
+// Tensors as `cuda::std::mdspan`, without copies: the type's static extents carry over, other extents and the strides
+// are values. The way back, and mdspans of other libraries: `tensor_of` and `view_as` in tensor/borrowed.hpp. Empty
+// where libcu++ has no mdspan yet.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>

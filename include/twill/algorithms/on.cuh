@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thrust's algorithms on a CUDA device as twill uses it: `thrust::sort(on(Cuda{0}), ...)` runs in the order of the device's
-// stream, takes working memory from its pool, and does not make the caller wait unless it returns a value. They run on the
-// driver's current device, which has to be the one that is named (`set_device`, `DeviceGuard`). CUB takes
-// `stream_of(device)` and `working_memory(device, bytes)`. Read next: algorithms/device_iterator.hpp.
+// Thrust's algorithms on a CUDA device: `thrust::sort(on(Cuda{0}), ...)` runs in the order of the device's stream,
+// takes working memory from its pool, and makes the caller wait only if it returns a value. They run on the driver's
+// current device, which has to be the named one (`set_device`, `DeviceGuard`). CUB takes `stream_of(device)` and
+// `working_memory(device, bytes)`. Read next: algorithms/device_iterator.hpp.
 
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
@@ -21,8 +21,8 @@
 namespace twill { inline namespace v0 {
 namespace algorithms {
 
-/// Working memory for Thrust, from the pool of a device. A plain value, as Thrust copies it in functions of any kind; what
-/// it gave out is noted with the thread, which takes it back.
+/// Working memory for Thrust, from the pool of a device. A plain value, because Thrust copies it in functions of any
+/// kind; its allocations are recorded in the thread, which takes them back.
 template <class D> class PoolAllocator {
 public:
   using value_type = char;
@@ -35,7 +35,7 @@ public:
     given().emplace_back(device_, static_cast<std::size_t>(bytes));
     return static_cast<char*>(given().back().data());
   }
-  /// Keeps the memory until the stream has passed; the pool takes it back then.
+  /// Keeps the memory until the stream has passed; then the pool takes it back.
   void deallocate(char* memory, std::size_t) noexcept {
     auto& buffers = given();
     for (auto& buffer : buffers)
@@ -57,10 +57,10 @@ private:
 
 } // namespace algorithms
 
-/// The stream that this thread's work on a device goes to. throws: GpuError
+/// The stream of this thread's work on a device. throws: GpuError
 [[nodiscard]] inline cudaStream_t stream_of(Cuda device) { return current_queue(device).stream(); }
 
-/// Memory for as long as an algorithm on the device's stream needs it; it may go as soon as the algorithm was started.
+/// Memory for an algorithm on the device's stream; it may be released as soon as the algorithm was started.
 /// throws: OutOfMemoryError
 [[nodiscard]] inline memory::Buffer<Cuda> working_memory(Cuda device, std::size_t bytes) { return {device, bytes}; }
 

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an algorithm runs, chosen by an argument: `sort(x)` and `sort(x, in_sequence)` in the calling thread, `sort(x,
-// in_parallel)` on the threads of TBB. They are Thrust's host systems, named explicitly, so no macro of Thrust's has to be set
-// and a program can use both. TBB is there where TWILL_WITH_TBB is defined (twill::algorithms does so where it is found);
-// without it `in_parallel` does not compile. Read next: algorithms/sort.hpp.
+// Execution policies of algorithms, chosen by an argument: `sort(x)` and `sort(x, in_sequence)` in the calling thread,
+// `sort(x, in_parallel)` on the threads of TBB. They are Thrust's host systems, named explicitly, so that no macro of
+// Thrust's has to be set and a program can use both. TBB is used where TWILL_WITH_TBB is defined (twill::algorithms
+// defines it if TBB is found); without it `in_parallel` does not compile. Read next: algorithms/sort.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/cpu.hpp>
@@ -21,17 +21,17 @@ namespace twill { inline namespace v0 { namespace algorithms { inline namespace 
 /// The policy of one thread: elements in their order.
 struct Sequential {
   static constexpr bool is_parallel = false; ///< Whether several threads may share the work.
-  /// What Thrust calls this policy.
+  /// Thrust's policy.
   [[nodiscard]] static const auto& thrust() { return ::thrust::cpp::par; }
 };
 
-/// `Always` is true: only naming the policy asks whether it is there.
+/// `Always` is true: only naming the policy checks whether it is available.
 template <bool Always = true> struct ParallelThreads {
   static constexpr bool is_parallel = true; ///< Whether several threads may share the work.
 #if defined(TWILL_WITH_TBB)
   [[nodiscard]] static const auto& thrust() { return ::thrust::tbb::par; }
 #else
-  /// What Thrust calls this policy; only with TBB.
+  /// Thrust's policy; only with TBB.
   [[nodiscard]] static const auto& thrust() {
     static_assert(!Always,
                   "twill: in_parallel: this build has no TBB; install libtbb-dev and link twill::algorithms, or "
@@ -43,7 +43,7 @@ template <bool Always = true> struct ParallelThreads {
 /// The policy of all cores of the process, through TBB.
 using Parallel = ParallelThreads<>;
 
-/// The way round in which elements are put.
+/// The direction of an order.
 struct Ascending {};
 struct Descending {};
 
@@ -52,19 +52,19 @@ template <class O> inline constexpr bool is_policy = std::is_same_v<O, Sequentia
 /// Whether O is `Ascending` or `Descending`.
 template <class O> inline constexpr bool is_order = std::is_same_v<O, Ascending> || std::is_same_v<O, Descending>;
 
-/// What may follow the operands of an algorithm: a policy and an order, each at most once, in any order.
+/// The options of an algorithm: a policy and an order, each at most once, in any order.
 template <class... O>
 concept Options = ((is_policy<O> || is_order<O>)&&...) && ((is_policy<O> ? 1 : 0) + ... + 0) <= 1 &&
                   ((is_order<O> ? 1 : 0) + ... + 0) <= 1;
 
-/// The policy among the options O; `Sequential` where none is named.
+/// The policy among the options O; `Sequential` by default.
 template <class... O> using policy_t = std::conditional_t<(std::is_same_v<O, Parallel> || ...), Parallel, Sequential>;
 /// Whether the options ask for the reverse order.
 template <class... O> inline constexpr bool is_descending = (std::is_same_v<O, Descending> || ...);
 
-/// The order of sorting: numbers by size and NaN behind all of them; descending is the exact reverse.
+/// The order of sorting: numbers by size and NaN after all of them; descending is the exact reverse.
 template <bool IsDescending> struct Before {
-  /// Whether left stands before right.
+  /// Whether left comes before right.
   template <class T> [[nodiscard]] constexpr bool operator()(const T& left, const T& right) const {
     const T& a = IsDescending ? right : left;
     const T& b = IsDescending ? left : right;
@@ -85,7 +85,7 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// One thread, the default.
 inline constexpr algorithms::Sequential in_sequence{};
-/// All cores of the process; does not compile where TBB is missing.
+/// All cores of the process; does not compile without TBB.
 inline constexpr algorithms::Parallel in_parallel{};
 /// Smallest first, NaN last: the default.
 inline constexpr algorithms::Ascending ascending{};

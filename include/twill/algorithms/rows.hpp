@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor cut into rows along one axis, in memory of its own: what sorting and selecting along an axis work on. The axis is
-// exchanged with the last one, so the rows are contiguous whatever the strides were, and exchanged back at the end.
+// Rows of a tensor along one axis, copied for sorting and selecting. The axis is exchanged with the last one, so the
+// rows are contiguous for any strides, and exchanged back at the end. Read next: algorithms/sort.hpp.
 
 #include <twill/algorithms/policy.hpp>
 #include <twill/core/config.hpp>
@@ -27,7 +27,7 @@
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
-/// Whether the elements lie on a GPU, where kernels of its own do what Thrust does on a host device.
+/// Whether the elements are on a GPU, where twill's kernels do the work that Thrust does on a host device.
 template <class X> inline constexpr bool is_on_gpu = kernel::has_queue<typename std::remove_cvref_t<X>::device_type>;
 
 /// The operand as a tensor.
@@ -37,19 +37,19 @@ template <class X> [[nodiscard]] auto tensor_of_operand(X&& x) {
   return expr::evaluated(std::forward<X>(x));
 }
 
-/// Waits until the caller can touch the elements: those of a GPU it never does.
+/// Waits until the caller can read the elements; does nothing for a GPU, where the caller never reads them.
 template <class X> void wait_for_elements(const X& x) {
   if constexpr (!is_on_gpu<X>) synchronize(x.device());
 }
 
-/// A copy of x whose rows along the axis are contiguous: the axis and the last one exchanged.
+/// A copy of x whose rows along the axis are contiguous: the axis and the last one are exchanged.
 template <int Axis, class X> [[nodiscard]] auto copied_rows(const X& x) {
   constexpr int axis = axis_of<Axis, X::rank>;
   auto rows = x.template transpose<axis, X::rank - 1>().clone();
   wait_for_elements(rows);
   return rows;
 }
-/// The axes in their places again, row-major.
+/// The axes in their original positions, row-major.
 template <int Axis, class Rows> [[nodiscard]] auto as_before(const Rows& rows) {
   constexpr int axis = axis_of<Axis, Rows::rank>;
   return rows.template transpose<axis, Rows::rank - 1>().contiguous();

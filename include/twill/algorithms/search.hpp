@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places in sorted vectors, and counts of values: `searchsorted`, `bincount`, `histogram`, as NumPy defines them.
+// Search in sorted vectors, and value counts: `searchsorted`, `bincount`, `histogram`, as NumPy defines them.
 
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
@@ -35,7 +35,7 @@ template <Device D = Cpu> struct Histogram {
 }} // namespace twill::v0
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
-/// Before the first element that is not less, or behind the last that is not greater.
+/// Before the first element that is not less, or after the last that is not greater.
 struct Left {};
 struct Right {};
 /// Whether O names a side of equal elements.
@@ -54,11 +54,11 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// NumPy's `side='left'`, the default, and `side='right'`.
 inline constexpr algorithms::Left side_left{};
-/// Behind equal elements.
+/// After equal elements.
 inline constexpr algorithms::Right side_right{};
 
-/// Where each value would have to be put into a sorted vector (int64, in the shape of the values): before equal elements, or
-/// with the option `side_right` behind them. Both are compared in their common element type; NaN counts as the greatest.
+/// Positions for inserting the values into a sorted vector (int64, in the shape of the values): before equal elements,
+/// or after them with `side_right`. Both are compared in their common element type; NaN counts as the greatest.
 template <TensorOperand A, TensorOperand V, class... O>
 requires algorithms::SearchOptions<O...>
 [[nodiscard]] auto searchsorted(A&& sorted, V&& values, O...) {
@@ -94,7 +94,7 @@ requires algorithms::SearchOptions<O...>
   }
 }
 
-/// How often each of 0, 1, ... occurs in a vector of integers; at least `least_bins` counts. throws: ValueError (negative)
+/// The counts of 0, 1, ... in a vector of integers; at least `least_bins` of them. throws: ValueError (negative)
 template <TensorOperand X> [[nodiscard]] auto bincount(X&& x, std::int64_t least_bins = 0) {
   const auto source = algorithms::tensor_of_operand(std::forward<X>(x)).contiguous();
   using T = typename decltype(source)::value_type;
@@ -126,8 +126,8 @@ template <TensorOperand X> [[nodiscard]] auto bincount(X&& x, std::int64_t least
   }
 }
 
-/// How many elements lie in each of `bins` equally wide bins from low to high; the last bin includes high, elements outside
-/// are not counted. throws: ValueError (no bins; low above high; bounds that are not finite)
+/// The number of elements in each of `bins` equally wide bins from low to high; the last bin includes high, elements
+/// outside are not counted. throws: ValueError (no bins; low above high; bounds that are not finite)
 template <TensorOperand X> [[nodiscard]] auto histogram(X&& x, std::int64_t bins, double low, double high) {
   if (bins < 1) throw ValueError("histogram: there are " + std::to_string(bins) + " bins; at least 1 is needed");
   if (!(low <= high) || high - high != 0 || low - low != 0)

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The greatest, the least, and the k-th of the elements along an axis, with their indices. Names, defaults and order are
-// PyTorch's: `topk` gives the greatest first, `topk(x, k, ascending)` the least first; NaN counts as the greatest; equal
-// elements come in the order of their indices.
+// Selection along an axis: the greatest, the least, and the k-th elements, with their indices. Names, defaults and
+// order are PyTorch's: `topk` gives the greatest first, `topk(x, k, ascending)` the least first; NaN counts as the
+// greatest; equal elements come in the order of their indices. Read next: algorithms/sort.hpp.
 
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
@@ -20,17 +20,17 @@
 
 namespace twill { inline namespace v0 {
 
-/// Elements, and where along the axis they were.
+/// Elements, and their positions along the axis.
 template <class Values, class Indices> struct Selected {
   Values values;   ///< the elements
-  Indices indices; ///< int64, their places along the axis
+  Indices indices; ///< int64, their positions along the axis
 };
 
 }} // namespace twill::v0
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
-/// The elements [first, first + count) along the last axis of sorted rows, with the axes in their places again.
+/// The elements [first, first + count) along the last axis of sorted rows, with the axes in their original positions.
 template <int Axis, class Rows> [[nodiscard]] auto cut(const Rows& rows, std::int64_t first, std::int64_t count) {
   return as_before<Axis>(rows(ellipsis, slice{first, first + count}));
 }
@@ -54,8 +54,8 @@ template <int Axis, bool IsDescending, class Policy, class X>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The k greatest elements along an axis, greatest first, and their indices. Options: a policy, and `ascending` for the k
-/// least. throws: ValueError (k outside 0 to the extent)    cost: a sort of each row
+/// The k greatest elements along an axis, greatest first, and their indices. Options: a policy, and `ascending` for the
+/// k least. throws: ValueError (k outside 0 to the extent)    cost: a sort of each row
 template <int Axis = -1, TensorOperand X, class... O>
 requires algorithms::Options<O...>
 [[nodiscard]] auto topk(X&& x, std::int64_t k, O...) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorting along an axis, on host devices through Thrust: `sort<0>(x)`, `argsort(x, descending)`, `sort<-1>(a * b, in_parallel)`. The sort is
-// stable, so equal elements keep their order; NaN comes last, as in NumPy, and first in descending order, as in PyTorch.
-// Operands may be expressions and views of any strides; the result is a new row-major tensor.
-// Read next: algorithms/select.hpp, algorithms/unique.hpp.
+// Sorting along an axis, on host devices through Thrust: `sort<0>(x)`, `argsort(x, descending)`.
+// The sort is stable, so equal elements keep their order; NaN comes last, as in NumPy, and first in descending order,
+// as in PyTorch. Operands may be expressions and views of any strides, `sort<-1>(a * b, in_parallel)`; the result is a
+// new row-major tensor. Read next: algorithms/select.hpp, algorithms/unique.hpp.
 
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>

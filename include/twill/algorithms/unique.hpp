@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The distinct elements of a tensor in order, and where and how often each occurs. Names are those of NumPy 2; as in its
-// `unique`, all NaN count as one value, which comes last.
+// Distinct elements of a tensor in order, their positions and counts. Names are those of NumPy 2; as in NumPy's
+// `unique`, all NaN count as one value, which comes last. Read next: algorithms/search.hpp.
 
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
@@ -20,13 +20,13 @@
 
 namespace twill { inline namespace v0 {
 
-/// Distinct values in order; for each the index of its first occurrence in row-major order and how often it occurs; and for
-/// each element of the source which of them it is, in the source's shape.
+/// Distinct values in order; for each the index of its first occurrence in row-major order and its count; and for each
+/// element of the source the number of its value, in the source's shape.
 template <Scalar T, AnyShape S, Device D = Cpu> struct Unique {
   Tensor<T, D, Shape<dyn>> values;             ///< ascending, each once
-  Tensor<std::int64_t, D, Shape<dyn>> indices; ///< where each value stands first, in row-major order
-  Tensor<std::int64_t, D, S> inverse_indices;  ///< which value each element of the source is
-  Tensor<std::int64_t, D, Shape<dyn>> counts;  ///< how often each value occurs
+  Tensor<std::int64_t, D, Shape<dyn>> indices; ///< the first position of each value, in row-major order
+  Tensor<std::int64_t, D, S> inverse_indices;  ///< the number of the value that each element of the source has
+  Tensor<std::int64_t, D, Shape<dyn>> counts;  ///< the count of each value
 };
 
 }} // namespace twill::v0

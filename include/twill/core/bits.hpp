@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts of bits that hosts and GPUs agree on. In device code, nvcc 13 folds std::bit_width and its kin of libstdc++ into
-// constants for 64-bit numbers, without a word: they choose a branch by the widest type, which the device's front end takes for
-// known. The compiler's own function is translated rightly, so code that a kernel may reach counts bits here alone
-// (tools/checks/device_code.py). Read next: kernel/sampling.hpp.
+// Bit counts for host and device code. In device code, nvcc 13 silently folds std::bit_width and similar functions of
+// libstdc++ into constants for 64-bit numbers: they choose a branch by the widest type, which the device's front end
+// takes for known. The compiler's own function is translated correctly, so all code that a kernel may reach counts bits
+// with this file (checked by tools/checks/device_code.py). Read next: kernel/sampling.hpp.
 
 #include <cstdint>
 

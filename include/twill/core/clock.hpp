@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The time that has passed, for rates, waits and reports. The system's monotonic clock is asked directly: <chrono> brings
-// calendars, time zones and formatting into every file that includes it, which is a tenth of what a file may cost to compile.
+// Monotonic clock for rates, waits and reports. It calls the system's clock directly: <chrono> brings calendars, time
+// zones and formatting into every file that includes it, which is a tenth of what a file may cost to compile.
 
 #include <twill/core/config.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace twill { inline namespace v0 {
 
-/// Seconds since some fixed moment; they never run backwards. Only differences mean anything.
+/// Seconds since a fixed moment; they never run backwards. Only differences have a meaning.
 /// cost: some 20 ns
 [[nodiscard]] double steady_seconds();
 

@@ -1,15 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only file with macros. It names the instruction set a translation unit is compiled for, so that kernels of
-// differently compiled files never share code, and hides what differs between compilers. Everything else in twill is
-// spelled in plain C++20. Read next: core/dtype.hpp.
+// Configuration macros; no other file defines any. They name the instruction set of a translation unit, so that kernels
+// of differently compiled files never share code, and hide the differences between compilers. Everything else in twill
+// is plain C++20. Read next: core/dtype.hpp.
 
 /// The version of the binary interface; the inline namespace `v0` of every header carries it.
 #define TWILL_VERSION "0.1.0"
 
-/// The inline namespace of kernels and vector math: one name for each instruction set, and one for files that count what
-/// kernels access, so that their kernels meet no others.
+/// The inline namespace of kernels and vector math: one name for each instruction set, and one for files that count the
+/// accesses of kernels, so that their kernels stay separate.
 #if defined(TWILL_COUNT_ACCESS)
 #define TWILL_ISA counting
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
@@ -37,8 +37,8 @@
 #define TWILL_DEVICE_CODE 0
 #endif
 
-/// Before a loop of device code: kept a loop, because its body is long or its count small; or written out, because what it
-/// indexes lives in registers.
+/// Placed before a loop of device code: keeps the loop, because its body is long or its count small; or unrolls it,
+/// because the values that it indexes are in registers.
 #if TWILL_DEVICE_CODE
 #define TWILL_ROLLED _Pragma("unroll 1")
 #define TWILL_UNROLLED _Pragma("unroll")
@@ -47,16 +47,16 @@
 #define TWILL_UNROLLED
 #endif
 
-/// Conversions between half and float by an instruction. nvcc's front end does not know the type they need.
+/// Conversions between half and float by one instruction. nvcc's front end does not know the type that they need.
 #if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !TWILL_NVCC
 #define TWILL_HARDWARE_HALF 1
 #else
 #define TWILL_HARDWARE_HALF 0
 #endif
 
-/// Bodies that name no type of a user's live in .ipp files beside their headers. A header-only build includes them as inline
-/// functions; with TWILL_COMPILED, which the target twill::compiled sets, they are in that library alone. Files that count what
-/// kernels access have kernels of their own.
+/// Bodies that use no type of a user's are in .ipp files beside their headers. A header-only build includes them as
+/// inline functions; with TWILL_COMPILED, which the target twill::compiled sets, only that library has them. Files that
+/// count the accesses of kernels have kernels of their own.
 #if defined(TWILL_COMPILED) && !defined(TWILL_COUNT_ACCESS)
 #define TWILL_HEADER_ONLY 0
 #define TWILL_BODY
@@ -65,7 +65,7 @@
 #define TWILL_BODY inline
 #endif
 
-/// Quick builds, see compile/quick.hpp: the interpreter of programs is in the compiled library.
+/// Quick builds: the interpreter of programs is in the compiled library. See compile/quick.hpp.
 #if defined(TWILL_QUICK) && TWILL_QUICK && !TWILL_HEADER_ONLY
 #define TWILL_IS_QUICK 1
 #elif defined(TWILL_QUICK) && TWILL_QUICK && !defined(TWILL_COMPILED)
@@ -74,32 +74,32 @@
 #define TWILL_IS_QUICK 0
 #endif
 
-/// Before an explicit instantiation for host devices, which the compiled library has.
+/// Placed before an explicit instantiation for host devices, which the compiled library has.
 #if defined(TWILL_BUILDS_INSTANCES)
 #define TWILL_INSTANCE
 #else
 #define TWILL_INSTANCE extern
 #endif
 
-/// A constexpr function that the compiled library has for use at run time: files that are not optimised emit none of it. The
-/// optimiser would inline every call of such a function.
+/// A constexpr function that the compiled library provides at run time: files that are not optimised emit no code for
+/// it. The optimiser would inline every call of such a function.
 #if defined(TWILL_BUILDS_CONSTEXPR)
 #define TWILL_CONSTEXPR __attribute__((used)) constexpr
 #elif TWILL_HEADER_ONLY || defined(__OPTIMIZE__)
 #define TWILL_CONSTEXPR constexpr
-#elif defined(__clang__) // which asks for the word
+#elif defined(__clang__) // clang requires the word
 #define TWILL_CONSTEXPR __attribute__((gnu_inline)) inline constexpr
 #else
 #define TWILL_CONSTEXPR __attribute__((gnu_inline)) constexpr
 #endif
 
-/// Visible across shared libraries built with hidden visibility: there is one pool and one registry a process.
+/// Visible across shared libraries built with hidden visibility: a process has one pool and one registry.
 #define TWILL_EXPORT __attribute__((visibility("default")))
 
-/// Inlined even where the compiler's cost model hesitates: the bodies of vector kernels.
+/// Always inlined, even where the compiler's cost model hesitates: the bodies of vector kernels.
 #define TWILL_INLINE inline __attribute__((always_inline))
 
-/// Before a loop over registers of a GPU, which has to be unrolled away; host compilers decide for themselves.
+/// Placed before a loop over registers of a GPU, which has to be unrolled; host compilers decide for themselves.
 #if defined(__CUDA_ARCH__)
 #define TWILL_UNROLL _Pragma("unroll")
 #define TWILL_NO_UNROLL _Pragma("unroll 1")
@@ -110,6 +110,6 @@
 #define TWILL_ASSUME_GLOBAL(address) static_cast<void>(address)
 #endif
 
-/// Start-up and error paths: called rather than inlined and compiled for size, so that the optimiser spends its time on
-/// what runs often, in each of the many files that include such a path.
+/// Marks start-up and error paths: called rather than inlined and compiled for size, so that the optimiser spends its
+/// time on code that runs often, in each of the many files that include such a path.
 #define TWILL_COLD __attribute__((cold, noinline))

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The eight element types and their run-time names. A `Scalar` is a type a tensor can hold; a `DType` is its value-level
-// twin, used where types cannot go: in graphs, files and messages. The order of the enumerators is the order of promotion
+// Element types and their run-time names. A `Scalar` is a type that a tensor can hold; a `DType` is its value-level
+// twin for graphs, files and messages, which hold no types. The order of the enumerators is the order of promotion
 // ranks within a kind. Read next: core/promotion.hpp.
 
 #include <twill/core/half.hpp>
@@ -59,7 +59,7 @@ template <DType D> using scalar_t = typename detail::ScalarOf<D>::type;
   return sizes[static_cast<int>(dtype)];
 }
 
-/// Whether it is float16, bfloat16, float32 or float64.
+/// Whether the type is float16, bfloat16, float32 or float64.
 [[nodiscard]] constexpr bool is_floating(DType dtype) { return dtype >= DType::float16; }
 
 /// The NumPy name: "float32", "bool", "bfloat16".

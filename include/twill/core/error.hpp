@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every run-time error of twill is one of these exceptions. A message reads "where: what is required; what to do" and
-// carries both values. Nothing aborts and nothing prints, except warnings through the replaceable sink at the end.
+// Exceptions for every run-time error of twill. A message reads "where: what is required; what to do" and carries both
+// values. Nothing aborts and nothing prints, except warnings through the replaceable sink at the end.
 
 #include <twill/core/config.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A string as a template argument: the name of a dimension, the pattern of an `einsum`. Types that carry one never become
+// Strings as template arguments: the name of a dimension, the pattern of an `einsum`. Types that carry one never become
 // arguments of a kernel.
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace twill { inline namespace v0 {
 
 /// A string as a template argument.
 template <std::size_t N> struct FixedString {
-  char characters[N]{}; ///< with a zero behind the last
-  /// Of a literal, so that `Dim<"batch">` can be written.
+  char characters[N]{}; ///< with a zero after the last
+  /// Takes a literal, so that `Dim<"batch">` can be written.
   constexpr FixedString(const char (&text)[N]) {
     for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
   }
-  /// The characters, without the zero behind them.
+  /// The characters, without the final zero.
   [[nodiscard]] constexpr std::string_view view() const { return {characters, N - 1}; }
 };
 

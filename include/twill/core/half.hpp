@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two 16-bit floating types: `half` (IEEE binary16) and `bfloat16` (the upper half of a float). They are storage: every
+// Two 16-bit floating types: `half` (IEEE binary16) and `bfloat16` (the upper half of a float). They are storage: every
 // operation widens to float, computes there and rounds once, to nearest with ties to even. Conversions work in constant
-// expressions and give the same bits there, in software and in hardware; a NaN stays a NaN and becomes quiet.
+// expressions and give equal bits there, in software and in hardware; a NaN stays a NaN and becomes quiet.
 // Read next: core/dtype.hpp.
 
 #include <twill/core/config.hpp>
@@ -18,8 +18,8 @@ namespace twill { inline namespace v0 {
 
 namespace detail {
 
-/// The bits of a double that a rounding to 16 bits cannot need, and all of them together in the next one: cut off there, the
-/// value is a float or too small or large for 16 bits, and rounds from there as it would have from all of its bits.
+/// The bits of a double that a rounding to 16 bits does not need. When they are cut off and their union is set as the
+/// next bit, the value is a float or too small or large for 16 bits, and rounds as it would with all of its bits.
 /// Source: Boldo and Melquiond, "When double rounding is odd" (2005).
 inline constexpr std::uint64_t rest_of_double = (std::uint64_t{1} << 40) - 1;
 [[nodiscard]] constexpr std::uint64_t rounded_to_odd(std::uint64_t bits) {
@@ -71,9 +71,9 @@ struct half {
   std::uint16_t bits = 0; ///< sign, 5 of the exponent, 10 of the fraction
 
   constexpr half() = default;
-  /// Rounds to nearest, ties to even; what is too large becomes infinite.
+  /// Rounds to nearest, ties to even; values that are too large become infinite.
   TWILL_INLINE constexpr explicit half(float value) : bits{round(value)} {}
-  /// Rounds once, as if there were no float between.
+  /// Rounds once, without a float in between.
   constexpr explicit half(double value) : half{detail::round_to_odd(value)} {}
   /// Rounds once; integers beyond 65504 become infinite.
   template <std::integral T> constexpr explicit half(T value) : half{static_cast<double>(value)} {}
@@ -120,9 +120,9 @@ struct bfloat16 {
   std::uint16_t bits = 0; ///< the upper half of a float's
 
   constexpr bfloat16() = default;
-  /// Rounds to nearest, ties to even; what is too large becomes infinite.
+  /// Rounds to nearest, ties to even; values that are too large become infinite.
   constexpr explicit bfloat16(float value) : bits{round(value)} {}
-  /// Rounds once, as if there were no float between.
+  /// Rounds once, without a float in between.
   constexpr explicit bfloat16(double value) : bfloat16{detail::round_to_odd(value)} {}
   /// Rounds once, from any integer.
   template <std::integral T> constexpr explicit bfloat16(T value) : bfloat16{static_cast<double>(value)} {}
@@ -156,13 +156,13 @@ private:
 template <class T>
 concept NarrowFloat = std::same_as<T, half> || std::same_as<T, bfloat16>;
 
-// Comparisons need nothing here: both sides widen to float. A narrow operand beside a float or an integer gives a float.
+// Comparisons need no code: both sides widen to float. A narrow operand with a float or an integer gives a float.
 /// Computes in float and rounds the result once.
 template <NarrowFloat T> [[nodiscard]] constexpr T operator+(T left, T right) { return T{float{left} + float{right}}; }
 template <NarrowFloat T> [[nodiscard]] constexpr T operator-(T left, T right) { return T{float{left} - float{right}}; }
 template <NarrowFloat T> [[nodiscard]] constexpr T operator*(T left, T right) { return T{float{left} * float{right}}; }
 template <NarrowFloat T> [[nodiscard]] constexpr T operator/(T left, T right) { return T{float{left} / float{right}}; }
-/// Flips the sign, that of NaN as well.
+/// Flips the sign, also of NaN.
 template <NarrowFloat T> [[nodiscard]] constexpr T operator-(T value) {
   return T::from_bits(static_cast<std::uint16_t>(value.bits ^ 0x8000U));
 }

@@ -1,15 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files compiled for different instruction sets share types and state and no code that leads to a kernel: such functions
-// stand in an inline namespace that is named after the instruction set. A member function of a shared type cannot, so it
-// has a last template parameter that nobody names, `class Isa = InstructionSet`, which makes its name differ as well.
+// Instruction sets as types. Files compiled for different instruction sets share types and state, but no code that
+// leads to a kernel: such functions are in an inline namespace named after the instruction set. A member function of a
+// shared type has a last template parameter instead, `class Isa = InstructionSet`, which makes its name differ too.
 
 #include <twill/core/config.hpp>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// What this file is compiled for, as a type.
+/// The instruction set for which this file is compiled, as a type.
 struct InstructionSet;
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A growing array for constant evaluation. Passes over traced graphs run inside the compiler, where every call of a
+// Growing array for constant evaluation. Passes over traced graphs run inside the compiler, where every call of a
 // function is a step of a limited number: std::vector takes about ten calls to append one element, this takes three. It
-// also costs less to instantiate, which matters to every file that includes a graph. Names are those of std::vector; there
-// is no exception safety, because copying what it holds does not fail. nvcc 13 forgets to destroy some lists, and finds
-// their memory leaking: members of aggregates, so a struct with lists declares a default constructor; and on large graphs
-// what is alive at an early return, and a temporary that a loop runs over. Read next: graph/graph.hpp.
+// also costs less to instantiate, which matters to every file that includes a graph. Names are those of std::vector;
+// there is no exception safety, because copying the elements does not fail. nvcc 13 forgets to destroy some lists, and
+// then reports a leak: members of aggregates, so a struct with lists declares a default constructor; and, on large
+// graphs, lists that are alive at an early return, and a temporary that a loop runs over. Read next: graph/graph.hpp.
 
 #include <cstddef>
 #include <initializer_list>
@@ -24,25 +24,25 @@ public:
   T* items = nullptr; ///< `data()` without a call: passes that index often save half their time in constant evaluation
 
   constexpr List() = default;
-  /// So many copies of a value.
+  /// `count` copies of a value.
   constexpr List(std::size_t count, const T& value) { resize(count, value); }
-  /// Of the elements in braces.
+  /// The elements in braces.
   constexpr List(std::initializer_list<T> values) { append(values.begin(), values.end()); }
   /// Copies the elements.
   constexpr List(const List& other) { append(other); }
-  /// Takes the elements; the other is empty then.
+  /// Takes the elements and leaves the other list empty.
   constexpr List(List&& other) noexcept : items{other.items}, size_{other.size_}, capacity_{other.capacity_} {
     other.items = nullptr;
     other.size_ = other.capacity_ = 0;
   }
-  /// Copies the elements into the memory that is there, where they fit.
+  /// Copies the elements into the existing memory, where they fit.
   constexpr List& operator=(const List& other) {
     if (this == &other) return *this;
     clear();
     append(other);
     return *this;
   }
-  /// Takes the elements; the other is empty then.
+  /// Takes the elements and leaves the other list empty.
   constexpr List& operator=(List&& other) noexcept {
     swap(other);
     return *this;
@@ -53,7 +53,7 @@ public:
     if (capacity_ != 0) release(items, capacity_);
   }
 
-  /// How many elements there are.
+  /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
   [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
   /// The first element; null for a list that never had one.
@@ -101,7 +101,7 @@ public:
   constexpr void reserve(std::size_t count) {
     if (count > capacity_) move_to(count);
   }
-  /// requires: the value is not of this list
+  /// requires: the value is not in this list
   constexpr void resize(std::size_t count, const T& value = T{}) {
     if (count > capacity_) move_to(count);
     if constexpr (is_plain) {
@@ -112,7 +112,7 @@ public:
       while (size_ < count) put(value);
     }
   }
-  /// requires: the range is not of this list
+  /// requires: the range is not in this list
   constexpr void append(const T* first, const T* last) {
     if (first == last) return;
     if (const std::size_t count = size_ + static_cast<std::size_t>(last - first); count > capacity_) grow(count);
@@ -149,7 +149,7 @@ public:
   }
 
 private:
-  // Numbers need no construction: a plain store is the cheapest step there is.
+  // Numbers need no construction: a plain store is the cheapest step.
   static constexpr bool is_plain = std::is_arithmetic_v<T>;
 
   template <class U> constexpr void put(U&& value) {
@@ -164,7 +164,7 @@ private:
     static_cast<void>(i);
   }
   constexpr void grow(std::size_t count) {
-    // Room costs constant evaluation nothing, moving does.
+    // In constant evaluation memory costs nothing, moving elements does.
     std::size_t capacity = capacity_ == 0 ? 8 : capacity_ * 4;
     if (capacity < count) capacity = count;
     move_to(capacity);

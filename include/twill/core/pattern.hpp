@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Patterns of names, as a shell has them: they choose weights for a group of an optimiser, and layers to look at.
+// Shell patterns for names: they choose weights for a parameter group of an optimiser, and layers to inspect.
 
 #include <cstddef>
 #include <string_view>

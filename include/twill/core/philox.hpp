@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counter-based random numbers: a draw is a pure function of (seed, step, node, index), so it can be recomputed instead of
-// stored, and any split of the work over devices draws what one device would. Philox 4x32-10 from Salmon et al.,
+// Counter-based random numbers: a draw is a pure function of (seed, step, node, index), so it can be recomputed instead
+// of stored, and any split of the work over devices draws the numbers of one device. Philox 4x32-10 from Salmon et al.,
 // "Parallel random numbers: as easy as 1, 2, 3" (2011), bit for bit as Random123 and cuRAND compute it.
 
 #include <array>
@@ -51,9 +51,10 @@ namespace twill { inline namespace v0 {
   return multiply_high(upper, range) + (carried < upper * range ? 1 : 0);
 }
 
-/// A draw in [0, range): the integer part of range times a fraction of 128 random bits, a whole block, so that no value is
-/// favoured by more than 2^-64 of its probability (the multiplication of Lemire, "Fast random integer generation in an
-/// interval", 2019, with more bits in place of his rejection). The upper 53 bits of a double in [0, 1) are the range 2^53.
+/// A draw in [0, range): the integer part of range times a fraction of 128 random bits, a whole block, so that no value
+/// is favoured by more than 2^-64 of its probability (the multiplication of Lemire, "Fast random integer generation in
+/// an interval", 2019, with more bits in place of his rejection). The upper 53 bits of a double in [0, 1) are range
+/// 2^53.
 [[nodiscard]] constexpr std::uint64_t random_integer(std::uint64_t seed, std::uint32_t step, std::uint32_t node,
                                                      std::uint64_t range, std::uint64_t index) {
   const auto words =
@@ -65,7 +66,7 @@ namespace twill { inline namespace v0 {
 /// The upper 24 bits as a float in [0, 1): every value is exact, and 1 never occurs.
 [[nodiscard]] constexpr float uniform_from_bits(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24F; }
 
-/// The draw of twill: uniform in [0, 1).
+/// The uniform draw that all of twill uses, in [0, 1).
 [[nodiscard]] constexpr float random_uniform(std::uint64_t seed, std::uint32_t step, std::uint32_t node,
                                              std::uint64_t index) {
   return uniform_from_bits(random_bits(seed, step, node, index));

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which element type an operation yields. The rules are PyTorch's and stand in one table: bool below integers below
-// floating types, the wider wins within a kind, half with bfloat16 meets in float32. C++ scalars are weak: they decide only
+// Type promotion of operations. The rules are PyTorch's, in one table: bool is below integers and these below floating
+// types, the wider type wins within a kind, half with bfloat16 gives float32. C++ scalars are weak: they decide only
 // when their kind is above the tensor's (`x * 2.0` stays float32, an integer tensor times 2.0 becomes float32).
 
 #include <twill/core/dtype.hpp>
@@ -39,19 +39,19 @@ enum class Category : std::uint8_t { boolean, integer, floating };
   return is_floating(dtype) ? Category::floating : Category::integer;
 }
 
-/// The element type of an operation on a tensor and a scalar of some kind: a lifted integer is int64, a lifted float is float32.
+/// The element type of an operation on a tensor and a scalar of some kind: a lifted integer is int64, a float float32.
 [[nodiscard]] constexpr DType weak_promote(DType tensor, Category scalar) {
   if (scalar <= category(tensor)) return tensor;
   return scalar == Category::floating ? DType::float32 : DType::int64;
 }
 
-/// What `sum` and `prod` accumulate into and return: booleans and integers count in int64.
+/// The type in which `sum` and `prod` accumulate and return: booleans and integers count in int64.
 [[nodiscard]] constexpr DType sum_type(DType dtype) { return is_floating(dtype) ? dtype : DType::int64; }
 
-/// What `/`, `mean`, `exp` and their like return: booleans and integers become float32.
+/// The type that `/`, `mean`, `exp` and similar functions return: booleans and integers become float32.
 [[nodiscard]] constexpr DType floating_type(DType dtype) { return is_floating(dtype) ? dtype : DType::float32; }
 
-/// What an operation computes in: the 16-bit types compute in float32.
+/// The type in which an operation computes: the 16-bit types compute in float32.
 [[nodiscard]] constexpr DType compute_type(DType dtype) {
   return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
 }

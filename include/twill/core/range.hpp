@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A range for NVIDIA's profilers (NVTX). Files compiled with TWILL_WITH_NVTX=1 have it; others include nothing for it. Read
-// next: compile/run/ranges.hpp, kernel/launch_ranges.hpp.
+// Named ranges for NVIDIA's profilers (NVTX). Files compiled with TWILL_WITH_NVTX=1 have them; other files include
+// nothing for them. Read next: compile/run/ranges.hpp, kernel/launch_ranges.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace twill { inline namespace v0 {
 
-/// Names a time of this thread for whoever profiles the program.
+/// Names a period of this thread for a profiler.
 class ProfilerRange {
 public:
   explicit ProfilerRange(const char* name) { nvtxRangePushA(name); }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How twill refuses a program and names the values that disagree. Text of a static_assert cannot carry numbers in C++20, a
-// template that is declared and never defined can: g++, clang and nvcc print its arguments in the first line of the error.
-// A function that finds a mistake at compile time writes
+// Compile-time errors that name the values that disagree. The text of a static_assert cannot carry numbers in C++20,
+// but a template that is declared and never defined can: g++, clang and nvcc print its arguments in the first line of
+// the error. A function that finds a mistake at compile time writes
 // `static_cast<void>(sizeof(refused<Problem::axis_is_outside_the_rank, with::axis<3>, with::rank<2>>))`.
 
 #include <twill/core/dtype.hpp>
@@ -12,7 +12,7 @@
 
 namespace twill { inline namespace v0 {
 
-/// What is wrong: each enumerator is the sentence.
+/// The mistakes: each enumerator is the sentence that the compiler prints.
 enum class Problem : std::uint8_t {
   broadcast_extents_differ,
   axis_is_outside_the_rank,
@@ -49,7 +49,7 @@ enum class Problem : std::uint8_t {
   einsum_letter_has_two_extents,
 };
 
-/// The values that a refusal names.
+/// The values that an error names.
 namespace with {
 template <std::int64_t Value> struct left;
 template <std::int64_t Value> struct right;
@@ -65,7 +65,7 @@ template <DType Type> struct left_type;
 template <DType Type> struct right_type;
 } // namespace with
 
-/// Never defined: asking for its size is the error.
+/// Never defined: taking its size is the error.
 template <Problem P, class... Values> struct refused;
 
 }} // namespace twill::v0

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where executors and eager statements tell what each launch was and when it ran, while somebody records; otherwise they ask
-// one flag. The records know no device, no model and no instruction set, so one recorder takes in the runs of all threads,
-// devices and shared libraries of a process. Read next: compile/run/observer.hpp and profile/trace.hpp, which fill them,
-// and profile/trace_report.hpp, which shows them.
+// Recorder of runs. Executors and eager statements report each launch and its times to it while a recording is active;
+// otherwise they test one flag. The records know no device, no model and no instruction set, so one recorder takes the
+// runs of all threads, devices and shared libraries of a process. Read next: compile/run/observer.hpp and
+// profile/trace.hpp, which fill them, and profile/trace_report.hpp, which shows them.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -28,7 +28,7 @@ struct NodeInfo {
   std::string operation{};        ///< "matmul", "add+tanh"
   std::string layer{};            ///< the path of its scope in the model, or the parameter that it updates
   std::string_view kind{};        ///< "elementwise", "rows", "columns", "operation", "ranks", "move"
-  bool is_gradient = false;       ///< of what the layer computes
+  bool is_gradient = false;       ///< of values that the layer computes
   int slot = 0;                   ///< among the devices of the run
   int instructions = 1;           ///< that share the launch
   DType dtype = DType::float32;   ///< that it computes in
@@ -44,14 +44,14 @@ struct NodeTime {
   double end_s = 0;     ///< in seconds
 };
 
-/// A run that is done.
+/// A finished run.
 struct RecordedRun {
-  std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< what its launches are
+  std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< one entry for each launch
   std::vector<std::string> devices{};                   ///< of the slots
   bool is_update = false;                               ///< it writes weights
   std::vector<NodeTime> times{}; ///< in the order of the launches of a slot, those of loops once for each step
-  bool is_checked = false;       ///< somebody looks at what each launch has written, before the next one
-  bool is_statement = false;     ///< a launch of an eager statement, of no program
+  bool is_checked = false;       ///< the values that a launch wrote are inspected before the next launch
+  bool is_statement = false;     ///< one launch of an eager statement, not of a program
 };
 
 /// A run that may still be under way.
@@ -65,7 +65,7 @@ public:
   [[nodiscard]] virtual RecordedRun take() = 0;
 };
 
-/// A run that is over.
+/// A finished run, in the form of a pending one.
 class FinishedRun final : public PendingRun {
 public:
   explicit FinishedRun(RecordedRun run) : run_{std::move(run)} {}
@@ -80,19 +80,19 @@ class RunRecorder {
 public:
   void add(std::shared_ptr<PendingRun> run);
 
-  /// Takes the memory that a run needs here which is to be added when it has been made. throws: std::bad_alloc
+  /// Takes the memory for one run that will be added later. throws: std::bad_alloc
   void reserve();
-  /// Adds such a run, or nothing where it is null. requires: a `reserve` of its own
+  /// Adds a run, or nothing where it is null. requires: a `reserve` of its own
   void add_reserved(std::shared_ptr<PendingRun> run) noexcept;
 
-  /// A launch has run that could not be recorded.
+  /// Notes that a launch ran which could not be recorded.
   void note_lost() noexcept { lost_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
-  /// All runs so far, in the order in which they were begun, statements in which they ended; later ones are not kept.
+  /// All runs so far, ordered by their beginning, statements by their end; no later run is kept.
   [[nodiscard]] std::vector<std::shared_ptr<PendingRun>> close();
 
-  /// What the runs of a device share, such as its clock; made by `make()` for the first of them.
+  /// An object that the runs of a device share, such as its clock; made by `make()` for the first of them.
   template <class T, class Make> [[nodiscard]] std::shared_ptr<T> shared(const std::string& device, const Make& make) {
     const std::lock_guard lock{mutex_};
     std::shared_ptr<void>& known = shared_[device];
@@ -101,19 +101,19 @@ public:
   }
 
 private:
-  /// For one more run beside those that have reserved their room.
+  /// Makes room for one run beyond those that are reserved.
   void make_room();
 
   std::mutex mutex_{};
   bool is_closed_ = false;
-  std::size_t reserved_ = 0; ///< runs under way that will be added
+  std::size_t reserved_ = 0; ///< runs in progress that will be added
   std::atomic<std::int64_t> lost_{0};
   std::map<std::string, std::shared_ptr<void>> shared_{};
   std::vector<std::shared_ptr<PendingRun>> runs_{};
 };
 
-/// Room for a run among those of a recorder, from before the run begins, so that telling of it cannot fail. requires: the
-/// recorder outlives it
+/// Reserved place of a run in a recorder, taken before the run begins, so that adding the run cannot fail.
+/// requires: the recorder outlives it
 class RunPlace {
 public:
   /// throws: std::bad_alloc
@@ -122,7 +122,7 @@ public:
   RunPlace& operator=(const RunPlace&) = delete;
   ~RunPlace() { fill(nullptr); }
 
-  /// The run was made. Once.
+  /// Adds the finished run. Called once.
   void fill(std::shared_ptr<PendingRun> run) noexcept;
 
 private:
@@ -142,16 +142,16 @@ TWILL_EXPORT inline std::atomic<bool> is_recording_runs{false};
 }
 } // namespace detail
 
-/// Whether somebody records. cost: one load
+/// Whether a recording is active. cost: one load
 [[nodiscard]] inline bool records_runs() { return detail::is_recording_runs.load(std::memory_order_relaxed); }
 
-/// Who records, null when nobody does any more.
+/// The active recorder, null when the recording has ended.
 [[nodiscard]] std::shared_ptr<RunRecorder> run_recorder();
 
 /// Records the runs of all threads while it lives.
 class RecordingRuns {
 public:
-  /// throws: ValueError when somebody else records
+  /// throws: ValueError when another recording is active
   explicit RecordingRuns(std::shared_ptr<RunRecorder> recorder);
   RecordingRuns(const RecordingRuns&) = delete;
   RecordingRuns& operator=(const RecordingRuns&) = delete;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Shape<2, dyn, 3>` is the shape of a tensor as far as the compiler knows it: every extent is a number or `dyn`. `Dims`
-// is the run-time twin: a rank and that many extents, a plain value that graphs, kernels and messages use. Both follow
-// NumPy: row-major, broadcasting from the right. Read next: tensor/tensor.hpp.
+// Shapes of tensors. `Shape<2, dyn, 3>` is the shape as far as the compiler knows it: every extent is a number or
+// `dyn`. `Dims` is the run-time twin: a rank and that many extents, a plain value for graphs, kernels and messages.
+// Both follow NumPy: row-major, broadcasting from the right. Read next: tensor/tensor.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -22,7 +22,7 @@ inline constexpr int max_rank = 8;
 
 /// Extents at run time.
 struct Dims {
-  int rank = 0;                                 ///< how many extents count, at most `max_rank`
+  int rank = 0;                                 ///< the number of extents that count, at most `max_rank`
   std::array<std::int64_t, max_rank> extents{}; ///< those beyond the rank are zero
 
   constexpr Dims() = default;
@@ -62,12 +62,12 @@ struct Dims {
 /// "(2, 3)", "(7,)" or "()", as NumPy prints shapes.
 [[nodiscard]] std::string to_string(const Dims& dims);
 
-/// A shape in a type; `dyn` marks the extents that only the run time knows.
+/// A shape as a type; `dyn` marks the extents that are known only at run time.
 template <std::int64_t... Extents> struct Shape {
   static_assert(((Extents >= 0 || Extents == dyn) && ...), "twill: an extent is at least 0, or dyn");
   static_assert(sizeof...(Extents) <= max_rank, "twill: a tensor has at most 8 dimensions");
 
-  static constexpr int rank = static_cast<int>(sizeof...(Extents)); ///< How many axes there are.
+  static constexpr int rank = static_cast<int>(sizeof...(Extents)); ///< The number of axes.
   static constexpr bool is_static = ((Extents != dyn) && ...);      ///< Whether no extent is `dyn`.
   /// The extents in order; `dyn` where one is known only at run time.
   static constexpr std::array<std::int64_t, sizeof...(Extents)> extents{Extents...};

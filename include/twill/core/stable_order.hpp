@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts what is not many, or not often sorted: reports, file headers, recorded events. The sort itself works on numbers of
-// elements and asks through a pointer, so it is compiled once; std::stable_sort is compiled anew for each type and each order,
-// in every file that includes the function around it. Read next: core/list.hpp, which exists for the same reason.
+// Stable sort for short or rarely sorted sequences: reports, file headers, recorded events. It works on element numbers
+// and compares through a pointer, so it is compiled once; std::stable_sort is compiled for each type and each order, in
+// every file that includes the function around it. Read next: core/list.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
@@ -15,15 +15,15 @@
 namespace twill { inline namespace v0 {
 
 namespace detail {
-/// Whether the element of one number comes before that of another, by what the context points to.
+/// Whether the element numbered `left` comes before the element numbered `right`, decided with `context`.
 using ComesBefore = bool (*)(const void* context, std::size_t left, std::size_t right);
 
-/// The numbers of `count` elements in their order; equal ones keep theirs. Merges runs of 1, 2, 4, … numbers.
+/// The numbers of `count` elements in sorted order; equal elements keep their order. Merges runs of 1, 2, 4, … numbers.
 [[nodiscard]] List<std::size_t> stable_order(std::size_t count, ComesBefore before, const void* context);
 } // namespace detail
 
-/// Brings the elements of a contiguous sequence into the order in which none comes before its predecessor; equal ones keep
-/// theirs. `before(left, right)` says whether one element comes before another.
+/// Sorts a contiguous sequence; equal elements keep their order. `before(left, right)` says whether one element comes
+/// before another.
 /// cost: n log n comparisons, n moves, memory for two numbers for each element    throws: std::bad_alloc
 template <class Sequence, class Before> void sort_stably(Sequence& sequence, const Before& before) {
   auto* const elements = sequence.data();
@@ -40,7 +40,7 @@ template <class Sequence, class Before> void sort_stably(Sequence& sequence, con
         return (*sorted.before)(sorted.elements[left], sorted.elements[right]);
       },
       &context);
-  // Each cycle of the permutation begins with one element put aside; what is in place refers to itself.
+  // Each cycle of the permutation begins with one element put aside; an element in place refers to itself.
   for (std::size_t begin = 0; begin < from.size(); ++begin) {
     if (from[begin] == begin) continue;
     Element aside = std::move(elements[begin]);

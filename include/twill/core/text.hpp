@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts messages together: `join_text({"index ", i, " is outside of ", n, " elements"})`. Chains of `+` and `std::to_string`
-// say the same, but each of them is compiled into hundreds of instructions wherever a message can arise; this is one
-// call, and one function a program. Read next: core/error.hpp.
+// Text concatenation for messages: `join_text({"index ", i, " is outside of ", n, " elements"})`. Chains of `+` and
+// `std::to_string` are compiled into hundreds of instructions wherever a message can arise; this is one call, and one
+// function in a program. Read next: core/error.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -17,11 +17,11 @@
 
 namespace twill { inline namespace v0 {
 
-/// A number that is written in decimal. Characters and truth values are none.
+/// A number that is written in decimal. Characters and truth values do not count as numbers.
 template <class T>
 concept DecimalNumber = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
 
-/// A piece of text, which has to outlive the part, or a number.
+/// A piece of text or a number. requires: the text outlives the part
 class TextPart {
 public:
   constexpr TextPart(std::string_view text) : text_{text.empty() ? "" : text.data()}, size_{text.size()} {}
@@ -35,7 +35,7 @@ public:
       }
   }
 
-  /// How many characters the part has.
+  /// The number of characters of the part.
   [[nodiscard]] constexpr std::size_t size() const {
     if (text_ != nullptr) return size_;
     std::size_t characters = negative_ ? 2 : 1;
@@ -43,7 +43,7 @@ public:
     return characters;
   }
 
-  /// Writes them and returns the place behind.
+  /// Writes the characters and returns the position after them.
   char* write(char* to) const;
 
 private:
@@ -53,7 +53,7 @@ private:
   bool negative_ = false;
 };
 
-/// The parts, one behind the other.
+/// The parts, concatenated.
 [[nodiscard]] std::string join_text(std::initializer_list<TextPart> parts);
 
 }} // namespace twill::v0

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of unknown origin made UTF-8, so that whoever parses it strictly takes it: names of users, paths, and texts that were
-// cut after so many bytes. What is UTF-8 stays as it is. Read next: profile/trace_events.hpp.
+// UTF-8 repair of text of unknown origin, so that strict parsers accept it: user names, paths, and texts cut after a
+// number of bytes. Valid UTF-8 stays as it is. Read next: profile/trace_events.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -13,7 +13,7 @@
 namespace twill { inline namespace v0 {
 
 namespace detail {
-/// The bytes of the character with which a text begins, 0 where that is none (RFC 3629, section 4).
+/// The bytes of the character with which a text begins, 0 where no valid character begins (RFC 3629, section 4).
 [[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned first = byte(0);
@@ -30,7 +30,7 @@ namespace detail {
 }
 } // namespace detail
 
-/// The text with U+FFFD for each byte that belongs to no character.
+/// The text with U+FFFD in place of each byte that belongs to no character.
 [[nodiscard]] std::string repaired_utf8(std::string_view text);
 
 }} // namespace twill::v0

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies between devices. A copy is work of both devices: it starts after everything given to the source and to the
-// destination before it, and everything given to either afterwards comes after it, so no stream ever reads a half-written
-// tensor. With `non_blocking` the caller does not wait; the order is the same. A kind adds its own overloads of
-// `copy_bytes`, found by the types of both devices. Read next: device/device.hpp.
+// destination before it, and everything given to either afterwards comes after it, so no stream ever reads a
+// half-written tensor. With `non_blocking` the caller does not wait; the order does not change. A kind adds its own
+// overloads of `copy_bytes`, found by the types of both devices. Read next: device/device.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -18,16 +18,16 @@
 
 namespace twill { inline namespace v0 {
 
-/// How a tensor is copied to another device.
+/// Options of a copy to another device.
 struct CopyOptions {
   bool non_blocking = false; ///< return before the copy is done; both buffers must live until it is
 };
 
 namespace detail {
-/// Splits a copy over the team, once it is long enough to be worth waking it.
+/// Splits a copy over the team if it is long enough to be worth waking it.
 void copy_on_team(const Team& team, void* to, const void* from, std::size_t bytes);
 
-/// A copy that waits for its source. One type of task, so that devices are taught to run but one.
+/// A copy that waits for its source. A single task type, so that devices compile code for only one.
 struct LateCopy {
   Cpu::Event source_ready{};
   void* to = nullptr;
@@ -42,20 +42,19 @@ struct LateCopy {
 void copy_bytes(Cpu to_device, void* to, Cpu from_device, const void* from, std::size_t bytes,
                 CopyOptions options = {});
 
-/// A copy that is work of the device to which it goes alone, behind what `ready` says. The other's work goes on beside it; whoever
-/// overwrites the source waits for the event. On a host device, whose work is the caller's, the caller waits and copies.
+/// A copy as work of the destination alone, after `ready`. The source's other work goes on; code that overwrites the
+/// source waits for the event. On a host device, whose work is the caller's, the caller waits and copies.
 Cpu::Event pull_bytes(Cpu to_device, void* to, Cpu, const void* from, std::size_t bytes,
                       std::span<const Cpu::Event> ready);
 
-/// Within `Meta` there is nothing to copy.
+/// Does nothing: a copy within `Meta` has no bytes.
 inline void copy_bytes(Meta, void*, Meta, const void*, std::size_t, CopyOptions = {}) {}
 
-/// Into `Meta` nothing is copied: the bytes are dropped.
+/// Does nothing: bytes copied to `Meta` are dropped.
 template <DeviceName D>
 requires D::has_memory void copy_bytes(Meta, void*, const D&, const void*, std::size_t, CopyOptions = {}) {}
 
-/// Out of `Meta` there is nothing to read.
-/// throws: DeviceError
+/// A copy out of `Meta`, which has no bytes to read. throws: DeviceError
 template <DeviceName D>
 requires D::has_memory void copy_bytes(const D& to_device, void*, Meta from_device, const void*, std::size_t bytes,
                                        CopyOptions = {}) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The current device of each kind, per thread, as `torch.cuda.current_device` has it, and what every kind shares because it
-// follows from `D::kind`, `D::count()` and the ordinal: names, existence, equality of operands' devices. The functions a
-// kind adds of its own are found by overload; call them unqualified. Read next: device/device.hpp.
+// Current device of each kind, per thread, as in `torch.cuda.current_device`, and functions that all kinds share
+// because they follow from `D::kind`, `D::count()` and the ordinal: names, existence, equality of operands' devices.
+// Additional functions of a kind are found by overload; call them unqualified. Read next: device/device.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -35,7 +35,7 @@ template <DeviceName D> [[nodiscard]] int device_count() { return D::count(); }
 /// Whether this process has any device of the kind.
 template <DeviceName D> [[nodiscard]] bool is_available() { return D::count() > 0; }
 
-/// Whether this very device exists.
+/// Whether this device exists.
 template <DeviceName D> [[nodiscard]] bool is_available(const D& device) {
   return device.index >= 0 && device.index < D::count();
 }
@@ -48,12 +48,12 @@ namespace detail {
 
 } // namespace detail
 
-/// throws: DeviceError unless the device exists, naming it and what there is instead
+/// throws: DeviceError unless the device exists, naming it and the available devices
 template <DeviceName D> void require_exists(const D& device, std::string_view where) {
   if (!is_available(device)) detail::refuse_missing_device(where, D::kind, device.index, D::count());
 }
 
-/// throws: DeviceError naming both devices unless the operands of an operation lie on the same one
+/// throws: DeviceError naming both devices unless the operands of an operation are on one device
 template <DeviceName D> void require_same_device(std::string_view operation, const D& left, const D& right) {
   if (!(left == right)) detail::refuse_two_devices(operation, D::kind, left.index, right.index);
 }
@@ -62,13 +62,12 @@ namespace detail {
 template <class D> TWILL_EXPORT inline constinit thread_local int current_index = 0;
 }
 
-/// The device of the kind that this thread uses unless told otherwise; ordinal 0 at first. Inside a submitted task it is
-/// the task's device.
+/// The device of the kind that this thread uses by default; ordinal 0 at first. Inside a submitted task it is the
+/// task's device.
 template <DeviceName D> [[nodiscard]] D current_device() { return D{detail::current_index<D>}; }
 
-/// Makes a device the current one of its kind for this thread. A kind that has a driver to tell overloads `activate`,
-/// and `activate_again` for the way back, which does not throw.
-/// throws: DeviceError when the device does not exist
+/// Makes a device the current one of its kind for this thread. A kind whose driver needs to know overloads `activate`,
+/// and `activate_again` for the way back, which does not throw. throws: DeviceError when the device does not exist
 template <DeviceName D> void set_device(const D& device) {
   require_exists(device, "set_device");
   if constexpr (requires { activate(device); }) activate(device);
@@ -78,7 +77,7 @@ template <DeviceName D> void set_device(const D& device) {
 /// Makes a device current for a scope and restores the previous one afterwards.
 template <DeviceName D> class DeviceGuard {
 public:
-  /// Makes the device current; the destructor restores the one before.
+  /// Makes the device current; the destructor restores the previous one.
   explicit DeviceGuard(const D& device) : previous_{current_device<D>()} { set_device(device); }
   ~DeviceGuard() {
     if constexpr (requires { activate_again(previous_); }) activate_again(previous_); // does not throw

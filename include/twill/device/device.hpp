@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device kind must offer, so that memory, tensors, models and wrappers are generic in it. A kind is a small value
-// type with an ordinal; the functions are found by overload, so generic code calls them unqualified. What a compiler
-// cannot check: work launched on a device is ordered, a recorded event passes when all work before it is done, and copies
-// are ordered with the work of both devices. Read next: device/cpu/cpu.hpp.
+// Device concepts: the requirements on a device kind, so that memory, tensors, models and wrappers are generic in it. A
+// kind is a small value type with an ordinal; the functions are found by overload, so generic code calls them
+// unqualified. Not checked by the compiler: work launched on a device is ordered, a recorded event passes when all work
+// before it is done, and copies are ordered with the work of both devices. Read next: device/cpu/cpu.hpp.
 
 #include <twill/device/copy.hpp>
 #include <twill/device/cpu/cpu.hpp>
@@ -22,7 +22,7 @@
 
 namespace twill { inline namespace v0 {
 
-/// Where a pool gets its memory from.
+/// A source of a pool's memory.
 template <class U>
 concept MemorySource = requires(U& source, const U& seen, void* memory, std::size_t bytes) {
   { source.allocate(bytes) } -> std::same_as<void*>; // throws std::bad_alloc
@@ -58,7 +58,7 @@ concept Device = DeviceName<D> && MemorySource<typename D::Upstream> &&
   { generator(device).next() } -> std::same_as<Draw>;
 };
 
-/// A kind that kernels run on, if only in name.
+/// A kind on which kernels run, at least formally.
 template <class D>
 concept ComputeDevice = Device<D> && requires(const D& device, void (*kernel)(const team_t<D>&)) {
   launch(device, kernel);

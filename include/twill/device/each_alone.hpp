@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment's wish that each tensor gets an allocation of its own: TWILL_MEMORY=each_alone. A memory checker
-// (compute-sanitizer, AddressSanitizer) knows where an allocation ends and nothing of a pool's blocks, so an access past the
-// end of one tensor is seen only then. Programs need not be compiled again. Read next: memory/upstream.hpp.
+// Environment setting for separate allocations of all tensors: TWILL_MEMORY=each_alone. A memory checker
+// (compute-sanitizer, AddressSanitizer) knows the ends of allocations but not a pool's blocks, so only then does it see
+// an access past the end of one tensor. Programs need not be compiled again. Read next: memory/upstream.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -14,7 +14,7 @@
 
 namespace twill { inline namespace v0 {
 
-/// Whether TWILL_MEMORY is "each_alone"; read once. throws: ValueError when it is set to anything else
+/// Whether TWILL_MEMORY is "each_alone"; read once. throws: ValueError when it has any other value
 [[nodiscard]] TWILL_EXPORT inline bool each_alone_by_environment() {
   static const bool wanted = [] {
     const char* const given = std::getenv("TWILL_MEMORY");

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers are pure functions of (seed, step, node, element index), see core/philox.hpp; so all the state a device
-// keeps is a seed and a counter of draws. Equal seeds give equal numbers on every device and every kind. The seed is 0
-// until somebody sets one: runs repeat by default. Read next: core/philox.hpp.
+// Random number state of a device. Numbers are pure functions of (seed, step, node, element index), see
+// core/philox.hpp; so a device keeps only a seed and a counter of draws. Equal seeds give equal numbers on every device
+// and every kind. The seed is 0 until one is set: runs repeat by default. Read next: core/philox.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/partition.hpp>
@@ -18,16 +18,16 @@
 
 namespace twill { inline namespace v0 {
 
-/// What one random operation draws with.
+/// The inputs of one random operation.
 struct Draw {
-  std::uint64_t seed = 0; ///< as `manual_seed` set it
-  std::uint32_t step = 0; ///< how many draws came before
+  std::uint64_t seed = 0; ///< set by `manual_seed`
+  std::uint32_t step = 0; ///< the number of earlier draws
   friend constexpr bool operator==(const Draw&, const Draw&) = default;
 };
 
 namespace detail {
-/// The seed for all devices, and how often it was set: a generator that missed the last time takes it when it is used,
-/// so device kinds need not register anywhere.
+/// The seed for all devices, and how often it was set: a generator that missed the last change takes it at its next
+/// use, so device kinds need not register anywhere.
 struct SeedOfAll {
   std::mutex mutex{};
   std::uint64_t seed = 0;
@@ -46,10 +46,10 @@ public:
   /// The seed and a step number that no other draw has had.
   [[nodiscard]] Draw next();
 
-  /// Takes back what nobody has used after all, if it was the last.
+  /// Takes back an unused draw, if it was the last.
   void give_back(Draw unused);
 
-  /// What `next` would return; for checkpoints and replicas.
+  /// The next draw, without taking it; for checkpoints and replicas.
   [[nodiscard]] Draw state();
 
   /// Continues from a saved state.
@@ -75,12 +75,12 @@ template <DeviceName D> [[nodiscard]] Generator& generator(const D& device) {
   return detail::generators<D>[static_cast<std::size_t>(device.index)];
 }
 
-/// Starts the random numbers of one device anew.
+/// Restarts the random numbers of one device.
 template <DeviceName D> void manual_seed(const D& device, std::uint64_t seed) {
   generator(device).set_state({seed, 0});
 }
 
-/// Starts the random numbers of all devices of all kinds anew.
+/// Restarts the random numbers of all devices of all kinds.
 void manual_seed_all(std::uint64_t seed);
 
 }} // namespace twill::v0

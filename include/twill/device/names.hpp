@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a name typed at run time to a device type: `with_device("cpu:1", f)` calls `f(Cpu{1})`, and `f` is compiled for each
-// kind it may meet. A name is a kind, which means the current device of that kind, or a kind and an ordinal. A header that
-// adds a kind overloads `with_device` for functions that accept the new kind, by way of `visit_device`. Read next:
-// device/device.hpp.
+// Device names at run time: `with_device("cpu:1", f)` calls `f(Cpu{1})`, and `f` is compiled for each possible kind. A
+// name is a kind, which means the current device of that kind, or a kind and an ordinal. A header that adds a kind
+// overloads `with_device` for functions that accept the new kind, by means of `visit_device`.
+// Read next: device/device.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -26,8 +26,8 @@ namespace twill { inline namespace v0 {
 
 namespace detail {
 
-/// The ordinal in a name of kind `D`: nothing when the name is of another kind.
-/// throws: ValueError when what follows the kind is no ordinal, DeviceError when there is no such device
+/// The device of kind `D` with this name; nothing when the name is of another kind. throws: ValueError when the part
+/// after the kind is no ordinal, DeviceError when there is no such device
 template <DeviceName D> [[nodiscard]] std::optional<D> device_named(std::string_view name) {
   const std::string_view kind{D::kind};
   if (name.substr(0, kind.size()) != kind) return std::nullopt;
@@ -49,7 +49,7 @@ template <DeviceName D> [[nodiscard]] std::optional<D> device_named(std::string_
   return device;
 }
 
-/// How an unknown name is refused.
+/// Throws the error for an unknown name.
 [[noreturn]] void refuse_device_name(std::string_view name, std::initializer_list<std::string_view> kinds);
 
 /// Tries one kind after the other.
@@ -68,9 +68,9 @@ template <class Kind, class...> struct FirstKind { using type = Kind; };
 
 } // namespace detail
 
-/// Calls `function` with the device that `name` means, one of the given kinds, and returns its result, which is of the
+/// Calls `function` with the device that `name` means, one of the given kinds, and returns its result, which has the
 /// type that the first kind yields.
-/// throws: DeviceError for names of no such device, ValueError for an ordinal that is none
+/// throws: DeviceError for a device that does not exist, ValueError for an invalid ordinal
 template <DeviceName... Kinds, class F>
 requires(sizeof...(Kinds) > 0) auto visit_device(std::string_view name, F&& function)
     -> std::invoke_result_t<F&, typename detail::FirstKind<Kinds...>::type> {
@@ -79,7 +79,7 @@ requires(sizeof...(Kinds) > 0) auto visit_device(std::string_view name, F&& func
 }
 
 /// Calls `function` with the device that `name` means: "cpu", "cpu:1", "meta".
-/// throws: DeviceError for names of no device here, ValueError for an ordinal that is none
+/// throws: DeviceError for a device that is not available, ValueError for an invalid ordinal
 template <class F>
 requires std::invocable<F&, Cpu> && std::invocable<F&, Meta>
 auto with_device(std::string_view name, F&& function) -> std::invoke_result_t<F&, Cpu> {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of the pool. A segment is one allocation from upstream; its blocks tile it without gaps and are linked in
-// address order. A block is in use, or free and listed in the free index of the arena (the stream) it belongs to. Records
-// live apart from the memory they describe, which may be on a device, or nowhere. Read next: memory/pool.hpp.
+// Records of a memory pool. A segment is one allocation from upstream; its blocks tile it without gaps and are linked
+// in address order. A block is in use, or free and listed in the free index of its arena (its stream). Records are
+// separate from the memory that they describe, which may be on a device, or not exist. Read next: memory/pool.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -19,18 +19,18 @@ struct ArenaBase;
 
 struct Block;
 
-/// Takes blocks back that are none of their device's pool: memory that was lent, or needs more than to be listed.
+/// Takes back blocks outside their device's pool: lent memory, or blocks whose return takes more than listing.
 class BlockKeeper {
 public:
-  /// The last owner is gone.
+  /// Called when the last owner is gone.
   virtual void take_back(Block* block) noexcept = 0;
 
 protected:
   ~BlockKeeper() = default;
 };
 
-/// A piece of a segment. Everything but `owners` is guarded by the lock of the pool while the block is free, and belongs to
-/// the owner while it is in use (the neighbours excepted).
+/// A piece of a segment. While the block is free, the lock of the pool guards everything but `owners`; while it is in
+/// use, its owner owns everything but the neighbours.
 struct Block {
   std::byte* address = nullptr;
   std::size_t bytes = 0;     ///< of the piece, remainder included
@@ -42,14 +42,14 @@ struct Block {
   Block* previous_free = nullptr; ///< neighbours in a list of the free index
   Block* next_free = nullptr;
   ArenaBase* home = nullptr;     ///< the arena of the stream that may reuse it without waiting
-  void* stream_use = nullptr;    ///< what the stream policy keeps: other users, fences; null for most blocks
+  void* stream_use = nullptr;    ///< state of the stream policy: other users, fences; null for most blocks
   std::uint64_t sequence = 0;    ///< of the allocation, for snapshots
-  const char* place = nullptr;   ///< what made the allocation, where tracking is on
-  BlockKeeper* keeper = nullptr; ///< who takes it back instead of its device's pool; null for most blocks
+  const char* place = nullptr;   ///< the place that made the allocation, where tracking is on
+  BlockKeeper* keeper = nullptr; ///< takes the block back instead of its device's pool; null for most blocks
   std::atomic<std::uint32_t> owners{0};
   bool free = false;
   bool counted_as_split = false;
-  bool lent = false; ///< somebody else's memory, in which a new value is not to be put unasked
+  bool lent = false; ///< memory with another owner: no new value may be put there without the caller's consent
 
   [[nodiscard]] bool is_whole_segment() const { return previous == nullptr && next == nullptr; }
 };
@@ -58,7 +58,7 @@ struct Block {
 struct Segment {
   std::byte* address = nullptr;
   std::size_t bytes = 0;
-  std::size_t upstream_bytes = 0; ///< as asked of upstream: all of them, or those of the one request that it serves
+  std::size_t upstream_bytes = 0; ///< requested from upstream: all of them, or those of the one request that it serves
   bool small = false;
   bool alone = false; ///< serves one request, and goes back to upstream with its release
   Block* first = nullptr;
@@ -67,7 +67,7 @@ struct Segment {
 };
 
 /// Hands out records of one type and takes them back; chunks are kept until the store dies. Spare records are linked by
-/// their own `next`, which is null in a record that is handed out.
+/// their `next`, which is null in a record that is handed out.
 template <class Record> class RecordStore {
 public:
   RecordStore() = default;
@@ -77,7 +77,7 @@ public:
     while (chunks_ != nullptr) delete std::exchange(chunks_, chunks_->older);
   }
 
-  /// Makes sure that the next `count` calls of `take` succeed. throws: std::bad_alloc, nothing changed
+  /// Ensures that the next `count` calls of `take` succeed. throws: std::bad_alloc, nothing changed
   void prepare(std::size_t count) {
     while (spare_ < count) grow();
   }

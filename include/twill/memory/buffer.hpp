@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reference-counted handle to a block of a device's pool; the count lives in the block's record, so sharing costs no
-// allocation. The last owner returns the block to the pool, where work queued earlier on the same stream may still use it.
-// Handles may be copied and dropped by any thread. Read next: tensor/tensor.hpp.
+// Reference-counted handle to a block of a device's pool; the count is in the block's record, so sharing costs no
+// allocation. The last owner returns the block to the pool, where work queued earlier on the block's stream may still
+// use it. Any thread may copy and drop handles. Read next: tensor/tensor.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/memory.hpp>
@@ -17,7 +17,7 @@
 
 namespace twill { inline namespace v0 { namespace memory {
 
-/// Counted ownership of bytes of a device's pool: the last of the handles that share them gives them back.
+/// Counted ownership of bytes of a device's pool: the last of the handles that share them returns them.
 template <class D> class Buffer {
 public:
   /// Owns nothing.
@@ -28,30 +28,30 @@ public:
 
   Buffer(const Buffer& other) noexcept;
   Buffer(Buffer&& other) noexcept : block_{std::exchange(other.block_, nullptr)}, device_{other.device_} {}
-  /// Shares the other's bytes, after giving up its own.
+  /// Releases its own bytes, then shares the other's.
   Buffer& operator=(const Buffer& other) noexcept;
-  /// Takes the other's bytes, after giving up its own.
+  /// Releases its own bytes, then takes the other's.
   Buffer& operator=(Buffer&& other) noexcept;
   ~Buffer() { reset(); }
 
   void swap(Buffer& other) noexcept;
 
-  /// Gives up this handle's share; the memory returns to the pool if it was the last.
+  /// Drops this handle's share; the memory returns to the pool if it was the last.
   void reset() noexcept;
 
-  /// For keepers of memory: a handle to a block of theirs, of which it is the only owner.
+  /// For a keeper of memory: a handle to one of its blocks, as its only owner.
   [[nodiscard]] static Buffer of_block(const D& device, Block* block) noexcept;
 
   /// The first byte, or null when there is none. On devices without memory it must not be dereferenced.
   [[nodiscard]] void* data() const noexcept { return block_ != nullptr ? block_->address : nullptr; }
 
-  /// The size as asked.
+  /// The requested size.
   [[nodiscard]] std::size_t bytes() const noexcept { return block_ != nullptr ? block_->requested : 0; }
 
-  /// The device whose memory it is.
+  /// The device that has the memory.
   [[nodiscard]] const D& device() const noexcept { return device_; }
 
-  /// How many handles share the block; 0 without one.
+  /// The number of handles that share the block; 0 without one.
   [[nodiscard]] std::uint32_t use_count() const noexcept;
 
   /// Whether there are any bytes.
@@ -60,11 +60,11 @@ public:
   /// True when both handles share one block.
   [[nodiscard]] bool shares_with(const Buffer& other) const noexcept;
 
-  /// True for memory of somebody else: a mapped file, an array of another library.
+  /// True for memory that belongs to another owner: a mapped file, an array of another library.
   [[nodiscard]] bool is_lent() const noexcept { return block_ != nullptr && block_->lent; }
 
-  /// Says that work on another stream of the device uses the block: it is not used again before that work is done, and
-  /// memory of somebody else is not given back before.
+  /// Records that work on another stream of the device uses the block: the block is not reused, and lent memory is not
+  /// given back, before that work is done.
   template <class Stream> void record_stream(Stream stream) requires PoolFor<D>::several_streams {
     if (block_ != nullptr) pool(device_).record_stream(*block_, stream);
   }
@@ -100,7 +100,7 @@ template <class D> void Buffer<D>::swap(Buffer& other) noexcept {
 template <class D> void Buffer<D>::reset() noexcept {
   Block* block = std::exchange(block_, nullptr);
   if (block == nullptr) return;
-  // a count of one needs no atomic decrement: nobody else can copy from this handle meanwhile
+  // a count of one needs no atomic decrement: no other thread can copy from this handle meanwhile
   if (block->owners.load(std::memory_order_acquire) == 1 ||
       block->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     if (block->keeper != nullptr) [[unlikely]]

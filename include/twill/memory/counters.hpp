@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pool counts. Every quantity has a current value, a peak since the last reset, and what was added and taken off in
-// total; each is kept for small requests, for large ones, and for both. `Counters` is the form the pool updates on its fast
-// path; `MemoryStats` is what users read. Read next: memory/statistics.hpp.
+// Counters of a pool. Every quantity has a current value, a peak since the last reset, and the totals that were added
+// and removed; each is kept for small requests, for large ones, and for both. The pool updates `Counters` on its fast
+// path; users read `MemoryStats`. Read next: memory/statistics.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -17,8 +17,8 @@ namespace twill { inline namespace v0 { namespace memory {
 struct Counter {
   std::int64_t current = 0;   ///< now
   std::int64_t peak = 0;      ///< at most, since `reset_peak_memory_stats`
-  std::int64_t allocated = 0; ///< everything that was ever added
-  std::int64_t freed = 0;     ///< everything that was ever taken off
+  std::int64_t allocated = 0; ///< the total ever added
+  std::int64_t freed = 0;     ///< the total ever removed
   friend bool operator==(const Counter&, const Counter&) = default;
 };
 
@@ -26,7 +26,7 @@ struct Counter {
 struct ClassStats {
   Counter allocation;           ///< requests being served
   Counter allocated_bytes;      ///< their sizes, rounded
-  Counter requested_bytes;      ///< their sizes, as asked
+  Counter requested_bytes;      ///< their sizes, as requested
   Counter active_bytes;         ///< the blocks that serve them, with remainders too small to cut off
   Counter segment;              ///< allocations from upstream
   Counter reserved_bytes;       ///< their sizes
@@ -34,11 +34,11 @@ struct ClassStats {
   Counter inactive_split_bytes; ///< their sizes
 };
 
-/// Everything a pool counts.
+/// All counters of a pool.
 struct MemoryStats {
   ClassStats all;                 ///< both
   ClassStats small;               ///< of requests up to 1 MiB
-  ClassStats large;               ///< of those beyond
+  ClassStats large;               ///< of larger requests
   std::int64_t retries = 0;       ///< requests that were tried again after returning cached memory
   std::int64_t out_of_memory = 0; ///< requests that were refused
 };
@@ -63,7 +63,7 @@ public:
     const auto value = static_cast<std::int64_t>(amount);
     row.current[q] += value;
     row.allocated[q] += value;
-    // branches rather than maxima: new peaks are rare, and stores delay the lock's next exchange
+    // branches rather than maxima: new peaks are rare, and stores delay the next exchange of the lock
     if (row.current[q] > row.peak[q]) [[unlikely]]
       row.peak[q] = row.current[q];
     const std::int64_t both = rows_[0].current[q] + rows_[1].current[q];
@@ -95,7 +95,7 @@ private:
   [[nodiscard]] static ClassStats view(const Row& row) noexcept;
 
   std::array<Row, 2> rows_{};
-  Values peak_of_both_{}; // of the sums: the sum of the peaks would be too much
+  Values peak_of_both_{}; // of the sums: the sum of the peaks would be too large
 };
 
 }}} // namespace twill::v0::memory

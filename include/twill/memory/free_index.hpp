@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the best fitting free block in constant time. Sizes are counted in units of the granularity: up to 4096 units every
-// size has a list of its own, above that every power of two has 64 lists, sorted by size. Two levels of bit masks
-// tell which lists are not empty. Best fit is exact: no free block of the index is smaller and large enough.
-// Source of the idea: Masmano et al., "TLSF: a new dynamic memory allocator" (2004). Read next: memory/pool.hpp.
+// Free lists with best fit in constant time. Sizes are counted in units of the granularity: up to 4096 units every size
+// has its own list, above that every power of two has 64 lists, sorted by size. Two levels of bit masks tell which
+// lists are not empty. Best fit is exact: no free block of the index is smaller and large enough. Source of the idea:
+// Masmano et al., "TLSF: a new dynamic memory allocator" (2004). Read next: memory/pool.hpp.
 
 #include <twill/memory/block.hpp>
 

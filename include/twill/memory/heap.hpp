@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bookkeeping of a pool, without locks and without an upstream: segments, the blocks that tile them, and one free index
-// for small and one for large blocks in each arena. Free neighbours of one arena are merged at once. Nothing here
+// Bookkeeping of a pool, without locks and without an upstream: segments, the blocks that tile them, and one free index
+// for small and one for large blocks in each arena. Free neighbours of one arena are merged at once. No function
 // touches the memory itself or can fail, given enough records. Read next: memory/pool.hpp.
 
 #include <twill/memory/block.hpp>
@@ -14,7 +14,7 @@
 
 namespace twill { inline namespace v0 { namespace memory {
 
-/// Where the free blocks of one stream are listed.
+/// The lists of the free blocks of one stream.
 struct ArenaBase {};
 
 template <SizePolicy Sizes> struct Arena : ArenaBase {
@@ -30,7 +30,7 @@ public:
   /// requires: a record is prepared
   [[nodiscard]] Block* take(ArenaType& arena, bool small, std::size_t rounded) noexcept;
 
-  /// Counts a block that starts to serve a request.
+  /// Counts a block that begins to serve a request.
   void begin(Block& block, std::size_t rounded, std::size_t requested) noexcept;
 
   /// Counts a block whose request has ended.
@@ -42,17 +42,17 @@ public:
   /// Takes a free block out of its list; it does not merge until it is put back.
   void unlist(Block& block) noexcept;
 
-  /// Splits off and lists what the request does not need, if it is worth a block of its own. Fenced blocks stay whole.
+  /// Splits off and lists the remainder after the request, if it is worth a block. Fenced blocks stay whole.
   void cut(Block& block, std::size_t rounded) noexcept;
 
-  /// Enters a new segment, whose record says what was asked of upstream; its one block is neither listed nor counted yet.
+  /// Enters a new segment, whose record has the bytes asked of upstream; its block is not yet listed or counted.
   [[nodiscard]] Block* add_segment(Segment* segment, Block* block, void* address, std::size_t bytes, bool small,
                                    ArenaType& arena) noexcept;
 
   /// True when the whole segment is one listed block without fences.
   [[nodiscard]] static bool is_returnable(const Segment& segment) noexcept;
 
-  /// What could be returned to upstream.
+  /// The bytes that could be returned to upstream.
   struct Returnable {
     std::size_t all_bytes = 0;
     std::size_t smallest_bytes = 0; ///< of the segments with at least `wanted` bytes; 0 when there is none
@@ -82,7 +82,7 @@ private:
 
   [[nodiscard]] static bool mergeable(const Block* neighbour, const Block& block) noexcept;
 
-  /// One that served its request alone is free and in no index, so that no other request finds it.
+  /// Lists a free block. A block that served its request alone is in no index, so that no other request finds it.
   void list(Block& block) noexcept;
 
   void absorb_next(Block& block) noexcept;

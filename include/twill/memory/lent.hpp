@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that somebody else owns, as a buffer: a mapped file, an array of another library. The buffer keeps the owner alive
-// until its last handle is gone and the streams that were recorded as its users have done their work; while a thread records
-// a graph nobody can wait for them, so what it drops stays until the recording ends. The pool does not count it. Read next:
-// memory/buffer.hpp, memory/kept_back.hpp.
+// Lent memory: memory of another owner as a buffer, for example a mapped file or an array of another library. The
+// buffer keeps the owner alive until its last handle is gone and the streams recorded as users have done their work;
+// while a thread records a graph it cannot wait for them, so a dropped buffer stays until the recording ends. The pool
+// does not count it. Read next: memory/buffer.hpp, memory/kept_back.hpp.
 
 #include <twill/memory/buffer.hpp>
 #include <twill/memory/kept_back.hpp>
@@ -16,7 +16,7 @@
 namespace twill { inline namespace v0 { namespace memory {
 
 namespace detail {
-/// A block beside all pools, with what owns its bytes.
+/// A block outside all pools, with the owner of its bytes.
 template <class D> class LentBlock final : BlockKeeper {
 public:
   LentBlock(const D& device, void* address, std::size_t bytes, std::shared_ptr<const void> owner)
@@ -34,7 +34,7 @@ private:
       using Streams = typename PoolFor<D>::Streams;
       if constexpr (requires { Streams::may_wait(); })
         if (!Streams::may_wait()) return keep_back<Streams>(*block);
-      if (block->stream_use != nullptr) pool(device_).wait_for_streams(*block); // a pool that has noted them
+      if (block->stream_use != nullptr) pool(device_).wait_for_streams(*block); // a pool that has recorded them
     }
     delete this;
   }
@@ -45,7 +45,7 @@ private:
 };
 } // namespace detail
 
-/// A buffer of bytes that `owner` keeps. Whoever writes to them has to be allowed to.
+/// A buffer of bytes that `owner` keeps alive. Write to them only if their owner allows it.
 template <class D>
 [[nodiscard]] Buffer<D> lend(const D& device, void* address, std::size_t bytes, std::shared_ptr<const void> owner) {
   if (bytes == 0) return Buffer<D>(device, 0);

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives the buffers of a static plan fixed offsets in one arena: two buffers may share bytes when no step needs both. Greedy
-// by size, as in Pisarchyk and Lee, "Efficient memory management for deep neural net inference" (2020): the largest buffer
-// first, each into the smallest gap that fits between those already placed that live at the same time. Works in constant
-// expressions, where a plan becomes part of the program. Read next: compile/plan/binding.hpp.
+// Memory planning: fixed offsets in one arena for the buffers of a static plan. Two buffers may share bytes when no
+// step needs both. Greedy by size, as in Pisarchyk and Lee, "Efficient memory management for deep neural net inference"
+// (2020): the largest buffer first, each into the smallest gap that fits between placed buffers that live at the same
+// time. Works in constant expressions, where a plan becomes part of the program. Read next: compile/plan/binding.hpp.
 
 #include <twill/core/error.hpp>
 
@@ -24,7 +24,7 @@ struct Lifetime {
   int last_use = 0;       ///< the last launch that touches it
 };
 
-/// Where each buffer lies in the arena, in the order of the input, and how large the arena is.
+/// The offset of each buffer in the arena, in the order of the input, and the size of the arena.
 struct OffsetPlan {
   std::vector<std::int64_t> offsets{}; ///< one for each value, in their order
   std::int64_t total_bytes = 0;        ///< of the arena that holds them
@@ -57,16 +57,16 @@ constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t
 } // namespace detail
 
 /// Offsets, each a multiple of `alignment`, and their total.
-/// throws: ValueError for a negative size or a use that ends before it begins    cost: quadratic in the buffers at worst
+/// throws: ValueError for a negative size or a use that ends before it begins  cost: quadratic in the buffers at worst
 [[nodiscard]] constexpr OffsetPlan plan_offsets(std::span<const Lifetime> buffers, std::int64_t alignment = 1) {
   detail::require_lifetimes(buffers, alignment);
   const std::size_t count = buffers.size();
   OffsetPlan plan{};
   plan.offsets.assign(count,
-                      0); // values spelled out here and below: without them libstdc++ 12 is not constexpr on clang
+                      0); // explicit values here and below: without them libstdc++ 12 is not constexpr on clang
   if (count == 0) return plan;
 
-  // the largest first, equal ones in the order of the input: one number says both, and is cheap to sort
+  // the largest first, equal ones in the order of the input: one number encodes both, and is cheap to sort
   std::vector<std::int64_t> order(count, 0);
   for (std::size_t i = 0; i < count; ++i)
     order[i] = -buffers[i].bytes * static_cast<std::int64_t>(count) + static_cast<std::int64_t>(i);
@@ -89,7 +89,7 @@ constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t
     if (bytes == 0) continue;
     const int first_use = buffers[index].first_use;
     const int last_use = buffers[index].last_use;
-    std::int64_t end_so_far = 0; // of everything that lives at the same time
+    std::int64_t end_so_far = 0; // of all buffers that live at the same time
     std::int64_t best = -1;
     std::int64_t best_gap = 0;
     for (const Placed* other = head->next; other != nullptr; other = other->next) {
@@ -114,10 +114,10 @@ constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t
   return plan;
 }
 
-/// The most bytes that one step needs at once: no plan can have a smaller arena.
+/// The most bytes that one step needs: no plan can have a smaller arena.
 [[nodiscard]] constexpr std::int64_t largest_live_bytes(std::span<const Lifetime> buffers, std::int64_t alignment = 1) {
   detail::require_lifetimes(buffers, alignment);
-  // Where buffers begin and where they have ended, each as one number that sorts by step: (step, buffer).
+  // The steps where buffers begin and have ended, each as one number that sorts by step: (step, buffer).
   const auto count = static_cast<std::int64_t>(buffers.size());
   std::vector<std::int64_t> beginnings(buffers.size(), 0);
   std::vector<std::int64_t> ends(buffers.size(), 0);

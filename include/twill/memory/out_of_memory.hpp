@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The error of a pool that cannot serve a request, with every figure needed to decide what to do. The program can go on.
+// Out-of-memory error of a pool, with every figure that a caller needs to decide what to do. The program can go on.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -35,7 +35,7 @@ struct OutOfMemoryFigures {
 /// A device has no room for a request, even after everything cached was returned to it.
 class TWILL_EXPORT OutOfMemoryError : public Error {
 public:
-  /// Says the device and all figures in one sentence.
+  /// States the device and all figures in one sentence.
   OutOfMemoryError(const std::string& device, const memory::OutOfMemoryFigures& figures)
       : Error{text(device, figures)}, figures_{figures} {}
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What made an allocation: the names that the program gives to what it is doing (`memory::Place place{"encoder"}`), and the
-// calls that led there. Both are kept once for the life of the process, however often they occur, so a record of memory
-// holds a pointer and nothing dangles. A place costs a few stores while nobody records. Read next: memory/recording.hpp.
+// Origin of allocations: the names that a program gives to its current work (`memory::Place place{"encoder"}`), and the
+// call stack. Each is kept once for the life of the process, so a record of memory holds a pointer and nothing dangles.
+// A place costs a few stores without a recording. Read next: memory/recording.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -21,7 +21,7 @@
 
 namespace twill { inline namespace v0 { namespace memory {
 
-/// Calls that led to an allocation, the innermost first, as addresses behind the calls.
+/// Calls that led to an allocation, the innermost first, as return addresses.
 struct CallStack {
   std::size_t size = 0;                   ///< of `addresses`
   const void* const* addresses = nullptr; ///< return addresses, the innermost first
@@ -29,7 +29,7 @@ struct CallStack {
 
 namespace detail {
 
-/// Byte strings that are kept for ever, each once. Found by a hash (FNV-1a) in lists that only grow.
+/// Byte strings that are kept forever, each once. Found by a hash (FNV-1a) in lists that only grow.
 class Interned {
 public:
   /// The kept copy of some bytes. throws: std::bad_alloc, nothing changed
@@ -57,17 +57,17 @@ private:
 
 } // namespace detail
 
-/// Names what the calling thread is doing, for the allocations made meanwhile; places within places are told as
+/// Names the current work of the calling thread, for the allocations made meanwhile; nested places are written as
 /// "encoder/attention". The name has to outlive the place, not the allocations.
 class Place {
 public:
-  /// Allocations of this thread count for this place while the object lives.
+  /// Allocations of this thread count for this place while the object is alive.
   explicit Place(std::string_view name, const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept;
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
   ~Place() { innermost() = outer_; }
 
-  /// The calling thread's place as text that is kept for ever, "encoder/attention (model.cpp:12)", or null without one.
+  /// The calling thread's place as text that is kept forever, "encoder/attention (model.cpp:12)", or null without one.
   [[nodiscard]] static const char* current() noexcept;
 
 private:
@@ -76,19 +76,19 @@ private:
     return place;
   }
 
-  /// Written from its end, the innermost name first; of very long ones the outer part is left out, at a whole character of
-  /// UTF-8.
+  /// Written from its end, the innermost name first; very long texts lose their outer part, cut at a whole UTF-8
+  /// character.
   [[nodiscard]] const char* make_text() const noexcept;
 
   const Place* outer_;
   std::string_view name_;
   const char* file_;
   int line_;
-  mutable const char* text_ = nullptr; ///< once it was asked for, by the one thread that may
+  mutable const char* text_ = nullptr; ///< set when first requested, by the one thread that may
 };
 
-/// The calls that led here, at most so many and 64, without the innermost `skip`; null where the system cannot tell or has
-/// no room for them.
+/// The calls that led here, at most `most` and 64, without the innermost `skip`; null where the system cannot tell or
+/// has no room for them.
 /// cost: one to some microseconds
 [[nodiscard]] const CallStack* current_calls(int most, int skip = 0) noexcept;
 

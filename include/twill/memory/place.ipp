@@ -65,7 +65,7 @@ TWILL_COLD TWILL_BODY const char* Place::make_text() const noexcept {
   put({digit, static_cast<std::size_t>(digits + sizeof digits - digit)});
   const std::string_view path{file_};
   put(":");
-  put(path.substr(path.rfind('/') + 1)); // of a path without one, all
+  put(path.substr(path.rfind('/') + 1)); // all of a path without one
   put(" (");
   for (const Place* place = this; place != nullptr; place = place->outer_) {
     put(place->name_);

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The caching allocator. It takes large segments from upstream, serves requests from them, keeps what is released, and gives
-// segments back on request or when memory runs out; for memory checkers it asks upstream for each request and keeps nothing.
+// Caching allocator of a device. It serves requests from large segments of upstream, keeps released blocks, and returns
+// segments on request or when memory runs out; for memory checkers it allocates each request alone and keeps nothing.
 // Five policies decide on sizes, locking, streams, tracking and the limit. The lock covers lists and counters only:
-// upstream, events and observers are called without it. A failure at any point leaves the pool as it was. Read next: memory/heap.hpp for the bookkeeping, memory/buffer.hpp for owners.
+// upstream, events and observers are called without it. A failure changes nothing. Read next: memory/heap.hpp.
 
 #include <twill/memory/detail/ledger.hpp>
 #include <twill/memory/detail/releaser.hpp>
@@ -32,17 +32,17 @@
 
 namespace twill { inline namespace v0 { namespace memory {
 
-/// A caching allocator of one device, put together from policies; any of them may be left out.
+/// A caching allocator of one device, composed of policies; any of them may be left out.
 template <Upstream U, class... Policies> class Pool {
 public:
   using UpstreamType = U;
   /// how requests are rounded and segments are cut
   using Sizes = pick_policy<SizePolicyKind, ReferenceSizes, Policies...>;
-  /// how threads are kept apart
+  /// the lock between threads
   using Threading = pick_policy<ThreadingPolicyKind, SharedBySpinning, Policies...>;
   /// when memory may be used again
   using Streams = pick_policy<StreamPolicyKind, ImmediateStream, Policies...>;
-  /// who is told what happens
+  /// the observer of allocations
   using Tracking = pick_policy<TrackingPolicyKind, Tracked, Policies...>;
   /// how much may be reserved
   using Limit = pick_policy<LimitPolicyKind, AdjustableLimit, Policies...>;
@@ -51,85 +51,85 @@ public:
   static_assert(one_of_each_kind<Policies...>, "twill: a pool takes one policy of each kind");
   static constexpr bool several_streams = Streams::several; ///< whether blocks remember the streams that used them
 
-  /// The name appears in error messages: the device, as a rule.
+  /// The name appears in error messages: usually the device.
   explicit Pool(std::string name, U upstream = U{}, Streams streams = Streams{})
       : name_{std::move(name)}, upstream_{std::move(upstream)}, arenas_{std::move(streams)} {}
 
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Returns everything cached. Blocks in use stay allocated, and nobody can release them any more.
+  /// Returns all cached segments. Blocks in use stay allocated and can no longer be released.
   ~Pool();
 
-  /// A block of at least that many bytes with one owner, for use on the device's own stream, or the one that the calling
-  /// thread works on where the policy knows of such.
+  /// A block of at least `bytes` bytes with one owner, for use on the device's own stream, or on the current stream of
+  /// the calling thread where the policy knows one.
   /// throws: OutOfMemoryError; std::bad_alloc when the host has no room for records    cost: about 10 ns when cached
   [[nodiscard]] Block* allocate(std::size_t bytes) { return allocate_in(arenas_.current(ledger_.lock), bytes); }
 
-  /// The same for work on another stream.
+  /// Allocates a block for work on the given stream.
   [[nodiscard]] Block* allocate(std::size_t bytes, typename Streams::Stream stream) requires several_streams {
     return allocate_in(arenas_.of(stream, ledger_.lock), bytes);
   }
 
-  /// Takes a block back. Work that was queued on its streams may still be using it. One that other streams use stays reserved
-  /// while the thread may not wait for the device, until `give_up_kept_back`.
+  /// Takes a block back. Work queued on its streams may still be using it. A block that other streams use stays
+  /// reserved while the thread may not wait for the device, until `give_up_kept_back`.
   void release(Block* block) noexcept;
 
-  /// Says that work on that stream uses the block, too; it will not be reused before that work is done. A
-  /// block that somebody has lent may be told as well: `wait_for_streams` comes before it is given back.
+  /// Records that work on that stream uses the block too; the block is not reused before that work is done. Works for
+  /// lent blocks as well: `wait_for_streams` is then called before they are given back.
   void record_stream(Block& block, typename Streams::Stream stream) requires several_streams {
     arenas_.record_stream(block, stream, ledger_.lock);
   }
 
-  /// For a block that is none of the pool's, at its end: waits for the work of the streams that it was told of.
+  /// For a block outside the pool, at its end: waits for the work of the streams that were recorded for it.
   void wait_for_streams(Block& block) noexcept requires several_streams {
     if (block.stream_use != nullptr) arenas_.finish_users(block, ledger_.lock);
   }
 
-  /// Says that a stream is about to be destroyed. Its blocks move to the default stream, fenced by what is queued now.
+  /// Call it before a stream is destroyed. Its blocks move to the default stream, fenced by the work queued now.
   void forget_stream(typename Streams::Stream stream) requires several_streams {
     arenas_.forget(stream, ledger_.heap, ledger_.lock);
   }
 
-  /// The same where what is queued ends before the event; nothing is remembered of work whose event has passed.
+  /// Forgets a stream whose queued work ends before the event; work whose event has passed leaves no fence.
   template <class Event>
   void forget_stream(typename Streams::Stream stream, const Event& last) requires several_streams {
     arenas_.forget(stream, last, ledger_.heap, ledger_.lock);
   }
 
-  /// The same for all streams that a predicate agrees to; what is queued on them ends before the event.
+  /// Forgets all streams that the predicate selects; their queued work ends before the event.
   template <class Predicate, class Event>
   void forget_streams(Predicate agrees, const Event& last) requires several_streams {
     arenas_.forget_all(agrees, last, ledger_.heap, ledger_.lock);
   }
 
-  /// Returns every segment that nothing uses to upstream, after the device has finished with it; tells how many bytes.
+  /// Returns every unused segment to upstream, after the device has finished with it; returns the number of bytes.
   std::size_t empty_cache();
 
-  /// Every quantity by class of size, read at once under the lock.
+  /// Every quantity by size class, read at once under the lock.
   [[nodiscard]] MemoryStats stats() const { return ledger_.stats(); }
 
-  /// The present value of a quantity, in bytes or as a count.
+  /// The current value of a quantity, in bytes or as a count.
   [[nodiscard]] std::int64_t current(Quantity quantity) const { return ledger_.counters().current(quantity); }
   /// The largest value of a quantity since the peaks were reset.
   [[nodiscard]] std::int64_t peak(Quantity quantity) const { return ledger_.counters().peak(quantity); }
 
-  /// The peaks start again from the current values.
+  /// Resets the peaks to the current values.
   void reset_peaks() { ledger_.reset_peaks(); }
 
-  /// Calls f(segment, block) for every block, in no particular order of segments, under the lock: f must not use the pool.
+  /// Calls f(segment, block) for every block, in any order of segments, under the lock: f must not use the pool.
   /// Returns the number of the last event that they show.
   template <class F> std::uint64_t for_each_block(F&& f) const { return ledger_.for_each_block(f); }
 
-  /// What messages call the device.
+  /// The device's name in messages.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Where its segments come from.
+  /// The source of its segments.
   [[nodiscard]] U& upstream() { return upstream_; }
-  /// Its policy of streams.
+  /// The stream policy.
   [[nodiscard]] Streams& streams() { return arenas_.streams(); }
-  /// Its policy of tracking.
+  /// The tracking policy.
   [[nodiscard]] Tracking& tracking() { return tracking_; }
-  /// Its policy of limits.
+  /// The limit policy.
   [[nodiscard]] Limit& limit() { return limit_; }
 
 private:
@@ -140,7 +140,7 @@ private:
 
   [[nodiscard]] Block* allocate_in(ArenaType& arena, std::size_t bytes);
 
-  /// The stream waits for whoever used the block before; when that cannot be arranged it is released again.
+  /// Makes the stream wait for earlier users of the block; when that is not possible the block is released again.
   TWILL_COLD void join(Block& block, ArenaType& arena) requires several_streams {
     try {
       arenas_.join(block, arena, ledger_.lock);
@@ -156,11 +156,11 @@ private:
   /// Under the lock: a free block of the stream itself, else of another stream.
   [[nodiscard]] Block* take_anywhere(ArenaType& arena, bool small, std::size_t rounded) noexcept;
 
-  /// Null when upstream has no room; whatever else it throws passes. A failure no longer counts for the limit.
+  /// Null when upstream has no room; other exceptions pass. A failure no longer counts for the limit.
   [[nodiscard]] void* ask_upstream(std::size_t bytes, std::size_t counted);
 
-  /// After the release of a block that served its request alone. One that a graph being recorded may use, or whose device
-  /// fails, goes back with a later release or by `empty_cache`.
+  /// Called after the release of a block that served its request alone. A block that a graph being recorded may use, or
+  /// whose device fails, goes back with a later release or by `empty_cache`.
   void return_at_once() noexcept;
 
   void note_retry(std::size_t bytes);

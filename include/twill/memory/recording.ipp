@@ -8,7 +8,7 @@
 namespace twill { inline namespace v0 { namespace memory {
 
 TWILL_BODY MemoryRecorder::MemoryRecorder(RecordOptions options) : options_{options} {
-  if (options.most_calls > 0) static_cast<void>(current_calls(1)); // the first time may load a library
+  if (options.most_calls > 0) static_cast<void>(current_calls(1)); // the first call may load a library
 }
 
 TWILL_BODY void MemoryRecorder::on_memory_event(const MemoryEvent& event) noexcept {
@@ -16,7 +16,7 @@ TWILL_BODY void MemoryRecorder::on_memory_event(const MemoryEvent& event) noexce
   const CallStack* const calls = is_request ? current_calls(options_.most_calls, 1) : nullptr;
   const double now = steady_seconds();
   std::lock_guard guard{mutex_};
-  if (is_begun_ && event.sequence <= first_sequence_) return; // told late: the snapshot at the beginning shows it
+  if (is_begun_ && event.sequence <= first_sequence_) return; // a late event: the snapshot at the beginning shows it
   enter({event, now, calls, 0, 0});
 }
 
@@ -112,7 +112,7 @@ TWILL_BODY void MemoryRecorder::enter(TimedEvent timed) noexcept {
       live_[event.address] = {event.address, event.bytes, event.requested, event.sequence,
                               timed.seconds, event.place, timed.calls,     false};
     if (event.kind == MemoryEventKind::release) {
-      // Another thread may have told before that it allocated the same memory again.
+      // Another thread may already have reported that it allocated this memory again.
       const auto found = live_.find(event.address);
       if (found != live_.end() && found->second.sequence < event.sequence) {
         timed.event.requested = found->second.requested;

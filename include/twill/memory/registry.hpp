@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pools of the process: one for each device, made at first use, exported, and never destroyed, so that tensors with
-// static storage duration may outlive everything else, and several shared libraries share one pool. Device types
-// and their upstreams have to be exported themselves. Read next: memory/buffer.hpp.
+// Pools of the process: one for each device, made at first use, exported, and never destroyed, so that tensors with
+// static storage duration may outlive everything else, and several shared libraries share one pool. Device types and
+// their upstreams have to be exported too. Read next: memory/buffer.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -29,7 +29,7 @@ struct StreamsOf<D> {
 };
 } // namespace detail
 
-/// Which pool a kind of device has; a kind with several streams says so by `D::PoolStreams`.
+/// The pool type of a kind of device; a kind with several streams declares `D::PoolStreams`.
 template <class D> struct PoolOf {
   using Streams = typename detail::StreamsOf<D>::type; ///< the policy of streams
   using type = Pool<typename D::Upstream, Streams>;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The size-class policies of the pool: how a request is rounded, from which kind of segment it is cut, and whether the rest
-// of a block is worth keeping apart. Requests up to 1 MiB share segments of 2 MiB, requests up to 10 MiB segments of
-// 20 MiB, larger ones get a segment of their own in steps of 2 MiB; these are the classes of PyTorch's allocator, so the
-// figures that users know from there hold here. Read next: memory/free_index.hpp.
+// Size-class policies of a pool: how a request is rounded, from which kind of segment it is cut, and whether the rest
+// of a block is worth keeping as a block. Requests up to 1 MiB share segments of 2 MiB, requests up to 10 MiB segments
+// of 20 MiB, larger ones get a segment of their own in steps of 2 MiB; these are the classes of PyTorch's allocator, so
+// users find familiar figures. Read next: memory/free_index.hpp.
 
 #include <bit>
 #include <concepts>
@@ -15,7 +15,7 @@ namespace twill { inline namespace v0 { namespace memory {
 /// The kind tag by which `Pool` finds a size-class policy among its arguments.
 struct SizePolicyKind {};
 
-/// What the pool asks of a size-class policy. `granularity` divides every block size and every address within a segment.
+/// A policy of size classes. `granularity` divides every block size and every address within a segment.
 template <class P>
 concept SizePolicy = std::same_as<typename P::policy_kind, SizePolicyKind> && requires(std::size_t bytes) {
   { P::granularity } -> std::convertible_to<std::size_t>;
@@ -52,7 +52,7 @@ struct ReferenceSizes {
     if (rounded < largest_medium) return medium_segment;
     return round_up(rounded, small_segment);
   }
-  /// A remainder that only small requests could use is not cut off a large block.
+  /// Whether to split a block: a remainder that only small requests could use is not cut off a large block.
   [[nodiscard]] static constexpr bool worth_splitting(std::size_t rounded, std::size_t remainder) {
     return is_small(rounded) ? remainder >= granularity : remainder > largest_small;
   }
@@ -62,10 +62,10 @@ struct ReferenceSizes {
 /// other's blocks: with four divisions 1200 bytes become 1280.
 template <std::size_t Divisions> struct PowerOfTwoDivisions : ReferenceSizes {
   static_assert(std::has_single_bit(Divisions) && Divisions <= 8, "twill: divisions are 1, 2, 4 or 8");
-  /// Bytes that every rounded request is a multiple of.
+  /// A divisor of every rounded request, in bytes.
   static constexpr std::size_t granularity = ReferenceSizes::granularity / Divisions;
 
-  /// Bytes that a request takes: to the next part of a power of two.
+  /// Bytes that a request takes: rounded up to the next part of a power of two.
   [[nodiscard]] static constexpr std::size_t round(std::size_t bytes) {
     if (bytes <= ReferenceSizes::granularity) return ReferenceSizes::granularity;
     return round_up(bytes, std::bit_floor(bytes) / Divisions);

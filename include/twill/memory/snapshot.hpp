@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pool holds right now, segment by segment, and what happened in it lately. Both serve viewers; neither is needed to
+// Snapshots of a pool, segment by segment, and a history of its latest events. Both serve viewers; neither is needed to
 // allocate. Read next: memory/recording.hpp.
 
 #include <twill/core/config.hpp>
@@ -23,9 +23,9 @@ struct BlockSnapshot {
   std::size_t bytes = 0;              ///< of the block
   std::size_t rounded = 0;            ///< the request as `memory_allocated` counts it; 0 when free
   std::size_t requested = 0;          ///< the request as asked; 0 when free
-  bool in_use = false;                ///< or cached
+  bool in_use = false;                ///< else cached
   std::uint64_t sequence = 0;         ///< of the event that allocated it
-  const char* place = nullptr;        ///< what allocated it, if somebody listened then
+  const char* place = nullptr;        ///< the place that allocated it, if an observer was set then
 };
 
 /// An allocation from upstream and the blocks that tile it, by address.
@@ -39,10 +39,10 @@ struct SegmentSnapshot {
 /// All segments of a pool by address, and the number of the last event that they show.
 struct PoolSnapshot {
   std::vector<SegmentSnapshot> segments{}; ///< of the pool
-  std::uint64_t last_event = 0;            ///< counts what had happened before
+  std::uint64_t last_event = 0;            ///< the number of earlier events
 };
 
-/// The segments of a pool, and which event was the last before they were read.
+/// The segments of a pool, and the number of the last event before they were read.
 template <class PoolType> [[nodiscard]] PoolSnapshot numbered_snapshot(const PoolType& pool) {
   struct Row {
     const std::byte* segment = nullptr;
@@ -52,7 +52,7 @@ template <class PoolType> [[nodiscard]] PoolSnapshot numbered_snapshot(const Poo
   };
   std::vector<Row> rows;
   PoolSnapshot taken{};
-  for (std::size_t needed = 64;;) { // the lock is no place for growing, so count first and retry if the pool has grown
+  for (std::size_t needed = 64;;) { // no growth under the lock: count first and retry if the pool has grown
     rows.clear();
     rows.reserve(needed);
     needed = 0;
@@ -94,7 +94,7 @@ public:
   /// The kept events, in the order in which they happened.
   [[nodiscard]] std::vector<MemoryEvent> events() const;
 
-  /// How many events were overwritten.
+  /// The number of events that were overwritten.
   [[nodiscard]] std::size_t dropped() const;
 
 private:

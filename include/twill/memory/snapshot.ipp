@@ -21,7 +21,7 @@ TWILL_BODY std::vector<MemoryEvent> MemoryHistory::events() const {
     kept.reserve(count);
     for (std::size_t i = seen_ - count; i < seen_; ++i) kept.push_back(events_[i % events_.size()]);
   }
-  // They arrived in order but for a few that another thread overtook, so hardly any moves, and none far.
+  // Events arrived almost in order: only a few were overtaken by another thread, so few move, and none far.
   for (std::size_t i = 1; i < kept.size(); ++i)
     for (std::size_t at = i; at > 0 && kept[at].sequence < kept[at - 1].sequence; --at)
       std::swap(kept[at], kept[at - 1]);

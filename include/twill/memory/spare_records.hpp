@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records that entering a new segment takes, set aside before upstream is asked, so that nothing can fail after it has
-// answered. What was not used goes back. Read next: memory/pool.hpp.
+// Spare records for a new segment, set aside before upstream is asked, so that nothing can fail after its answer.
+// Unused records go back. Read next: memory/pool.hpp.
 
 #include <twill/memory/heap.hpp>
 
@@ -21,7 +21,7 @@ template <SizePolicy Sizes, class Lock> struct SpareRecords {
   Lock& lock;
   Segment* segment = nullptr;
   Block* block = nullptr;
-  Block* rest = nullptr; ///< for what the request does not need of the segment
+  Block* rest = nullptr; ///< for the part of the segment that the request does not need
 };
 
 template <SizePolicy Sizes, class Lock>

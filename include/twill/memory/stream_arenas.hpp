@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One arena of free blocks for each stream that a pool serves, and the fences between them. A free block lies in the arena
-// of its home stream, which may take it without waiting. A fence is an event that a taker has to wait for: recorded when
-// a block is released that other streams have used, and when another stream takes it. A fenced block neither merges
-// nor splits until its fences are done. Blocks that somebody has lent to the device lie in no arena; of those it is only known
-// which streams use them. With one stream all of this vanishes. Read next: memory/pool.hpp.
+// Arenas of free blocks, one for each stream that a pool serves, and the fences between them. A free block is in the
+// arena of its home stream, which may take it without waiting. A fence is an event that a taker has to wait for:
+// recorded when a block is released that other streams have used, and when another stream takes it. A fenced block
+// neither merges nor splits until its fences are done. Lent blocks are in no arena; only the streams that use them are
+// known. With one stream all of this vanishes. Read next: memory/pool.hpp.
 
 #include <twill/memory/detail/stream_holds.hpp>
 #include <twill/memory/detail/stream_use.hpp>
@@ -28,7 +28,7 @@ template <SizePolicy Sizes, StreamPolicy Streams> struct StreamArena : Arena<Siz
   typename Streams::Stream stream{};
 };
 
-/// The form for one stream.
+/// Arenas for one stream.
 template <SizePolicy Sizes, StreamPolicy Streams, class Lock> class StreamArenas {
 public:
   explicit StreamArenas(Streams streams) : streams_{std::move(streams)} {}
@@ -43,7 +43,7 @@ private:
   StreamArena<Sizes, Streams> main_;
 };
 
-/// The form for several streams. Functions that take the lock expect it to be free.
+/// Arenas for several streams. Functions that take the lock expect it to be free.
 template <SizePolicy Sizes, SeveralStreams Streams, class Lock> class StreamArenas<Sizes, Streams, Lock> {
 public:
   using Stream = typename Streams::Stream;
@@ -74,7 +74,7 @@ public:
     return true;
   }
 
-  /// Whether upstream may have a free block back: not while its arena is somebody's own.
+  /// Whether a free block may go back to upstream: not while its arena is reserved for one owner.
   [[nodiscard]] bool may_return(const Block& block) const {
     return may_share(static_cast<const ArenaType&>(*block.home), *arenas_.front());
   }
@@ -101,9 +101,9 @@ public:
     return nullptr;
   }
 
-  /// Makes the arena's stream wait for everybody who used the block before, and moves the block there. Whoever forgets its home
-  /// meanwhile adds a fence, which is waited for as well. When an event fails the block keeps its fences and its home, and
-  /// may be released.
+  /// Makes the arena's stream wait for all earlier users of the block, and moves the block there. A thread that forgets
+  /// its home meanwhile adds a fence, which is waited for as well. When an event fails the block keeps its fences and
+  /// its home, and may be released.
   void join(Block& block, ArenaType& arena, Lock& lock) {
     std::size_t waited = 0; // of the block's fences
     for (bool is_first = true;; is_first = false) {
@@ -151,7 +151,7 @@ public:
     return block.stream_use != nullptr && !Use::of(block)->users.empty();
   }
 
-  /// Replaces the users of a block that is being released by events. Where no event can be had the host waits instead.
+  /// Replaces the users of a block that is being released by events. Without an event the host waits instead.
   void fence_users(Block& block, Lock& lock) noexcept {
     take_users(block, lock, [&](const Stream& user) {
       try {
@@ -166,7 +166,7 @@ public:
     if (Use::of(block)->fences.empty()) Use::drop(block);
   }
 
-  /// For a block that lies in no arena: waits for the work of all that use it. requires: may_wait()
+  /// For a block outside all arenas: waits for the work of all streams that use it. requires: may_wait()
   void finish_users(Block& block, Lock& lock) noexcept {
     take_users(block, lock, [&](const Stream& user) {
       try {
@@ -191,14 +191,14 @@ public:
     }
   }
 
-  /// The stream is about to die: fences its blocks by what is queued now, makes the default stream their home, and
-  /// waits until nobody records on it.
+  /// Called before the stream is destroyed: fences its blocks by the work queued now, makes the default stream their
+  /// home, and waits until no thread records on it.
   void forget(Stream stream, Heap<Sizes>& heap, Lock& lock) {
     if (stream == main().stream) return;
     forget(stream, streams_.record(stream), heap, lock);
   }
 
-  /// The same for all streams that a predicate agrees to.
+  /// Forgets all streams that a predicate selects.
   template <class Predicate> void forget_all(Predicate agrees, const Event& last, Heap<Sizes>& heap, Lock& lock) {
     std::vector<Stream> dead;
     {
@@ -210,7 +210,7 @@ public:
     for (const Stream& stream : dead) forget(stream, last, heap, lock);
   }
 
-  /// The same behind an event; one that has passed leaves no fence, however many streams come and go.
+  /// Forgets a stream after an event; an event that has passed leaves no fence, however many streams come and go.
   void forget(Stream stream, const Event& last, Heap<Sizes>& heap, Lock& lock) {
     const bool has_passed = is_done(last);
     std::unique_ptr<ArenaType> dead;
@@ -222,7 +222,7 @@ public:
       const auto& users = Use::of(block)->users;
       return std::find(users.begin(), users.end(), stream) != users.end();
     };
-    for_each_known(heap, [&](Block& block) { // everything that can fail comes first
+    for_each_known(heap, [&](Block& block) { // all steps that can fail come first
       if (has_passed || !concerned(block)) return;
       Use& use = Use::make(block);
       use.fences.reserve(use.fences.size() + use.users.size() + 2);
@@ -239,7 +239,7 @@ public:
       block.home = &main();
       if (listed) heap.put(block);
     });
-    while (holds_.has(stream)) { // nobody begins to hold it any more, since no block knows it
+    while (holds_.has(stream)) { // no thread begins to hold it any more, since no block knows it
       guard.unlock();
       sched_yield();
       guard.lock();
@@ -257,7 +257,7 @@ public:
     taken.take([](const Block& block) { return block.stream_use != nullptr; });
     for (Block* block : taken.blocks) {
       std::vector<Event> fences = fences_of(*block, lock);
-      const auto asked = static_cast<std::ptrdiff_t>(fences.size()); // whoever forgets a stream adds some behind them
+      const auto asked = static_cast<std::ptrdiff_t>(fences.size()); // forgetting a stream adds more after them
       std::erase_if(fences, [&](const Event& fence) { return streams_.done(fence); });
       std::lock_guard guard{lock};
       auto& all = Use::of(*block)->fences;
@@ -277,7 +277,7 @@ public:
     for (Block* block : taken.blocks) {
       for (const Event& fence : fences_of(*block, lock)) streams_.wait_on_host(fence);
       std::lock_guard guard{lock};
-      Use::drop(*block); // with what a stream left that was forgotten since: its work was waited for
+      Use::drop(*block); // with the fences of streams that were forgotten meanwhile: their work was waited for
       block->home = &main();
     }
   }
@@ -294,14 +294,14 @@ private:
   using Hold = typename Holds::Hold;
   using Taken = detail::TakenBlocks<Sizes, Lock>;
 
-  /// A copy, because whoever forgets a stream adds to those of every block.
+  /// A copy, because a thread that forgets a stream adds to the fences of every block.
   [[nodiscard]] static std::vector<Event> fences_of(const Block& block, Lock& lock) {
     std::lock_guard guard{lock};
     const Use* const use = Use::of(block);
     return use == nullptr ? std::vector<Event>{} : use->fences;
   }
 
-  /// Whether an event has passed for certain; of a device that fails nobody can tell.
+  /// Whether an event has certainly passed; unknown, so false, if the device fails.
   [[nodiscard]] bool is_done(const Event& event) const noexcept {
     try {
       return streams_.done(event);
@@ -310,7 +310,7 @@ private:
     }
   }
 
-  /// Calls f(stream) for each user of a block, which it is no longer then; no stream is forgotten before f has returned.
+  /// Calls f(stream) for each user of a block and removes that user; no stream is forgotten before f has returned.
   template <class F> void take_users(Block& block, Lock& lock, F f) noexcept {
     for (;;) {
       Hold hold{holds_, lock};
@@ -331,17 +331,17 @@ private:
     return nullptr;
   }
 
-  /// Calls f(block) for every block, also for what others have lent.
+  /// Calls f(block) for every block, lent ones included.
   template <class F> void for_each_known(Heap<Sizes>& heap, F f) {
     detail::for_each_block(heap, f);
     for (Block* block : lent_) f(*block);
   }
 
-  /// Where a stream's work cannot be marked: waits for all of it, also of one that only the block was told of.
+  /// For a stream whose work cannot be marked: waits for all of it, also where only the block knows the stream.
   void wait_for(const Stream& stream) noexcept {
     if constexpr (requires { streams_.synchronize(stream); }) try {
         return streams_.synchronize(stream);
-      } catch (...) { // for all that are known, then
+      } catch (...) { // then waits for all known streams
       }
     wait_for_everything();
   }
@@ -356,7 +356,7 @@ private:
   Streams streams_;
   std::vector<std::unique_ptr<ArenaType>> arenas_; ///< the default stream's first
   Holds holds_{};
-  std::vector<Block*> lent_{}; ///< of somebody else's memory, those that streams use
+  std::vector<Block*> lent_{}; ///< lent blocks that streams use
 };
 
 }}} // namespace twill::v0::memory

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The statistics of a device's memory as a table to print, and how fragmented it is. Who holds it: memory/recording.hpp.
+// Table of a device's memory statistics, for printing, and its fragmentation. Read next: memory/recording.hpp (owners).
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -17,10 +17,10 @@ namespace twill { inline namespace v0 {
 
 namespace memory {
 
-/// The table of `memory_summary` from figures, so that it can be made for a pool of any kind.
+/// The table of `memory_summary` for given figures, so that it works for a pool of any kind.
 [[nodiscard]] std::string summary_table(std::string_view device, const MemoryStats& stats, const DeviceMemory& whole);
 
-/// The lines of `memory_summary` about what is held in vain.
+/// The lines of `memory_summary` about memory that cannot be used.
 [[nodiscard]] std::string fragmentation_text(const Fragmentation& figures);
 
 } // namespace memory

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and writing elements from ordinary code: a span over a host tensor, or a copy of the values of any tensor. Both
-// wait for the work that the device was given before. Read next: tensor/print.hpp.
+// Element access from ordinary code: a span over a host tensor, or a copy of the values of any tensor. Both wait for
+// the work that the device was given before. Read next: tensor/print.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

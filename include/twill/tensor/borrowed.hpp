@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of somebody else as a tensor, and tensors as views of somebody else's type, without copies: raw pointers on any
-// device, std::span, and whatever is like std::mdspan (C++23's, Kokkos's, cuda::std's), which is known by what it offers.
-// Both ways the memory belongs to whom it belonged before, who keeps it longer than the view. Work on a GPU goes to the
-// caller's own stream inside a `StreamGuard`. Memory that comes with an owner: tensor/dlpack.hpp.
+// Borrowed memory as a tensor, and tensors as views of a type from another library, without copies: raw pointers on any
+// device, std::span, and every type like std::mdspan (C++23's, Kokkos's, cuda::std's), recognised by its members. The
+// memory keeps its owner, which has to outlive the view. Work on a GPU goes to the caller's own stream inside a
+// `StreamGuard`. For memory that comes with an owner, read next: tensor/dlpack.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
@@ -26,8 +26,8 @@
 
 namespace twill { inline namespace v0 {
 
-/// A view of several dimensions with a plain pointer, as std::mdspan is one. What a compiler cannot check: element (i, j) lies
-/// `i * stride(0) + j * stride(1)` elements behind the pointer.
+/// A view of several dimensions with a plain pointer, such as std::mdspan. Not checked by the compiler: element (i, j)
+/// is `i * stride(0) + j * stride(1)` elements after the pointer.
 template <class M>
 concept MdspanLike = requires(const M& view) {
   typename M::element_type;
@@ -58,7 +58,7 @@ template <MdspanLike M> [[nodiscard]] Dims strides_of_view(const M& view) {
   return strides;
 }
 
-/// A view of these extents and, where its layout is free to have them, strides.
+/// A view of these extents and, where its layout has free strides, of these strides.
 template <MdspanLike M, std::size_t... Axis>
 [[nodiscard]] M view_with(typename M::element_type* data, const Dims& extents, const Dims& strides,
                           std::index_sequence<Axis...> /*axes*/) {
@@ -74,13 +74,13 @@ template <MdspanLike M, std::size_t... Axis>
 
 } // namespace detail
 
-/// Elements at an address of a device, row-major: `tensor_over<Shape<dyn, 3>>(pointer, Dims(rows, 3))`. The memory has to
-/// outlive every handle and view. throws: ShapeError
+/// Elements at an address of a device, row-major: `tensor_over<Shape<dyn, 3>>(pointer, Dims(rows, 3))`. The memory has
+/// to outlive every handle and view. throws: ShapeError
 template <AnyShape S, Scalar T, Device D = Cpu>
 [[nodiscard]] Tensor<T, D, S> tensor_over(T* data, const Dims& extents, const D& device = {}) {
   return {memory::Buffer<D>(device, 0), data, extents, contiguous_strides(extents)};
 }
-/// The same with strides, in elements. throws: ShapeError, also where there are not as many strides as extents
+/// Elements with strides, in elements. throws: ShapeError, also where there are not as many strides as extents
 template <AnyShape S, Scalar T, Device D = Cpu>
 [[nodiscard]] Tensor<T, D, S> tensor_over(T* data, const Dims& extents, const Dims& strides, const D& device = {}) {
   if (strides.rank != extents.rank)
@@ -88,7 +88,7 @@ template <AnyShape S, Scalar T, Device D = Cpu>
         join_text({"tensor_over: strides ", to_string(strides), " are not as many as extents ", to_string(extents)}));
   return {memory::Buffer<D>(device, 0), data, extents, strides};
 }
-/// The same of a shape that the type knows.
+/// Elements at an address in a static shape.
 template <AnyShape S, Scalar T, Device D = Cpu>
 requires S::is_static [[nodiscard]] Tensor<T, D, S> tensor_over(T* data, const D& device = {}) {
   return tensor_over<S>(data, S::dims(), device);
@@ -101,7 +101,7 @@ template <Scalar T, std::size_t Extent>
                                                             Dims(static_cast<std::int64_t>(elements.size())), device);
 }
 
-/// The elements behind a view as a host tensor with its strides; static extents carry over.
+/// The elements of a view as a host tensor with its strides; static extents carry over.
 template <MdspanLike M> [[nodiscard]] auto tensor_of(const M& view, const Cpu& device = Cpu{0}) {
   using Element = typename M::element_type;
   static_assert(!std::is_const_v<Element>,
@@ -119,8 +119,8 @@ template <MdspanLike M> [[nodiscard]] auto tensor_of(const M& view, const Cpu& d
   return tensor_over<S>(view.data_handle(), extents, detail::strides_of_view(view), device);
 }
 
-/// The elements of a host tensor as a view of a type of the caller's choice: `view_as<std::mdspan<float, E>>(x)`. Valid while
-/// the tensor's memory is; waits for the work that the device was given.
+/// The elements of a host tensor as a view of a type that the caller chooses: `view_as<std::mdspan<float, E>>(x)`.
+/// Valid while the tensor's memory is; waits for the work that the device was given.
 /// throws: ShapeError where an extent is not the type's, ValueError where its layout cannot have the strides
 template <MdspanLike M, Scalar T, AnyShape S> [[nodiscard]] M view_as(const Tensor<T, Cpu, S>& x) {
   using Element = typename M::element_type;

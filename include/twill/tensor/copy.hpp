@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves elements between views: on one device by a fused program (which also converts the element type), between devices
-// as bytes. Works on addresses and layouts, so that every tensor of one element type shares the code. A device without
-// memory runs the same code and moves nothing. Read next: tensor/tensor.hpp.
+// Copies between views: on one device by a fused program (which also converts the element type), between devices as
+// bytes. It works on addresses and layouts, so that all tensors of one element type share the code. A device without
+// memory runs the code and moves nothing. Read next: tensor/tensor.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -26,14 +26,14 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 /// An operand that reads or writes memory, for a grid of the same rank as the strides.
 [[nodiscard]] kernel::Operand memory_operand(const void* data, const Dims& strides);
 
-/// An operand that carries its value.
+/// An operand that holds its value.
 template <class T> [[nodiscard]] kernel::Operand immediate_operand(T value) {
   kernel::Operand operand{};
   std::memcpy(&operand.bits, &value, sizeof(T));
   return operand;
 }
 
-/// A grid has at least one dimension, so that rank 0 needs no code of its own.
+/// The grid with at least one dimension, so that rank 0 needs no code of its own.
 [[nodiscard]] constexpr kernel::Grid at_least_one_dimension(kernel::Grid grid) {
   if (grid.rank == 0) grid = kernel::Grid(1);
   return grid;
@@ -46,7 +46,7 @@ template <Scalar T, kernel::Access A> struct CopyProgram<T, T, A> {
   using type = kernel::Program<kernel::In<T, A>, kernel::Out<T, 0>>;
 };
 
-/// to[i] = from[i] on one device, for every index i of the extents. The two must not overlap.
+/// to[i] = from[i] on one device, for every index i of the extents. requires: the two do not overlap
 template <Scalar To, Scalar From, Device D>
 void copy_elements(const D& device, To* to, const Dims& to_strides, const From* from, const Dims& from_strides,
                    const Dims& extents) {
@@ -60,7 +60,7 @@ void copy_elements(const D& device, To* to, const Dims& to_strides, const From* 
     kernel::launch(typename CopyProgram<To, From, kernel::Access::strided>::type{}, device, grid, operands.data());
 }
 
-/// Every element of a view becomes one value.
+/// Sets every element of a view to one value.
 template <Scalar T, Device D>
 void fill_elements(const D& device, T* to, const Dims& strides, const Dims& extents, T value) {
   if (extents.elements() == 0) return;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// New tensors. Element type and shape stand in angle brackets (`zeros<float, Shape<2, 3>>()`), extents that only the run
-// time knows are passed as a `Dims` (`zeros<float, Shape<dyn, 3>>(Dims(n, 3))`), and the device comes last: the current
-// host device unless told otherwise. Read next: tensor/like.hpp, tensor/random.hpp.
+// Creation of tensors. Element type and shape are template arguments (`zeros<float, Shape<2, 3>>()`), run-time extents
+// are passed as a `Dims` (`zeros<float, Shape<dyn, 3>>(Dims(n, 3))`), and the device comes last: by default the current
+// host device. Read next: tensor/like.hpp, tensor/random.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -29,7 +29,7 @@ requires S::is_static [[nodiscard]] Tensor<T, D, S> empty(const D& device = curr
   return Tensor<T, D, S>(device);
 }
 
-/// Every element the same.
+/// All elements with one value.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
 [[nodiscard]] Tensor<T, D, S> full(const Dims& extents, T value, const D& device = current_device<D>()) {
   Tensor<T, D, S> result(device, extents);
@@ -88,7 +88,7 @@ template <Scalar T, AnyShape S, Device D>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Values that lie one behind another in the caller's memory.
+/// A contiguous range of values in the caller's memory.
 template <class R>
 concept ValueRange = requires(const R& values) {
   requires Scalar<std::remove_cvref_t<decltype(*std::data(values))>>;

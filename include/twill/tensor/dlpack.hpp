@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors to and from other array libraries without copying, by DLPack: `to_dlpack(x)` keeps the memory alive until its
-// consumer calls the deleter; `from_dlpack<Tensor<float, Cpu, Shape<dyn, 3>>>(managed)` keeps the producer's memory alive as
-// long as a tensor shares it, and calls the deleter once. Whatever throws, the managed tensor stays the caller's and its
-// deleter was not called. Streams of GPUs: tensor/gpu/dlpack.hpp.
+// Exchange of tensors with other array libraries without copying, by DLPack: `to_dlpack(x)` keeps the memory alive
+// until its consumer calls the deleter; `from_dlpack<Tensor<float, Cpu, Shape<dyn, 3>>>(managed)` keeps the producer's
+// memory alive while a tensor shares it, and calls the deleter once. After an exception the managed tensor still
+// belongs to the caller and its deleter was not called. Read next: tensor/gpu/dlpack.hpp (streams of GPUs).
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -29,13 +29,13 @@
 
 namespace twill { inline namespace v0 { namespace detail {
 
-/// The number of a kind of device in DLPack; kinds that it does not know are their program's own.
+/// The number of a kind of device in DLPack; kinds unknown to DLPack get numbers of the program's own.
 template <Device D>
 inline constexpr std::int32_t dlpack_kind = std::same_as<D, Cpu>                  ? dlpack::cpu
                                             : std::string_view{D::kind} == "cuda" ? dlpack::cuda
                                                                                   : dlpack::own_kind;
 
-/// The address space of the host is one, so a host device may use what lies anywhere in it.
+/// Whether a device can use a place. The host has one address space, so a host device may use all of its memory.
 template <Device D> [[nodiscard]] bool dlpack_reaches(const D& device, const dlpack::Place& place) {
   if constexpr (dlpack_kind<D> == dlpack::cpu)
     return place.device_type == dlpack::cpu || place.device_type == dlpack::cuda_host ||
@@ -46,7 +46,7 @@ template <Device D> [[nodiscard]] bool dlpack_reaches(const D& device, const dlp
            place.device_id == device.index;
 }
 
-/// What a managed tensor says, in twill's terms.
+/// The contents of a managed tensor, in twill's types.
 struct DlpackView {
   std::byte* first = nullptr;
   Dims extents{};
@@ -73,7 +73,7 @@ template <dlpack::AnyManaged M> [[nodiscard]] dlpack::Array dlpack_array(const M
 /// throws: ShapeError when the elements or their bytes cannot be counted in 64 bits
 void require_countable(const DlpackView& view, std::size_t element_bytes);
 
-/// Compares a managed tensor with what the type of a tensor promises. throws: ValueError, DeviceError, ShapeError
+/// Compares a managed tensor with the type of a tensor. throws: ValueError, DeviceError, ShapeError
 template <Scalar T, AnyShape S, Device D>
 [[nodiscard]] DlpackView checked_dlpack(const dlpack::Array& array, const D& device) {
   if (array.dtype != dlpack::element_type(dtype_of<T>))
@@ -90,12 +90,12 @@ template <Scalar T, AnyShape S, Device D>
   view.extents.rank = view.strides.rank = S::rank;
   for (int axis = 0; axis < S::rank; ++axis) view.extents[axis] = array.shape[axis];
   require_fit<S>("from_dlpack", view.extents);
-  require_countable(view, sizeof(T)); // without strides at first: theirs come from these extents
+  require_countable(view, sizeof(T)); // without strides at first: theirs follow from these extents
   view.strides = contiguous_strides(view.extents);
   if (array.strides != nullptr)
     for (int axis = 0; axis < S::rank; ++axis) view.strides[axis] = array.strides[axis];
   require_countable(view, sizeof(T));
-  if (view.extents.elements() == 0) return view; // whose address means nothing
+  if (view.extents.elements() == 0) return view; // its address has no meaning
   if (array.data == nullptr)
     throw ValueError(join_text({"from_dlpack: shape ", to_string(view.extents), " has elements, and data is null"}));
   view.first = static_cast<std::byte*>(array.data) + array.byte_offset;
@@ -105,7 +105,7 @@ template <Scalar T, AnyShape S, Device D>
   return view;
 }
 
-/// Somebody else's managed tensor. Until it is armed, nothing happens at its end.
+/// A managed tensor of another library. Until it is armed, its destructor does nothing.
 template <dlpack::AnyManaged M, Device D> class DlpackOwner {
 public:
   explicit DlpackOwner(const D& device) : device_{device} {}
@@ -113,7 +113,7 @@ public:
   DlpackOwner& operator=(const DlpackOwner&) = delete;
   ~DlpackOwner() {
     if (managed_ == nullptr) return;
-    // the producer knows nothing of twill's streams, so what they were given has to be done
+    // the producer knows nothing of twill's streams, so their work has to be done
     if constexpr (!std::same_as<D, Cpu>) try {
         synchronize(device_);
       } catch (...) { // a device that failed runs nothing any more
@@ -135,7 +135,7 @@ template <Scalar T, Device D, AnyShape S> struct DlpackTarget<Tensor<T, D, S>> {
   static_assert(D::has_memory, "twill: from_dlpack: a meta device has no memory that could be shared");
 };
 
-/// The elements as a tensor; from the end of this function on its owner is the tensor. throws: as said above
+/// The elements as a tensor, which then owns the managed tensor. throws: ValueError, DeviceError, ShapeError
 template <class X, dlpack::AnyManaged M, Device D> [[nodiscard]] X tensor_from_dlpack(M* managed, const D& device) {
   using T = typename DlpackTarget<X>::Element;
   const auto view = checked_dlpack<T, typename DlpackTarget<X>::Known>(dlpack_array(managed), device);
@@ -144,21 +144,21 @@ template <class X, dlpack::AnyManaged M, Device D> [[nodiscard]] X tensor_from_d
       throw ValueError("from_dlpack: the array may only be read, and the elements of a tensor may be written; use "
                        "clone_dlpack");
   auto owner = std::make_shared<DlpackOwner<M, D>>(device);
-  // a tensor without elements keeps its producer's memory alive no longer than itself, and needs an owner for that as well
+  // an empty tensor keeps its producer's memory alive only as long as itself, and needs an owner for that as well
   auto storage = memory::lend(device, view.first, std::size_t{1}, owner);
   X tensor(std::move(storage), reinterpret_cast<T*>(view.first), view.extents, view.strides);
   owner->arm(managed);
   return tensor;
 }
 
-/// A kind of device whose driver has a stream that everybody means who names none.
+/// A kind of device whose driver has a default stream for calls that name no stream.
 template <class D>
 concept HasDefaultStream = requires {
   typename D::Runtime::Stream;
   requires memory::PoolFor<D>::several_streams;
 };
 
-/// An exported tensor: the structure and what it points to.
+/// An exported tensor: the structure and the data that it points to.
 template <dlpack::AnyManaged M, Scalar T, Device D, AnyShape S> struct DlpackExport {
   M managed{};
   memory::Buffer<D> storage{};
@@ -209,10 +209,10 @@ template <Scalar T, Device D, AnyShape S> void require_exportable(const Tensor<T
 
 namespace twill { inline namespace v0 {
 
-/// Shares the elements, strides included, with another library: waits for the work that writes them, then makes a managed
-/// tensor that keeps the memory alive until its deleter runs. `M` may be `dlpack::Managed`, without a version, or a
-/// structure of dlpack.h. A consumer of a GPU's memory who names no stream works on the driver's default one, by DLPack's rules:
-/// the memory is not used again before the work that this stream has when the deleter runs.
+/// Shares the elements, strides included, with another library: waits for the work that writes them, then makes a
+/// managed tensor that keeps the memory alive until its deleter runs. `M` may be `dlpack::Managed`, without a version,
+/// or a structure of dlpack.h. A consumer of GPU memory that names no stream works on the driver's default one, by
+/// DLPack's rules: the memory is not reused before the work that this stream has when the deleter runs.
 /// throws: ValueError for a tensor without elements, GpuError    cost: one allocation
 template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, Device D, AnyShape S>
 [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x) {
@@ -226,15 +226,15 @@ template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, Device D, A
   return managed;
 }
 
-/// The same for a consumer that orders its work with twill's itself, before it reads and before it calls the deleter: nobody
-/// waits, neither for the work that writes the elements nor at the end. throws: ValueError    cost: one allocation
+/// Shares the elements with a consumer that orders its work with twill's itself, before it reads and before it calls
+/// the deleter: no thread waits for writes or at the end. throws: ValueError    cost: one allocation
 template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, Device D, AnyShape S>
 [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, dlpack::Unsynchronized /*order*/) {
   detail::require_exportable(x);
   return detail::exported_to_dlpack<M>(x);
 }
 
-/// The same by what Python's consumers pass, for devices of one stream. throws: also ValueError for a stream that is named
+/// Takes the number that Python's consumers pass, for devices of one stream. throws: also ValueError for a named stream
 template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, Device D, AnyShape S>
 requires(!detail::HasDefaultStream<D>)
     [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, const dlpack::StreamNumber& stream) {
@@ -244,14 +244,14 @@ requires(!detail::HasDefaultStream<D>)
                               " has none that others know; none, or -1 for no order, is what it may pass"}));
 }
 
-/// The elements of another library as a tensor of type `X` that shares them, on a device of the caller's choice where the
-/// structure names the host. The producer's work on them has to be done. Takes the managed tensor over when it
+/// The elements of another library as a tensor of type `X` that shares them, on a device of the caller's choice where
+/// the structure names the host. The producer's work on them has to be done. Takes over the managed tensor when it
 /// returns. throws: ValueError, DeviceError, ShapeError naming both sides; the managed tensor is the caller's then
 template <class X, dlpack::AnyManaged M>
 [[nodiscard]] X from_dlpack(M* managed, const typename X::device_type& device) {
   return detail::tensor_from_dlpack<X>(managed, device);
 }
-/// The same on the current host device, or on the GPU that the structure names.
+/// Takes the elements on the current host device, or on the GPU that the structure names.
 template <class X, dlpack::AnyManaged M> [[nodiscard]] X from_dlpack(M* managed) {
   using D = typename X::device_type;
   if constexpr (std::same_as<D, Cpu>) {
@@ -262,7 +262,7 @@ template <class X, dlpack::AnyManaged M> [[nodiscard]] X from_dlpack(M* managed)
     return detail::tensor_from_dlpack<X>(managed, device);
   }
 }
-/// The same from a handle, which is empty afterwards, and unchanged when something is thrown.
+/// Takes the elements from a handle, which is empty afterwards, or unchanged after an exception.
 template <class X, dlpack::AnyManaged M> [[nodiscard]] X from_dlpack(dlpack::Owned<M>&& managed) {
   X tensor = from_dlpack<X>(managed.get());
   static_cast<void>(managed.release());
@@ -273,8 +273,8 @@ template <class X, dlpack::AnyManaged M> [[nodiscard]] X from_dlpack(dlpack::Own
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// New memory with the elements of another library, which may be such as only may be read. The managed tensor's deleter has
-/// run when this returns. throws: as from_dlpack, and OutOfMemoryError
+/// New memory with the elements of another library, which may be read-only. The managed tensor's deleter has run when
+/// this returns. throws: as from_dlpack, and OutOfMemoryError
 template <class X, dlpack::AnyManaged M, class Isa = InstructionSet>
 [[nodiscard]] X clone_dlpack(M* managed, const typename X::device_type& device = {}) {
   using Target = detail::DlpackTarget<X>;

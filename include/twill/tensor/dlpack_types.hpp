@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structures by which array libraries hand each other memory: DLPack, version 1 and the one without a version before it,
-// as its specification lays them out. They have names of twill's own, so that a program may include dlpack.h as well; what
-// takes a structure takes either, because it reads the members by their names. Read next: tensor/dlpack.hpp.
+// DLPack structures, by which array libraries exchange memory: version 1, and the one without a version before it, with
+// the layout of the specification. They have names of twill's own, so that a program may include dlpack.h as well;
+// functions accept either structure, because they read the members by name. Read next: tensor/dlpack.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -18,13 +18,13 @@
 
 namespace twill { inline namespace v0 { namespace dlpack {
 
-/// Of the specification.
+/// The version of the specification.
 struct Version {
-  std::uint32_t major = 1; ///< another one lays structures out otherwise
+  std::uint32_t major = 1; ///< a different one changes the layout of structures
   std::uint32_t minor = 0; ///< a later one adds numbers only
 };
 
-/// Where memory is; the numbers are the specification's.
+/// The place of memory; the numbers are the specification's.
 struct Place {
   std::int32_t device_type = 0; ///< one of the constants below
   std::int32_t device_id = 0;   ///< the ordinal
@@ -35,7 +35,7 @@ inline constexpr std::int32_t cuda_host = 3;     ///< of the host, pinned
 inline constexpr std::int32_t own_kind = 12;     ///< for kinds that the specification has no number for
 inline constexpr std::int32_t cuda_managed = 13; ///< both sides may use it
 
-/// A type of elements, by the specification's numbers.
+/// An element type, by the specification's numbers.
 struct ElementType {
   std::uint8_t code = 0;   ///< signed, unsigned, float, ...
   std::uint8_t bits = 0;   ///< of one lane
@@ -43,9 +43,9 @@ struct ElementType {
   friend constexpr bool operator==(const ElementType&, const ElementType&) = default;
 };
 
-/// The elements; strides count elements, and none (null) means row-major.
+/// The elements; strides count elements, and null means row-major.
 struct Array {
-  void* data = nullptr;            ///< the first element is `byte_offset` behind it
+  void* data = nullptr;            ///< the first element is `byte_offset` bytes after it
   Place device{};                  ///< where the memory is
   std::int32_t ndim = 0;           ///< the rank
   ElementType dtype{};             ///< of the elements
@@ -54,17 +54,17 @@ struct Array {
   std::uint64_t byte_offset = 0;   ///< of the first element
 };
 
-/// Elements and what to call when nobody uses them any more, before version 1.
+/// Elements, and the function to call when they are no longer used; the structure before version 1.
 struct Managed {
   Array dl_tensor{};                        ///< the elements
-  void* manager_ctx = nullptr;              ///< the producer's own
+  void* manager_ctx = nullptr;              ///< private to the producer
   void (*deleter)(Managed* self) = nullptr; ///< the consumer calls it once
 };
 
-/// The same with a version and flags.
+/// Elements and deleter, with a version and flags.
 struct ManagedVersioned {
-  Version version{};                                 ///< that the producer follows
-  void* manager_ctx = nullptr;                       ///< the producer's own
+  Version version{};                                 ///< the version that the producer follows
+  void* manager_ctx = nullptr;                       ///< private to the producer
   void (*deleter)(ManagedVersioned* self) = nullptr; ///< the consumer calls it once
   std::uint64_t flags = 0;                           ///< the two below
   Array dl_tensor{};                                 ///< the elements
@@ -82,14 +82,14 @@ static_assert(offsetof(ManagedVersioned, manager_ctx) == 8 && offsetof(ManagedVe
 static_assert(offsetof(ManagedVersioned, flags) == 24 && offsetof(ManagedVersioned, dl_tensor) == 32);
 static_assert(sizeof(ManagedVersioned) == 80);
 
-/// What a consumer passes as `__dlpack__(stream=...)`: no number for the driver's default stream, as 1 is; the handle of another
-/// stream; -1 when nobody is to wait, because the consumer sees to the order itself. For memory of the host no number or -1.
+/// The `stream` of a consumer's `__dlpack__` call: no number, or 1, for the driver's default stream; the handle of
+/// another stream; -1 for no waiting, because the consumer orders the work itself. For host memory no number or -1.
 struct StreamNumber {
   std::optional<std::int64_t> number{}; ///< as the consumer passed it
 };
-/// Stands for -1: nobody waits for anything.
+/// The type for -1: no side waits.
 struct Unsynchronized {};
-/// What stands for it in calls.
+/// The value for calls.
 inline constexpr Unsynchronized unsynchronized{};
 
 /// Either structure, twill's or that of dlpack.h.
@@ -102,24 +102,24 @@ concept AnyManaged = requires(M& managed) {
   managed.manager_ctx;
   managed.deleter(&managed);
 };
-/// One that says which version it follows.
+/// A structure with a version.
 template <class M>
 concept AnyVersioned = AnyManaged<M> && requires(M& managed) {
   managed.version.major;
   managed.flags;
 };
 
-/// Calls the structure's own deleter.
+/// Calls the deleter of a structure.
 struct Release {
-  /// Of a structure that nobody took over.
+  /// Called for a structure that was not taken over.
   template <AnyManaged M> void operator()(M* managed) const noexcept {
     if (managed->deleter != nullptr) managed->deleter(managed);
   }
 };
-/// A structure whose deleter runs when nobody took it over; `release()` hands it to a consumer.
+/// A structure whose deleter runs unless it is taken over; `release()` hands it to a consumer.
 template <AnyManaged M> using Owned = std::unique_ptr<M, Release>;
 
-/// How the specification writes a type of elements.
+/// An element type in the specification's notation.
 [[nodiscard]] constexpr ElementType element_type(DType dtype) {
   constexpr std::uint8_t codes[] = {6, 1, 0, 0,
                                     2, 4, 2, 2}; // bool, unsigned, signed, signed, float, bfloat, float, float

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The extents of a tensor in as little memory as its type allows: only the `dyn` ones are stored. Beside it, the checks
-// and reads that every tensor shares and that need not be compiled again for each. Read next: tensor/tensor.hpp.
+// Extents of a tensor, compact: only the `dyn` ones are stored. Also the checks and reads that all tensors share and
+// that need not be compiled again for each. Read next: tensor/tensor.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -63,7 +63,7 @@ template <AnyShape S> void require_fit(const char* operation, const Dims& extent
     throw_misfit(operation, dims_of<S>, extents);
 }
 
-/// Copies contiguous elements between devices. The kinds' own `copy_bytes` orders it with the work of both.
+/// Copies contiguous elements between devices. `copy_bytes` of the two kinds orders the copy with the work of both.
 template <class To, class From, class Storage>
 void transfer(const To& to_device, void* to, const From& from_device, const void* from, std::int64_t elements,
               std::size_t element_bytes, CopyOptions options, [[maybe_unused]] const Storage& keeps_source_alive) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// NumPy's indices: integers drop an axis, `slice{begin, end, step}` and `all` keep it, `newaxis` makes one, `ellipsis`
-// stands for as many `all` as are missing. The shape of the result follows from the kinds of index at compile time; the
-// layout is computed at run time, where integers and slices are checked. Read next: tensor/tensor.hpp.
+// NumPy indexing: integers drop an axis, `slice{begin, end, step}` and `all` keep it, `newaxis` inserts one, `ellipsis`
+// stands for the missing `all`s. The shape of the result follows from the kinds of index at compile time; the layout is
+// computed at run time, where integers and slices are checked. Read next: tensor/tensor.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/refused.hpp>
@@ -22,7 +22,7 @@ namespace detail {
 enum class IndexKind : std::uint8_t { integer, range, everything, new_axis, rest };
 
 struct All {
-  /// `all(x > 0)` is the reduction of expr/reductions.hpp; with axes it is called `all_of<1>(x > 0)`.
+  /// `all(x > 0)` is the reduction of expr/reductions.hpp; with axes it is `all_of<1>(x > 0)`.
   template <class X> [[nodiscard]] constexpr auto operator()(X&& x) const { return all_of(std::forward<X>(x)); }
 };
 struct NewAxis {};
@@ -37,7 +37,7 @@ template <> inline constexpr IndexKind index_kind<Ellipsis> = IndexKind::rest;
 
 /// A whole axis.
 inline constexpr detail::All all{};
-/// An axis of extent 1 that was not there.
+/// A new axis of extent 1.
 inline constexpr detail::NewAxis newaxis{};
 /// All axes that the other indices do not name.
 inline constexpr detail::Ellipsis ellipsis{};
@@ -48,7 +48,7 @@ concept Index = std::integral<I> || std::same_as<I, slice> || detail::index_kind
 
 namespace detail {
 
-/// The result's extents as far as the kinds of index tell; rank -1 says that there are too many indices.
+/// The result's extents as far as the kinds of index tell; rank -1 for too many indices.
 template <std::size_t Count>
 [[nodiscard]] constexpr Dims indexed_dims(const Dims& from, const std::array<IndexKind, Count>& kinds) {
   int named = 0;
@@ -93,7 +93,7 @@ template <AnyShape S, class... I> consteval Dims checked_indexed_dims() {
 /// Applies indices one after another to a layout.
 struct Indexer {
   const layout::Layout& from;
-  int rest = 0; ///< how many axes an ellipsis stands for
+  int rest = 0; ///< the number of axes that an ellipsis stands for
   layout::Layout result{.offset = from.offset};
   int axis = 0;
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the elements of a view lie: extents, strides and the offset of the first element, all counted in elements. Every
-// view of NumPy is arithmetic on these three, written here once, at run time, without a tensor in sight. What the compiler
-// knows about the result's shape is decided beside it in tensor/shapes.hpp.
+// Strided layouts of views: extents, strides and the offset of the first element, all counted in elements. Every view
+// of NumPy is arithmetic on these three, written here once, at run time, for layouts alone. Compile-time rules of
+// result shapes are in tensor/shapes.hpp. Read next: tensor/index.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -16,10 +16,10 @@
 
 namespace twill { inline namespace v0 {
 
-/// A range of indices, `slice{begin, end, step}`, as Python's: negative bounds count from the end, missing ones reach it.
+/// A range of indices as in Python, `slice{begin, end, step}`: negative bounds count from the end, missing reach it.
 struct slice {
   std::optional<std::int64_t> begin{}; ///< the first index
-  std::optional<std::int64_t> end{};   ///< before which it ends
+  std::optional<std::int64_t> end{};   ///< the index after the last
   std::int64_t step = 1;               ///< from one index to the next, never 0
 };
 
@@ -31,7 +31,7 @@ struct Layout {
   std::int64_t offset = 0;
 };
 
-/// True when the elements lie in row-major order without gaps; axes of extent 1 may have any stride.
+/// True when the elements are in row-major order without gaps; axes of extent 1 may have any stride.
 [[nodiscard]] constexpr bool is_contiguous(const Dims& extents, const Dims& strides) {
   std::int64_t expected = 1;
   for (int axis = extents.rank - 1; axis >= 0; --axis) {
@@ -58,7 +58,7 @@ struct Span {
   return span;
 }
 
-/// Refuses an axis. Apart from the check, which then costs a statement nothing where the axis is known.
+/// Throws for a wrong axis. Separate from the check, which then costs nothing where the axis is known.
 [[noreturn]] void throw_axis(const char* operation, int axis, int rank);
 
 /// "axis 3 of 2": an axis counted from the front. throws: IndexError
@@ -71,7 +71,7 @@ struct Span {
 /// An index counted from the front. throws: IndexError
 [[nodiscard]] std::int64_t checked_index(std::int64_t index, std::int64_t extent, int axis);
 
-/// Puts one axis in at the end.
+/// Appends one axis.
 constexpr void append(Layout& to, std::int64_t extent, std::int64_t stride) {
   ++to.extents.rank;
   ++to.strides.rank;
@@ -79,7 +79,7 @@ constexpr void append(Layout& to, std::int64_t extent, std::int64_t stride) {
   to.strides[to.strides.rank - 1] = stride;
 }
 
-/// Appends what a slice leaves of an axis. throws: ValueError (a step of 0)
+/// Appends the part of an axis that a slice selects. throws: ValueError (a step of 0)
 void append_slice(Layout& to, std::int64_t extent, std::int64_t stride, const slice& range);
 
 /// Axis `result` of the view is axis `order[result]` of the source.
@@ -90,13 +90,13 @@ void append_slice(Layout& to, std::int64_t extent, std::int64_t stride, const sl
   return result;
 }
 
-/// Repeats axes of extent 1, and puts new ones in front, without a copy. throws: ShapeError
+/// Repeats axes of extent 1 and adds new ones in front, without a copy. throws: ShapeError
 [[nodiscard]] Layout expanded(const char* operation, const Layout& from, const Dims& extents);
 
 /// Fills in the one extent that is `dyn`. throws: ShapeError when the number of elements cannot stay the same
 [[nodiscard]] Dims completed(const Dims& from, Dims to);
 
-/// The strides of a reshaped view, or nothing when only a copy will do. Groups of source axes that are contiguous among
+/// The strides of a reshaped view, or nothing when a copy is needed. Groups of source axes that are contiguous among
 /// themselves are split into target axes (as NumPy's attempt_nocopy_reshape does).
 [[nodiscard]] constexpr std::optional<Dims> reshaped_strides(const Layout& from, const Dims& to) {
   if (from.extents.elements() == 0 || is_contiguous(from.extents, from.strides)) return contiguous_strides(to);

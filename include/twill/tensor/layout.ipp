@@ -31,7 +31,7 @@ TWILL_BODY void append_slice(Layout& to, std::int64_t extent, std::int64_t strid
   const std::int64_t begin = range.begin ? clamp(*range.begin) : (forward ? low : high);
   const std::int64_t end = range.end ? clamp(*range.end) : (forward ? high : low);
   const std::int64_t distance = forward ? end - begin : begin - end;
-  // a step past the end leaves one index, however long it is
+  // a step past the end leaves one index, for any length of the step
   const std::int64_t longest = distance > 0 ? distance : 1;
   const std::int64_t step = std::clamp(range.step, -longest, longest);
   const std::int64_t count = distance > 0 ? (distance - 1) / (forward ? step : -step) + 1 : 0;

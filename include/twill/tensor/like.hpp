@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// New tensors after the model of another one. `zeros_like(x)` and its family take the shape too, `new_zeros<S>(x)` and its
-// family only the element type and the device. Both can be told otherwise: `zeros_like<double>(x)`,
-// `new_zeros<Shape<2>, double>(x, Cpu{1})`; a device may always be named last.
+// Tensors modelled on another tensor. `zeros_like(x)` and its family also take the shape, `new_zeros<S>(x)` and its
+// family only the element type and the device. Both can be overridden, a device always last: `zeros_like<double>(x)`,
+// `new_zeros<Shape<2>, double>(x, Cpu{1})`. Read next: tensor/create.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -15,7 +15,7 @@
 
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
-/// The element type asked for, the source's for void.
+/// The requested element type; the source's for void.
 template <class T, class X> using element_or_own = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
 
 template <AnyTensor X> [[nodiscard]] const auto& device_or_own(const X& source) { return source.device(); }
@@ -31,19 +31,19 @@ requires(sizeof...(Where) <= 1) [[nodiscard]] auto empty_like(const X& source, c
   return empty<detail::element_or_own<T, X>, typename X::shape_type>(source.shape(),
                                                                      detail::device_or_own(source, device...));
 }
-/// Filled with a value, with the shape, element type and device of the source unless told otherwise.
+/// Filled with a value; shape, element type and device of the source by default.
 template <class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto full_like(const X& source, detail::element_or_own<T, X> value, const Where&... device) {
   return full<detail::element_or_own<T, X>, typename X::shape_type>(source.shape(), value,
                                                                     detail::device_or_own(source, device...));
 }
-/// Zeros, with the shape, element type and device of the source unless told otherwise.
+/// Zeros; shape, element type and device of the source by default.
 template <class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1) [[nodiscard]] auto zeros_like(const X& source, const Where&... device) {
   return full_like<T>(source, detail::element_or_own<T, X>{}, device...);
 }
-/// Ones, with the shape, element type and device of the source unless told otherwise.
+/// Ones; shape, element type and device of the source by default.
 template <class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1) [[nodiscard]] auto ones_like(const X& source, const Where&... device) {
   return full_like<T>(source, static_cast<detail::element_or_own<T, X>>(1), device...);
@@ -55,7 +55,7 @@ requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_empty(const X& source, const Dims& extents, const Where&... device) {
   return empty<detail::element_or_own<T, X>, S>(extents, detail::device_or_own(source, device...));
 }
-/// Uninitialised, of another static shape, with the element type and device of the source unless told otherwise.
+/// Uninitialised, of another static shape; element type and device of the source by default.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_empty(const X& source, const Where&... device) {
   return new_empty<S, T>(source, S::dims(), device...);
@@ -76,7 +76,7 @@ requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_zeros(const X& source, const Dims& extents, const Where&... device) {
   return new_full<S, T>(source, extents, detail::element_or_own<T, X>{}, device...);
 }
-/// Zeros of another static shape, with the element type and device of the source unless told otherwise.
+/// Zeros of another static shape; element type and device of the source by default.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_zeros(const X& source, const Where&... device) {
   return new_zeros<S, T>(source, S::dims(), device...);
@@ -86,7 +86,7 @@ requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_ones(const X& source, const Dims& extents, const Where&... device) {
   return new_full<S, T>(source, extents, static_cast<detail::element_or_own<T, X>>(1), device...);
 }
-/// Ones of another static shape, with the element type and device of the source unless told otherwise.
+/// Ones of another static shape; element type and device of the source by default.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_ones(const X& source, const Where&... device) {
   return new_ones<S, T>(source, S::dims(), device...);

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How NumPy writes the numbers of one array: the fewest digits that tell each value from its neighbours (at most eight
-// after the point), all points below one another, scientific where the values span more than three decades.
+// Number formatting of arrays as in NumPy: the fewest digits that tell each value from its neighbours (at most eight
+// after the point), points aligned, scientific notation where the values span more than three decades.
 // Read next: tensor/print.hpp.
 
 #include <twill/core/config.hpp>
@@ -41,7 +41,7 @@ requires(!std::floating_point<F>) [[nodiscard]] std::string shortest_digits(F va
   return shortest_digits(wide, notation);
 }
 
-/// A number in three parts that are padded on their own: "-12", "5", "e+03".
+/// A number in three parts that are padded separately: "-12", "5", "e+03".
 struct NumberParts {
   std::string whole{};
   std::string fraction{};
@@ -63,22 +63,22 @@ template <FloatingScalar T> [[nodiscard]] NumberParts number_parts(T value, Nota
   return parts;
 }
 
-/// So many digits after the point, and an exponent.
+/// A number with `digits` digits after the point, and an exponent.
 [[nodiscard]] NumberParts number_to(double value, int digits);
 
-/// Puts words of one width, aligned to the right.
+/// Pads words to one width, aligned to the right.
 void pad_left(std::vector<std::string>& words);
 
 /// NaN and infinities as NumPy writes them.
 [[nodiscard]] std::string not_finite(double value);
 
-/// From where on numbers take exponents: where the digits of T end. NumPy's rule since 2.3.
+/// The magnitude from which numbers take exponents: the end of the digits of T. NumPy's rule since 2.3.
 template <FloatingScalar T> inline constexpr double exponents_from = 1e8;
 template <> inline constexpr double exponents_from<float> = 1e6;
 template <> inline constexpr double exponents_from<half> = 1e3;
 template <> inline constexpr double exponents_from<bfloat16> = 1e2;
 
-/// Whether numbers whose magnitudes lie between these two take exponents. Compared in T, as NumPy compares.
+/// Whether numbers with magnitudes between these two take exponents. Compared in T, as NumPy compares.
 template <FloatingScalar T> [[nodiscard]] bool takes_exponents(double smallest, double largest, bool suppress) {
   const auto in_type = [](double value) { return static_cast<double>(static_cast<T>(value)); };
   if (largest == 0) return false;
@@ -116,9 +116,9 @@ template <FloatingScalar T>
       words.push_back(not_finite(value));
       continue;
     }
-    if (wide) { // all to as many digits as the longest needs
+    if (wide) { // all with the number of digits of the longest
       numbers[i] = number_to(value, static_cast<int>(fraction_width));
-      numbers[i].exponent.insert(2, exponent_width - numbers[i].exponent.size(), '0'); // behind "e+"
+      numbers[i].exponent.insert(2, exponent_width - numbers[i].exponent.size(), '0'); // after "e+"
     }
     const auto& [whole, fraction, exponent] = numbers[i];
     words.push_back(whole + "." + fraction + std::string(fraction_width - fraction.size(), ' ') + exponent);
@@ -127,7 +127,7 @@ template <FloatingScalar T>
   return words;
 }
 
-/// A number that stands alone: all of its digits, exponents where T has no more digits, and below 1e-4.
+/// A single number: all of its digits, exponents where T has no more digits, and below 1e-4.
 template <FloatingScalar T> [[nodiscard]] std::string formatted_alone(T element) {
   const auto value = static_cast<double>(element);
   if (!std::isfinite(value)) return not_finite(value);

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors as text, as NumPy prints arrays: brackets for each axis, lines of at most 75 characters, and of tensors of more
-// than 1000 elements only the first and last three along each axis. `std::cout << x` and `to_string(x)`.
+// Printing of tensors, `std::cout << x` and `to_string(x)`, in NumPy's format: brackets for each axis, lines of at most
+// 75 characters, only the first and last three along each axis for more than 1000 elements.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -22,9 +22,9 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// How tensors are printed; NumPy's names and defaults.
 struct PrintOptions {
-  int precision = 8;             ///< most digits behind the point
+  int precision = 8;             ///< most digits after the point
   std::int64_t threshold = 1000; ///< more elements are summarised
-  std::int64_t edge_items = 3;   ///< shown at each end of an axis then
+  std::int64_t edge_items = 3;   ///< shown at each end of a summarised axis
   int line_width = 75;           ///< characters
   bool suppress = false;         ///< no exponents for small numbers
 };
@@ -39,7 +39,7 @@ public:
   ArrayPrinter(const Dims& extents, const PrintOptions& options)
       : extents_{extents}, options_{options}, summarized_{extents.elements() > options.threshold} {}
 
-  /// The places, in row-major order, of the elements that are shown.
+  /// The row-major positions of the elements that are shown.
   [[nodiscard]] std::vector<std::size_t> shown() const;
 
   /// The text, given the words of the shown elements.
@@ -61,7 +61,7 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The elements as NumPy writes them; of a tensor on a device without memory, what it would hold.
+/// The elements as NumPy writes them; for a device without memory, a description of the tensor.
 template <Scalar T, Device D, AnyShape S>
 [[nodiscard]] std::string to_string(const Tensor<T, D, S>& x, const PrintOptions& options = {}) {
   if constexpr (!D::has_memory) {
@@ -85,7 +85,7 @@ template <Scalar T, Device D, AnyShape S>
   }
 }
 
-/// Writes what `to_string` says; waits for the tensor.
+/// Writes the text of `to_string`; waits for the tensor.
 template <class Character, class Traits, Scalar T, Device D, AnyShape S>
 std::basic_ostream<Character, Traits>& operator<<(std::basic_ostream<Character, Traits>& out,
                                                   const Tensor<T, D, S>& x) {

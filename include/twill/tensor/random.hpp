@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random tensors. Element i is a pure function of the device's seed, the number of the draw and i, so equal seeds give
-// equal numbers on every device kind and for any division of the work. float32 draws have 24 random bits, float64 draws 53, the
-// 16-bit types as many as they hold. Read next: device/generator.hpp, expr/draws.hpp.
+// equal numbers on every device kind and for any division of the work. float32 draws have 24 random bits, float64 draws
+// 53, the 16-bit types all bits that they hold. Read next: device/generator.hpp, expr/draws.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -113,7 +113,7 @@ template <> struct NormalProgram<double> {
   }
 };
 
-/// A new tensor that one of these fills with the next draw of its device.
+/// A new tensor that such a program fills with the next draw of its device.
 template <template <Scalar> class Of, Scalar T, AnyShape S, Device D>
 [[nodiscard]] Tensor<T, D, S> drawn(const Dims& extents, const D& device) {
   Tensor<T, D, S> result(device, extents);

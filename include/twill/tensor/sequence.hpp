@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors whose elements follow from their index: arange, linspace and eye, as NumPy has them. The kernel computes element
-// i from i, so the numbers do not depend on how the work is split. Read next: tensor/random.hpp.
+// Tensors computed from the index of each element: arange, linspace and eye, as in NumPy. The kernel computes element i
+// from i, so the numbers do not depend on the division of the work. Read next: tensor/random.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -23,7 +23,7 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 /// An `Iota` that counts the elements of a one-dimensional grid.
 [[nodiscard]] kernel::Operand counting_operand(std::int64_t first = 0);
 
-/// How many steps lead from begin to just before end. throws: ValueError
+/// The number of steps from begin to just before end. throws: ValueError
 template <Scalar T> [[nodiscard]] std::int64_t count_of_steps(T begin, T end, T step) {
   if (step == static_cast<T>(0)) throw ValueError("arange: the step is 0; it is positive or negative");
   if constexpr (FloatingScalar<T>) {
@@ -32,7 +32,7 @@ template <Scalar T> [[nodiscard]] std::int64_t count_of_steps(T begin, T end, T 
     const auto whole = static_cast<std::int64_t>(steps);
     return steps <= 0 ? 0 : whole + (static_cast<double>(whole) < steps ? 1 : 0);
   } else {
-    // unsigned: from the least to the greatest int64 it is farther than int64 counts
+    // unsigned: the distance from the least to the greatest int64 exceeds int64
     const auto from = static_cast<std::uint64_t>(static_cast<std::int64_t>(begin));
     const auto to = static_cast<std::uint64_t>(static_cast<std::int64_t>(end));
     const auto stride = static_cast<std::int64_t>(step);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the compiler knows about the shape of a result: broadcasting, permuting, dropping and inserting axes on `Shape`
-// types. Each rule is an ordinary constexpr function over `Dims` in which `dyn` stands for an unknown extent; `shape_t`
-// turns its value back into a type. A mistake between known extents is refused here, values included.
+// Shape inference at compile time: broadcasting, permuting, dropping and inserting axes on `Shape` types. Each rule is
+// an ordinary constexpr function over `Dims` in which `dyn` stands for an unknown extent; `shape_t` turns its value
+// back into a type. A mistake between known extents does not compile, and the error shows the values.
 
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
@@ -15,7 +15,7 @@
 namespace twill { inline namespace v0 {
 
 namespace detail {
-// A struct and not an alias alone: g++ 12 crashes on an alias that looks into a dependent class-type argument.
+// A struct and not only an alias: g++ 12 crashes on an alias that looks into a dependent class-type argument.
 template <Dims Value> struct ShapeFrom {
   template <std::size_t... Axes> static Shape<Value.extents[Axes]...> make(std::index_sequence<Axes...>);
   using type = decltype(make(std::make_index_sequence<static_cast<std::size_t>(Value.rank)>{}));
@@ -51,7 +51,7 @@ namespace detail {
   return distance < dims.rank ? dims[dims.rank - 1 - distance] : 1;
 }
 
-/// Where two shapes cannot broadcast, counted from the right; -1 when they can as far as is known.
+/// The axis in which two shapes cannot broadcast, counted from the right; -1 for none as far as is known.
 [[nodiscard]] constexpr int broadcast_conflict(const Dims& left, const Dims& right) {
   for (int distance = 0; distance < left.rank && distance < right.rank; ++distance) {
     const std::int64_t a = from_right(left, distance);
@@ -61,7 +61,7 @@ namespace detail {
   return -1;
 }
 
-/// NumPy's rule; an unknown extent beside a known one that is not 1 is taken to equal it, and is checked at run time.
+/// NumPy's rule; an unknown extent beside a known one other than 1 is assumed to equal it, and is checked at run time.
 [[nodiscard]] constexpr Dims broadcast_dims(const Dims& left, const Dims& right) {
   Dims result{};
   result.rank = left.rank > right.rank ? left.rank : right.rank;
@@ -181,7 +181,7 @@ inline constexpr Dims exchanged = [] {
   return dims;
 }
 
-/// Names the first axis in which two shapes differ, or their ranks.
+/// Reports the first axis in which two shapes differ, or their ranks.
 template <AnyShape A, AnyShape B> consteval void refuse_shapes() {
   if constexpr (A::rank != B::rank) {
     static_cast<void>(sizeof(refused<Problem::ranks_differ, with::left<A::rank>, with::right<B::rank>>));
@@ -200,14 +200,14 @@ template <AnyShape A, AnyShape B> consteval void refuse_shapes() {
 /// The shape of an elementwise operation on two operands.
 template <AnyShape A, AnyShape B> using broadcast_t = typename detail::Broadcast<A, B>::type;
 
-/// Nothing is known but the rank.
+/// A shape of unknown extents.
 template <int Rank> using dynamic_shape_t = shape_t<detail::unknown_extents(Rank)>;
 
 /// True when a tensor of shape From can be a tensor of shape To, as far as the types tell.
 template <class From, class To>
 concept FitsShape = AnyShape<From> && AnyShape<To> && detail::compatible(dims_of<From>, dims_of<To>);
 
-/// True when the type From already proves what To says.
+/// True when the type From already proves all extents of To.
 template <class From, class To>
 concept ProvesShape = FitsShape<From, To> && [] {
   for (int axis = 0; axis < To::rank; ++axis)

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor as source text: `to_source(x)` is an expression of twill that makes this very tensor again when it is pasted into
-// a program, every bit of every number included (of NaNs, that they are). For tests, bug reports and small tables; all
-// elements are written.
+// Source text of a tensor: `to_source(x)` is an expression of twill that makes a tensor with every bit of every number
+// when it is pasted into a program (a NaN stays some NaN). For tests, bug reports and small tables; all elements are
+// written. Read next: tensor/print.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -63,7 +63,7 @@ template <class V>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// `tensor({{1.0F, 2.0F}, {3.0F, 4.0F}})`: what makes this tensor when it is compiled.
+/// `tensor({{1.0F, 2.0F}, {3.0F, 4.0F}})`: an expression that makes this tensor.
 template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_source(const Tensor<T, D, S>& x) {
   const auto write = [](auto element) { return detail::literal<T>(static_cast<T>(element)); };
   if constexpr (S::rank == 0) {

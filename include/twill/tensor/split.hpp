@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts a tensor into views along an axis: split at equal distances or at given indices, array_split where the parts need not
-// be equal, chunk as PyTorch has it. The parts share the memory of their tensor. Read next: expr/join.hpp, which undoes it.
+// Split of a tensor into views along an axis: `split` at equal distances or at given indices, `array_split` for unequal
+// parts, `chunk` as in PyTorch. The parts share the memory of their tensor. Read next: expr/join.hpp, which joins them.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -42,7 +42,7 @@ template <int Axis, AnyTensor X> [[nodiscard]] auto split(const X& x, std::int64
   return parts;
 }
 
-/// Parts that begin at these indices, and one before the first; as Python's slices, indices beyond the end reach it.
+/// Parts that begin at these indices, and one before the first; indices beyond the end reach it, as in Python's slices.
 template <int Axis, AnyTensor X> [[nodiscard]] auto split(const X& x, std::initializer_list<std::int64_t> begins) {
   constexpr int axis = axis_of<Axis, X::rank>;
   const std::int64_t extent = x.size(axis);
@@ -80,7 +80,7 @@ template <int Axis, std::int64_t Sections, AnyTensor X> [[nodiscard]] auto split
   (std::make_index_sequence<static_cast<std::size_t>(Sections)>{});
 }
 
-/// So many parts, the first ones longer by one where they cannot be equal. throws: ValueError
+/// The given number of parts, the first ones longer by one where they cannot be equal. throws: ValueError
 template <int Axis, AnyTensor X> [[nodiscard]] auto array_split(const X& x, std::int64_t sections) {
   constexpr int axis = axis_of<Axis, X::rank>;
   const std::int64_t extent = x.size(axis);
@@ -95,7 +95,7 @@ template <int Axis, AnyTensor X> [[nodiscard]] auto array_split(const X& x, std:
   return parts;
 }
 
-/// At most so many parts, all of one length but the last, as PyTorch's chunk. throws: ValueError
+/// At most the given number of parts, all of one length but the last, as PyTorch's chunk. throws: ValueError
 template <int Axis, AnyTensor X> [[nodiscard]] auto chunk(const X& x, std::int64_t chunks) {
   constexpr int axis = axis_of<Axis, X::rank>;
   const std::int64_t extent = x.size(axis);

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Tensor<T, D, S>`: a handle to elements of type T on a device of kind D, with what is known of its shape in S. Copying a
-// handle shares the memory, views share it too, `clone` copies the elements. Constness is the handle's, not the elements'.
-// Assigning to a named tensor gives it a new value, as in Python (`c = a * b`); assigning to a view that has no name writes
-// through it (`x[0] = y`). Read next: tensor/create.hpp, tensor/index.hpp, expr/evaluate.hpp.
+// Tensor handle `Tensor<T, D, S>`: elements of type T on a device of kind D, with the known part of its shape in S.
+// Copying a handle shares the memory, views share it too, `clone` copies the elements. Constness is the handle's, not
+// the elements'. Assigning to a named tensor gives it a new value, as in Python (`c = a * b`); assigning to an unnamed
+// view writes through it (`x[0] = y`). Read next: tensor/create.hpp, tensor/index.hpp, expr/evaluate.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
@@ -31,13 +31,13 @@ namespace twill { inline namespace v0 {
 
 struct Cuda; // device/cuda/cuda.cuh
 
-/// A lazy expression, as expr/ makes them; here only so that tensors can be assigned from one.
+/// A lazy expression as defined in expr/; declared here so that tensors can be assigned from one.
 template <class E>
 concept LazyValue = requires {
   requires std::remove_cvref_t<E>::is_expression;
 };
 
-/// Something with a shape of its own that chooses elements: a tensor or an expression, of integers or of truth values.
+/// An operand with a shape that selects elements: a tensor or an expression, of integers or of truth values.
 template <class I>
 concept TensorIndex = requires {
   typename std::remove_cvref_t<I>::shape_type;
@@ -51,10 +51,10 @@ public:
   using value_type = T;
   using device_type = D;
   using shape_type = S;
-  static constexpr int rank = S::rank;        ///< How many axes it has.
+  static constexpr int rank = S::rank;        ///< The number of axes.
   static constexpr DType dtype = dtype_of<T>; ///< The run-time name of its element type.
 
-  /// Holds nothing until it is assigned.
+  /// Empty until assigned.
   Tensor() = default;
 
   /// Uninitialised elements, row-major. throws: ShapeError when the extents contradict S, OutOfMemoryError
@@ -66,10 +66,10 @@ public:
     strides_ = detail::strides_array<rank>(contiguous_strides(extents));
   }
 
-  /// Uninitialised elements of a shape that the type knows.
+  /// Uninitialised elements in a static shape.
   explicit Tensor(const D& device) requires S::is_static : Tensor(device, S::dims()) {}
 
-  /// Elements somewhere in a buffer (or in memory that the caller keeps alive: an empty buffer). Strides count elements.
+  /// Elements inside a buffer (or in memory that the caller keeps alive: an empty buffer). Strides count elements.
   Tensor(memory::Buffer<D> storage, T* data, const Dims& extents, const Dims& strides)
       : storage_{std::move(storage)}, data_{data} {
     detail::require_fit<S>("tensor", extents);
@@ -77,7 +77,7 @@ public:
     strides_ = detail::strides_array<rank>(strides);
   }
 
-  /// The same elements under a shape that knows more or less. Where it claims more, it is checked: ShapeError.
+  /// Shares the elements under a shape type that knows more or less. Additional claims are checked: ShapeError.
   template <AnyShape S2>
   requires(!std::same_as<S, S2> && FitsShape<S2, S>) explicit(!ProvesShape<S2, S>) Tensor(const Tensor<T, D, S2>& other)
       : Tensor(other.storage(), other.data(), other.shape(), other.strides()) {}
@@ -91,7 +91,7 @@ public:
   ~Tensor() = default;
 
   Tensor& operator=(const Tensor&) & = default;
-  /// Makes this handle the other's; of an element or a slice, `x(0) = y` writes elements instead.
+  /// Makes this handle the other's; for an element or a slice, `x(0) = y` writes elements instead.
   Tensor& operator=(Tensor&& other) & noexcept {
     storage_ = std::move(other.storage_);
     data_ = std::exchange(other.data_, nullptr);
@@ -106,7 +106,7 @@ public:
   }
   template <class Isa = InstructionSet> void operator=(T value) && { fill(value); }
 
-  /// `c = a * b`: evaluates. Memory that nobody else holds and that fits is used again.
+  /// `c = a * b`: evaluates. Memory that no other handle shares and that fits is reused.
   template <LazyValue E> Tensor& operator=(E&& expression) & {
     assign(*this, std::forward<E>(expression));
     return *this;
@@ -128,16 +128,16 @@ public:
     for (int axis = 0; axis < rank; ++axis) result[axis] = strides_[static_cast<std::size_t>(axis)];
     return result;
   }
-  /// How many elements it has.
+  /// The number of elements.
   [[nodiscard]] std::int64_t elements() const { return extents_.dims().elements(); }
   /// The extent of an axis; negative axes count from the end. throws: IndexError
   [[nodiscard]] std::int64_t size(int axis) const { return extents_[layout::checked_axis("size", axis, rank)]; }
-  /// Whether the elements lie in row-major order without gaps.
+  /// Whether the elements are in row-major order without gaps.
   [[nodiscard]] bool is_contiguous() const { return layout::is_contiguous(shape(), strides()); }
-  /// True unless the tensor was never assigned, moved from or reset.
+  /// True unless the tensor was never assigned, was moved from or was reset.
   [[nodiscard]] bool holds_elements() const { return data_ != nullptr || (elements() == 0 && rank > 0); }
 
-  /// Gives up the memory now instead of at the end of the scope.
+  /// Releases the memory now instead of at the end of the scope.
   void reset() noexcept {
     storage_.reset();
     data_ = nullptr;
@@ -161,7 +161,7 @@ public:
     return view<shape_t<detail::checked_indexed_dims<S, I...>()>>(detail::indexed(placement(), indices...));
   }
 
-  /// `x[index]`, `x[x > 0]`, `x(rows, columns)`: the elements that tensors choose, to read or to assign to (expr/take.hpp).
+  /// `x[index]`, `x[x > 0]`, `x(rows, columns)`: elements selected by tensors, to read or to assign to (expr/take.hpp).
   template <TensorIndex I> [[nodiscard]] auto operator[](I&& index) const {
     return selected(*this, std::forward<I>(index));
   }
@@ -180,7 +180,7 @@ public:
     return reorder<detail::order_of<Order...>()>();
   }
 
-  /// The same elements in row-major order under another shape: a view if the strides allow, else a copy. One extent may be
+  /// The elements in row-major order under another shape: a view if the strides allow, else a copy. One extent may be
   /// `dyn` and follows from the others. throws: ShapeError
   template <AnyShape To, class Isa = InstructionSet> [[nodiscard]] Tensor<T, D, To> reshape() const {
     return reshape<To>(dims_of<To>);
@@ -221,14 +221,14 @@ public:
         {detail::without_axis(shape(), axis), detail::without_axis(strides(), axis), 0});
   }
 
-  /// Puts in an axis of extent 1 that becomes axis Axis of the result.
+  /// Inserts an axis of extent 1 that becomes axis Axis of the result.
   template <int Axis> [[nodiscard]] auto unsqueeze() const {
     constexpr int axis = axis_of<Axis, rank + 1>;
     return view<shape_t<detail::with_axis(dims_of<S>, axis, 1)>>(
         {detail::with_axis(shape(), axis, 1), detail::with_axis(strides(), axis, 0), 0});
   }
 
-  /// Repeats axes of extent 1, and new ones in front, without copying; `dyn` keeps an extent. throws: ShapeError
+  /// Repeats axes of extent 1 and adds new ones in front, without copying; `dyn` keeps an extent. throws: ShapeError
   template <AnyShape To> [[nodiscard]] auto expand() const { return expand<To>(dims_of<To>); }
   template <AnyShape To> [[nodiscard]] auto expand(const Dims& extents) const {
     using Result = broadcast_t<S, To>;
@@ -238,7 +238,7 @@ public:
 
   // Copies and transfers ---------------------------------------------------------------------------------------------
 
-  /// New memory with the same elements, row-major.
+  /// A copy of the elements in new memory, row-major.
   template <class Isa = InstructionSet> [[nodiscard]] Tensor clone() const {
     Tensor result(device(), shape());
     detail::copy_elements(device(), result.data(), result.strides(), data_, strides(), shape());
@@ -250,7 +250,7 @@ public:
     return is_contiguous() ? *this : clone();
   }
 
-  /// The elements on another device; this very tensor when it lies there. throws: DeviceError
+  /// The elements on another device; the tensor itself when it is there. throws: DeviceError
   template <Device D2, class Isa = InstructionSet>
   [[nodiscard]] Tensor<T, D2, S> to(const D2& target, CopyOptions options = {}) const {
     if constexpr (std::same_as<D, D2>)
@@ -260,11 +260,11 @@ public:
     detail::transfer(target, result.data(), device(), source.data(), elements(), sizeof(T), options, source.storage());
     return result;
   }
-  /// On host device `index`: the tensor itself where it is there already.
+  /// On host device `index`: the tensor itself when it is there already.
   template <class Isa = InstructionSet> [[nodiscard]] Tensor<T, Cpu, S> cpu(int index = 0) const {
     return to(Cpu{index});
   }
-  /// The same on a GPU, the current one unless told otherwise; needs <twill/cuda.cuh>.
+  /// On a GPU, by default the current one; needs <twill/cuda.cuh>.
   template <class Gpu = Cuda, class Isa = InstructionSet> [[nodiscard]] auto cuda() const {
     static_assert(
         requires { sizeof(Gpu); }, "twill: cuda: include <twill/cuda.cuh> and compile the file with nvcc");
@@ -276,7 +276,7 @@ public:
     return to(Gpu{index});
   }
 
-  /// The elements converted as static_cast converts; this very tensor when nothing changes.
+  /// The elements converted as by static_cast; the tensor itself when nothing changes.
   template <Scalar T2, class Isa = InstructionSet> [[nodiscard]] Tensor<T2, D, S> to() const {
     if constexpr (std::same_as<T, T2>) {
       return *this;
@@ -316,7 +316,7 @@ private:
   [[nodiscard]] layout::Layout placement() const { return {shape(), strides(), 0}; }
 
   template <AnyShape V> [[nodiscard]] Tensor<T, D, V> view(const layout::Layout& where) const {
-    // there may be no memory behind an empty tensor, and then no offset into it either
+    // an empty tensor may have no memory, and then no offset into it either
     return {storage_, data_ == nullptr ? nullptr : data_ + where.offset, where.extents, where.strides};
   }
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views as free functions, beside the members of `Tensor`: the same elements flipped, turned, moved to other axes, cut out
-// or seen through a window. Each shares the memory of its tensor and keeps it alive; none copies (ravel does where the
-// strides leave no other way). Axes stand in angle brackets: `flip<0>(x)`. Read next: tensor/split.hpp.
+// Views as free functions, in addition to the members of `Tensor`: flipped, rotated, with moved axes, cut out or as
+// windows. Each shares the memory of its tensor and keeps it alive; none copies (except ravel, where the strides
+// require it). Axes are template arguments: `flip<0>(x)`. Read next: tensor/split.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -21,17 +21,17 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 
 template <AnyShape V, class T, class D, class S>
 [[nodiscard]] Tensor<T, D, V> view_of(const Tensor<T, D, S>& x, const layout::Layout& where) {
-  // there may be no memory behind an empty tensor, and then no offset into it either
+  // an empty tensor may have no memory, and then no offset into it either
   return {x.storage(), x.data() == nullptr ? nullptr : x.data() + where.offset, where.extents, where.strides};
 }
 template <class T, class D, class S> [[nodiscard]] layout::Layout placement_of(const Tensor<T, D, S>& x) {
   return {x.shape(), x.strides(), 0};
 }
 
-/// Turns one axis around.
+/// Reverses one axis.
 void flip_axis(layout::Layout& where, int axis);
 
-/// The order of axes that puts one of them elsewhere.
+/// The order of axes that moves one of them.
 [[nodiscard]] constexpr Dims moved_order(int rank, int from, int to) {
   Dims order{};
   for (int axis = 0; axis < rank; ++axis)
@@ -43,7 +43,7 @@ void flip_axis(layout::Layout& where, int axis);
 }
 template <int Rank, int From, int To> inline constexpr Dims moved_axes = moved_order(Rank, From, To);
 
-/// Changes what an axis keeps: `length` elements from `first` on. throws: IndexError
+/// Restricts an axis to `length` elements from `first` on. throws: IndexError
 void cut(const char* operation, layout::Layout& where, int axis, std::int64_t first, std::int64_t length);
 
 [[nodiscard]] constexpr Dims with_extent(Dims dims, int axis, std::int64_t extent) {
@@ -51,7 +51,7 @@ void cut(const char* operation, layout::Layout& where, int axis, std::int64_t fi
   return dims;
 }
 
-/// The extents of diagonals: two axes go, one comes at the end.
+/// The extents of diagonals: two axes are removed, one is appended.
 [[nodiscard]] constexpr Dims diagonal_dims(const Dims& dims, int first, int second, std::int64_t length) {
   Dims result{};
   for (int axis = 0; axis < dims.rank; ++axis)
@@ -78,7 +78,7 @@ template <AnyTensor X> [[nodiscard]] auto flipud(const X& x) { return flip<0>(x)
 /// Columns from right to left.
 template <AnyTensor X> [[nodiscard]] auto fliplr(const X& x) { return flip<1>(x); }
 
-/// Moves one axis to another place; the others keep their order.
+/// Moves one axis to another position; the others keep their order.
 template <int From, int To, class T, class D, class S> [[nodiscard]] auto moveaxis(const Tensor<T, D, S>& x) {
   constexpr int from = axis_of<From, S::rank>;
   constexpr int to = axis_of<To, S::rank>;
@@ -105,13 +105,13 @@ template <int K = 1, int A = 0, int B = 1, AnyTensor X> [[nodiscard]] auto rot90
 /// All elements in one axis, row-major: a view if the strides allow, else a copy.
 template <AnyTensor X> [[nodiscard]] auto ravel(const X& x) { return x.flatten(); }
 
-/// Repeats axes of extent 1 and puts new ones in front, as the member `expand` does. throws: ShapeError
+/// Repeats axes of extent 1 and adds new ones in front, as the member `expand` does. throws: ShapeError
 template <AnyShape To, AnyTensor X> [[nodiscard]] auto broadcast_to(const X& x) { return x.template expand<To>(); }
 template <AnyShape To, AnyTensor X> [[nodiscard]] auto broadcast_to(const X& x, const Dims& extents) {
   return x.template expand<To>(extents);
 }
 
-/// Puts in an axis of extent 1, as the member `unsqueeze` does.
+/// Inserts an axis of extent 1, as the member `unsqueeze` does.
 template <int Axis, AnyTensor X> [[nodiscard]] auto expand_dims(const X& x) { return x.template unsqueeze<Axis>(); }
 
 /// At least one axis: a number becomes a vector.
@@ -128,7 +128,7 @@ template <class T, class D, class S> [[nodiscard]] auto atleast_2d(const Tensor<
   else
     return atleast_1d(x).template unsqueeze<0>();
 }
-/// At least three axes: a matrix becomes a stack of height one along the last axis, as NumPy has it.
+/// At least three axes: a matrix becomes a stack of height one along the last axis, as in NumPy.
 template <class T, class D, class S> [[nodiscard]] auto atleast_3d(const Tensor<T, D, S>& x) {
   if constexpr (S::rank >= 3)
     return x;
@@ -144,7 +144,7 @@ template <int Axis, class T, class D, class S>
   detail::cut("narrow", where, axis, first, length);
   return detail::view_of<shape_t<detail::with_extent(dims_of<S>, axis, dyn)>>(x, where);
 }
-/// The same with a length that the type of the result knows: `narrow<1, 3>(x, first)`.
+/// A range with a static length: `narrow<1, 3>(x, first)`. throws: IndexError
 template <int Axis, std::int64_t Length, class T, class D, class S>
 [[nodiscard]] auto narrow(const Tensor<T, D, S>& x, std::int64_t first) {
   constexpr int axis = axis_of<Axis, S::rank>;
@@ -153,7 +153,7 @@ template <int Axis, std::int64_t Length, class T, class D, class S>
   return detail::view_of<shape_t<detail::with_extent(dims_of<S>, axis, Length)>>(x, where);
 }
 
-/// The elements x(i, i + offset) of two axes, which give way to one at the end. A positive offset lies to the right.
+/// The elements x(i, i + offset) of two axes, which become one axis at the end. A positive offset is to the right.
 template <int A = 0, int B = 1, class T, class D, class S>
 [[nodiscard]] auto diagonal(const Tensor<T, D, S>& x, std::int64_t offset = 0) {
   constexpr int first = axis_of<A, S::rank>;
@@ -171,7 +171,7 @@ template <int A = 0, int B = 1, class T, class D, class S>
   return detail::view_of<shape_t<detail::diagonal_dims(dims_of<S>, first, second, dyn)>>(x, where);
 }
 
-/// Every stretch of `window` elements of an axis as a new last axis; the axis counts the stretches. throws: ValueError
+/// Every window of `window` elements of an axis as a new last axis; the axis counts the windows. throws: ValueError
 template <int Axis, class T, class D, class S>
 [[nodiscard]] auto sliding_window_view(const Tensor<T, D, S>& x, std::int64_t window) {
   constexpr int axis = axis_of<Axis, S::rank>;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which cores the process may use: its affinity mask, as `taskset` or a batch system set it. There is one trap. When
-// OMP_PROC_BIND or its like is set, an OpenMP runtime (a matrix library brings one) binds the main thread to one place while
-// it is loaded, before any code of ours runs; the mask then shows that place alone. The runtime is asked for the others.
-// Read next: device/cpu/partition.hpp.
+// CPU affinity of the process: the cores that it may use, as `taskset` or a batch system set them. When OMP_PROC_BIND
+// or a similar variable is set, an OpenMP runtime (a matrix library brings one) binds the main thread to one place
+// while it is loaded, before any code of twill runs; the mask then shows only that place. The runtime is asked for the
+// others. Read next: device/cpu/partition.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/core_set.hpp>
@@ -20,10 +20,10 @@ namespace twill { inline namespace v0 { namespace detail {
 /// The affinity mask of the calling thread, in ascending order.
 [[nodiscard]] std::vector<int> affinity_of_thread();
 
-/// Whether an OpenMP runtime has been asked to bind threads.
+/// Whether an OpenMP runtime is configured to bind threads.
 [[nodiscard]] bool openmp_binds();
 
-/// The places of a loaded OpenMP runtime: how many, and the cores of each.
+/// The places of a loaded OpenMP runtime: their number, and the cores of each.
 struct OpenMpPlaces {
   int (*count)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_num_places"));
   int (*cores_in)(int) = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_get_place_num_procs"));
@@ -33,7 +33,7 @@ struct OpenMpPlaces {
   [[nodiscard]] CoreSet operator[](int place) const;
 };
 
-/// The mask as it was before a runtime bound the thread to one of its places; `mask` itself when it is none of them.
+/// The mask before a runtime bound the thread to one of its places; `mask` itself when it is none of them.
 template <class Places>
 [[nodiscard]] TWILL_COLD CoreSet cores_before_binding(const CoreSet& mask, const Places& places) {
   CoreSet all;

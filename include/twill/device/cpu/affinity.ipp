@@ -9,7 +9,7 @@ namespace twill { inline namespace v0 { namespace detail {
 
 TWILL_COLD TWILL_BODY std::vector<int> affinity_of_thread() {
   std::vector<int> cores = CoreSet::of_this_thread().list();
-  if (cores.empty()) cores.push_back(0); // more than 1,024 cores: the mask does not fit; one core is still right
+  if (cores.empty()) cores.push_back(0); // more than 1,024 cores: the mask does not fit; one core is still correct
   return cores;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products of row-major matrices in raw pointers, over CBLAS where CMake found one (TWILL_WITH_CBLAS) and over plain
-// loops elsewhere. The library works in the calling thread alone; a team splits the product itself, in blocks that do not
-// depend on what else runs. Read next: device/cpu/gemm.hpp.
+// Matrix products of row-major matrices in raw pointers, over CBLAS if CMake found it (TWILL_WITH_CBLAS) and over plain
+// loops otherwise. The library works only in the calling thread; a team splits the product itself, in blocks that do
+// not depend on other running work. Read next: device/cpu/gemm.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -23,7 +23,7 @@ inline constexpr bool has_blas = false;
 #endif
 
 #if defined(TWILL_WITH_CBLAS)
-// The few functions needed, declared here under names of their own: OpenBLAS's header defines a global `bfloat16`.
+// The few functions needed, declared here under separate names: OpenBLAS's header defines a global `bfloat16`.
 namespace blas {
 enum : int { row_major = 101, no_transpose = 111, transpose = 112 };
 extern "C" {
@@ -70,8 +70,8 @@ void gemm_plain(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t
 }
 
 #if defined(TWILL_WITH_CBLAS)
-/// While it lives, the library works in the calling thread alone. MKL can be told for the calling thread; builds of OpenBLAS
-/// without OpenMP are told once for the process.
+/// While it lives, the library works only in the calling thread. MKL has a setting for the calling thread; builds of
+/// OpenBLAS without OpenMP are set once for the process.
 class OneBlasThread {
 public:
   OneBlasThread() {
@@ -97,7 +97,7 @@ void gemm_block(int ta, int tb, int m, int n, int k, double alpha, const double*
                 double beta, double* c, int ldc);
 #endif
 
-/// By the BLAS library in one thread; by plain loops where there is none, or sizes exceed its int.
+/// By the BLAS library in one thread; by plain loops without a library, or where sizes exceed its int.
 template <class T>
 void gemm_by_cblas(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                    const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {

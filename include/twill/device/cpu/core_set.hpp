@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of the machine's cores, held as the mask that the scheduler's own calls take: sets are copied, compared and united
-// without loops or allocations. Cores from 1,024 on do not fit the mask and are left out. Read next:
-// device/cpu/affinity.hpp, which fills sets, and device/cpu/thread.hpp, which pins threads to them.
+// Sets of CPU cores, stored as the mask that the scheduler's calls take: sets are copied, compared and united without
+// loops or allocations. Cores from 1,024 on do not fit the mask and are left out. Read next: device/cpu/affinity.hpp,
+// which fills sets, and device/cpu/thread.hpp, which pins threads to them.
 
 #include <twill/core/config.hpp>
 
@@ -27,7 +27,7 @@ public:
 
   [[nodiscard]] bool empty() const { return CPU_COUNT(&mask_) == 0; }
 
-  /// The cores as the system numbers them, ascending.
+  /// The cores with the system's numbers, ascending.
   [[nodiscard]] std::vector<int> list() const;
 
   [[nodiscard]] const cpu_set_t& mask() const { return mask_; }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Cpu{i}` is a host device: a share of the process's cores, a worker thread and a team, with memory of its own in the
-// books of the pool. The value is just the ordinal; what lies behind it is made at first use, exported so that a process
-// has it once, and never destroyed. Read next: device/cpu/stream.hpp and device/cpu/memory.hpp.
+// Host device `Cpu{i}`: a share of the process's cores, a worker thread and a team, with its own memory pool. The value
+// is only the ordinal; the state is made at first use, exported so that a process has it once, and never destroyed.
+// Read next: device/cpu/stream.hpp and device/cpu/memory.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -26,29 +26,29 @@ namespace twill { inline namespace v0 {
 
 /// A host device.
 struct TWILL_EXPORT Cpu {
-  int index = 0; ///< which share of the cores, from 0
+  int index = 0; ///< the number of its share of the cores, from 0
 
-  static constexpr std::string_view kind = "cpu"; ///< As in device names: "cpu", "cpu:1".
-  static constexpr bool has_memory = true;        ///< That tensors of this kind own memory.
+  static constexpr std::string_view kind = "cpu"; ///< The kind in device names: "cpu", "cpu:1".
+  static constexpr bool has_memory = true;        ///< Tensors of this kind own memory.
   static constexpr bool launches_at_once = true;  ///< a launch has run when it returns
   class Upstream;
   class Event;
 
-  /// The number of host devices; asking fixes their division (see `configure_host`).
+  /// The number of host devices; the first call fixes their division (see `configure_host`).
   [[nodiscard]] static int count() { return static_cast<int>(detail::host_partition().cores.size()); }
 
   friend constexpr bool operator==(Cpu, Cpu) = default;
 };
 
-/// The cores that a host device owns, as the system numbers them.
+/// The cores that a host device owns, with the system's numbers.
 [[nodiscard]] const std::vector<int>& cores_of(Cpu device);
 
-/// "AMD EPYC 9B14, cores 0-1": the processor as the system names it, and the device's cores.
+/// "AMD EPYC 9B14, cores 0-1": the system's name of the processor, and the device's cores.
 [[nodiscard]] std::string device_name(Cpu device);
 
 namespace detail {
 
-/// What stands behind one host device.
+/// The state of one host device.
 struct CpuState {
   Worker worker;
   ForkJoin threads;

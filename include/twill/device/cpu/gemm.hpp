@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One matrix product shared out among a team: each thread computes a block of C with a library that stays in that thread.
-// Which library is the caller's choice. Read next: kernel/product.hpp.
+// Matrix product split among a team: each thread computes a block of C with a library that stays in that thread. The
+// caller chooses the library. Read next: kernel/product.hpp.
 
 #include <twill/device/cpu/blas.hpp>
 #include <twill/device/cpu/onednn.hpp>
@@ -18,8 +18,8 @@ enum class Library : std::uint8_t { blas, onednn };
 /// Multiplications below which waking a team's threads costs more than they save.
 inline constexpr std::int64_t multiply_adds_worth_sharing = 64 * 64 * 64;
 
-/// Calls `f(row, rows, column, columns)` for the blocks of an m x n result that sums over k, of which each thread of the team
-/// has one. The team splits the larger of m and n.
+/// Calls `f(row, rows, column, columns)` for the blocks of an m x n result that sums over k; each thread of the team
+/// has one block. The team splits the larger of m and n.
 template <class Team, class F>
 void share_product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, const F& f) {
   if (team.size() == 1 || m * n * k < multiply_adds_worth_sharing) return f(std::int64_t{0}, m, std::int64_t{0}, n);
@@ -37,8 +37,8 @@ void share_product(const Team& team, std::int64_t m, std::int64_t n, std::int64_
   });
 }
 
-/// C = alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) is k x n, and `ld` is the distance between stored rows.
-/// C is not read when beta is 0.
+/// C = alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) is k x n, and `ld` is the distance between stored
+/// rows. C is not read when beta is 0.
 template <class Team, class T>
 void gemm(const Team& team, Library library, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
           std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,

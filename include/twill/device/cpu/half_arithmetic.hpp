@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What host processors make of float16: it is stored in two bytes and computed in float32, one operation after the other with a
-// rounding in between, which gives the right numbers more slowly than float32 itself. A program is told once.
+// Emulation of float16 on host processors: it is stored in two bytes and computed in float32, one operation after the
+// other with a rounding in between, which gives correct numbers but is slower than float32. A program gets one warning.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -11,7 +11,7 @@
 
 namespace twill { inline namespace v0 {
 
-/// Says once, through the warning sink, that float16 is emulated on host devices.
+/// Warns once, through the warning sink, that float16 is emulated on host devices.
 inline void say_that_half_is_emulated() {
   static std::atomic<bool> is_said{false};
   if (!is_said.exchange(true))

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps vendor libraries in the calling thread. Teams of twill share out the work; a library's own threads beside them would
-// cost more than they give, and several devices would have them all at once. Libraries over OpenMP ask how many threads a
-// parallel region of the caller would have, so that number is one for a while. Read next: device/cpu/blas.hpp.
+// Single-threaded use of vendor libraries. Teams of twill divide the work; additional threads of a library would cost
+// more than they give, and several devices would each start them. Libraries over OpenMP ask how many threads a parallel
+// region of the caller would have, so that number is one for a while. Read next: device/cpu/blas.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace twill { inline namespace v0 { namespace cpu { namespace detail {
 
-/// While it lives, a parallel region that this thread opens has one thread; afterwards as many as before.
+/// While it lives, a parallel region that this thread opens has one thread; afterwards the previous number.
 class OneOpenMpThread {
 public:
   OneOpenMpThread();
@@ -20,7 +20,7 @@ public:
   ~OneOpenMpThread();
 
 private:
-  /// The functions of whichever OpenMP library the process has loaded, if any.
+  /// The functions of the loaded OpenMP library, if any.
   struct OpenMp {
     int (*get)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
     void (*set)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the memory of host devices comes from: the C library, with huge pages asked for large blocks, because touching
-// fresh small pages costs three times a whole fused kernel (measured). The pool above keeps and reuses what it gets from
+// Memory source of host devices: the C library, with huge pages requested for large blocks, because touching fresh
+// small pages costs three times a whole fused kernel (measured). The pool keeps and reuses the memory that it gets
 // here. Read next: memory/pool.hpp.
 
 #include <twill/core/config.hpp>
@@ -28,13 +28,13 @@ public:
   /// throws: std::bad_alloc
   [[nodiscard]] void* allocate(std::size_t bytes);
 
-  /// Gives back what `allocate` returned.
+  /// Returns memory of `allocate`.
   void release(void* memory, std::size_t) noexcept { std::free(memory); }
 
-  /// What the machine, or the control group the process runs in, has in all.
+  /// The memory of the machine, or of the control group in which the process runs.
   [[nodiscard]] std::size_t total_bytes() const;
 
-  /// What can still be had without swapping.
+  /// The memory that is available without swapping.
   [[nodiscard]] std::size_t free_bytes() const;
 
 private:
@@ -44,7 +44,7 @@ private:
 
   [[nodiscard]] static std::size_t meminfo(const char* pattern);
 
-  // "max" and a missing file both mean that there is no limit.
+  // "max" and a missing file both mean no limit.
   [[nodiscard]] static std::size_t number_in(const char* path);
 };
 

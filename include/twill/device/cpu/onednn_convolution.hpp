@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions by oneDNN 2 through its C header, in the calling thread alone: a team shares out the batch itself. Weights are
-// brought into the library's own order in working memory that the caller lends, so none is allocated in a steady step, or
-// kept in that order where somebody keeps them; their gradients can stay in it while they are added up. Pictures are brought
-// into such an order where that pays. Each thread has plans of its own, of the last shapes that it met. Read next:
-// kernel/convolution.hpp.
+// Convolutions by oneDNN 2 through its C header, only in the calling thread: a team splits the batch itself. Weights
+// are brought into the library's order in working memory that the caller lends, so none is allocated in a steady step,
+// or kept in that order in a `KeptOrder`; their gradients can stay in it while they are added up. Images are also
+// reordered where that pays. Each thread has its own plans, for the last shapes that it used.
+// Read next: kernel/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -33,10 +33,10 @@ inline constexpr bool has_onednn_convolution = true;
 
 namespace detail {
 
-/// The number of an order of weights, the same in all threads. There are few: each shape of weights has one or two.
+/// The number of an order of weights, equal in all threads. There are few: each shape of weights has one or two.
 [[nodiscard]] inline int number_of_order(const dnnl_memory_desc_t& order) {
   struct Known {
-    dnnl_memory_desc_t order; // whose type has no name of its own, with which nvcc's front end cannot destroy elements
+    dnnl_memory_desc_t order; // its type has no name of its own, and nvcc's front end then cannot destroy elements
   };
   struct Orders {
     std::mutex mutex{};
@@ -57,15 +57,15 @@ public:
 
   [[nodiscard]] bool is_for(ConvolutionPart part, DType dtype, const ConvolutionShape& shape) const;
   [[nodiscard]] bool is_ready() const { return is_ready_; }
-  /// Whether the library wants the weights in another order than they have.
+  /// Whether the library wants the weights in another order than their own.
   [[nodiscard]] bool reorders() const { return reorder_ != nullptr; }
   [[nodiscard]] std::size_t scratch_bytes() const { return scratch_bytes_; }
-  /// Whether a gradient of weights may stay in the library's order: it is not its tensor's, and takes no more memory.
+  /// Whether a gradient of weights may stay in the library's order: another than its tensor's, and no larger.
   [[nodiscard]] bool can_stay_in_order() const { return stays_in_order_; }
   /// The number of the library's order, where it reorders.
   [[nodiscard]] int order() const { return order_; }
 
-  /// Reads the weights from `kept`, if it is not null, in the order that the library wants, and leaves them there for others.
+  /// Reads the weights from `kept`, if it is not null, in the library's order, and leaves them there for other calls.
   /// requires: is_ready(), and `scratch` has scratch_bytes() bytes from a cache line on
   [[nodiscard]] bool run(void* x, void* w, void* y, std::byte* scratch, KeptOrder* kept = nullptr);
 
@@ -73,34 +73,34 @@ public:
   [[nodiscard]] bool run_in_order(void* x, void* w, void* y, std::byte* scratch);
   /// Brings such gradients, or their sum, into the order of their tensor.    requires: as for run_in_order
   [[nodiscard]] bool leave_order(void* w, std::byte* scratch);
-  /// The other way round, for a gradient that was made elsewhere.    requires: as for run_in_order
+  /// Brings a gradient that was made elsewhere into the library's order.    requires: as for run_in_order
   [[nodiscard]] bool enter_order(void* w, std::byte* scratch);
 
 private:
   static void set(const Dnnl<dnnl_memory_t>& memory, void* data);
 
   [[nodiscard]] static const dnnl_memory_desc_t* order_of(const Dnnl<dnnl_memory_t>& memory);
-  /// Of the weights as their tensor says.
+  /// The bytes of the weights in the order of their tensor.
   [[nodiscard]] std::size_t plain_bytes() const;
 
-  /// With the weights where they have been set.
+  /// Runs the convolution with the weights that have been set.
   [[nodiscard]] bool convolve(void* x, void* y, std::byte* scratch);
 
   [[nodiscard]] bool reorder(dnnl_memory_t from, dnnl_memory_t to);
 
   [[nodiscard]] bool prepare();
 
-  /// Elements of pictures that are brought into the library's order at once, for a gradient of weights.
+  /// The most elements of images that are reordered together, for a gradient of weights.
   static constexpr std::int64_t most_brought = 1 << 24;
 
   ConvolutionPart part_;
   DType dtype_;
   ConvolutionShape shape_;
   bool is_ready_ = false;
-  std::size_t weight_bytes_ = 0;  ///< of the weights in the library's order; 0 where it takes them as they lie
-  std::size_t scratch_bytes_ = 0; ///< with those, then the library's own, then of pictures in its order
-  int order_ = 0;                 ///< the number of the library's
-  bool stays_in_order_ = false;   ///< which gradients may have for a while
+  std::size_t weight_bytes_ = 0;  ///< of the weights in the library's order; 0 where it takes them without reordering
+  std::size_t scratch_bytes_ = 0; ///< with those, then the library's own, then of images in its order
+  int order_ = 0;                 ///< the number of the library's order
+  bool stays_in_order_ = false;   ///< gradients may have that order for a while
   Dnnl<dnnl_primitive_t> convolve_{};
   Dnnl<dnnl_primitive_t> reorder_{};
   DnnlPicture x_{}, y_{};
@@ -109,8 +109,8 @@ private:
 
 } // namespace detail
 
-/// The plan of a part of a convolution of float32 or bfloat16; null where the library has none.
-/// cost: the first time in a thread about a millisecond, then a search among the plans
+/// The plan of a part of a convolution of float32 or bfloat16; null where the library has none. cost: the first time in
+/// a thread about a millisecond, then a search among the plans
 [[nodiscard]] detail::DnnlConvolution* find_convolution(ConvolutionPart part, DType dtype,
                                                         const ConvolutionShape& shape);
 

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products of bfloat16 by oneDNN 2, with the processor's own instructions where it has them: sums are float32, the result
-// is rounded once. Each thread of a team computes a block and keeps its plans; scratch is the library's own memory, which no
-// figure of twill's counts. Where the library is missing or refuses, the caller computes in float32. Read next:
-// kernel/product.hpp.
+// Matrix products of bfloat16 by oneDNN 2, with the processor's own instructions where it has them: sums are float32,
+// the result is rounded once. Each thread of a team computes a block and keeps its plans; scratch is the library's own
+// memory, which is in no figure of twill's. If the library is missing or refuses, the caller computes in float32.
+// Read next: kernel/product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/half.hpp>
@@ -44,10 +44,10 @@ private:
   Dnnl<dnnl_memory_t> a_{}, b_{}, c_{};
 };
 
-/// The plan of one block, made where the calling thread has none. throws: std::bad_alloc
+/// The plan of one block, made if the calling thread has none. throws: std::bad_alloc
 [[nodiscard]] const DnnlMatmul& find_matmul(const DnnlMatmul::Key& key);
 
-/// Calls `f(plan, row, column)` for the block of C of each thread. Whether it was true for all of them.
+/// Calls `f(plan, row, column)` for the block of C of each thread. Returns whether all calls returned true.
 template <class Team, class F>
 [[nodiscard]] bool for_each_block(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
                                   std::int64_t k, std::int64_t lda, std::int64_t ldb, std::int64_t ldc, const F& f) {
@@ -61,7 +61,7 @@ template <class Team, class F>
 
 } // namespace detail
 
-/// C = op(A) * op(B), shared out among the team. False, and C undefined, where the library refuses.
+/// C = op(A) * op(B), split among the team. False, and C undefined, where the library refuses.
 template <class Team>
 [[nodiscard]] bool bfloat16_product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m,
                                     std::int64_t n, std::int64_t k, const bfloat16* a, std::int64_t lda,

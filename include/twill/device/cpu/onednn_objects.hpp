@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of oneDNN 2, made and owned through its C header: its C++ one costs a second to include. Read next:
-// device/cpu/onednn_convolution.hpp.
+// Objects of oneDNN 2, made and owned through its C header: its C++ one costs a second to include.
+// Read next: device/cpu/onednn_convolution.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -31,7 +31,7 @@ struct DestroyDnnl {
 template <class T> using Dnnl = std::unique_ptr<std::remove_pointer_t<T>, DestroyDnnl>;
 
 /// Calls a function of the library whose first argument receives an object; null where it refuses.
-/// throws: std::bad_alloc where it finds no memory, which is no refusal for ever
+/// throws: std::bad_alloc where it finds no memory, which is not a permanent refusal
 template <class T, class... Rest, class... Arguments>
 [[nodiscard]] Dnnl<T> make_dnnl(dnnl_status_t (*make)(T*, Rest...), Arguments... arguments) {
   T object = nullptr;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures in the order in which oneDNN computes fastest. With AVX-512 that is the one they have, channels-last; with
-// narrower registers its convolutions of larger kernels take 1.3 to 1.5 times as long on it as on blocks of eight channels,
-// and bringing pictures there and back is a few hundredths of that. Read next: device/cpu/onednn_convolution.hpp.
+// Image layout for oneDNN's fastest convolutions. With AVX-512 that is channels-last, which images already have; with
+// narrower registers convolutions of larger kernels take 1.3 to 1.5 times as long on it as on blocks of eight channels,
+// and reordering there and back is a few hundredths of that. Read next: device/cpu/onednn_convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -18,7 +18,7 @@ namespace twill { inline namespace v0 { namespace cpu {
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 
-/// Whether it may pay to bring the pictures of a convolution into the library's order.
+/// Whether it may pay to bring the images of a convolution into the library's order.
 [[nodiscard]] inline bool may_bring_pictures(DType dtype, const ConvolutionShape& s) {
   static const bool has_wide_registers =
       (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
@@ -29,28 +29,28 @@ namespace twill { inline namespace v0 { namespace cpu {
          s.multiply_adds() >= multiply_adds_worth_an_element * (s.x_elements() + s.y_elements());
 }
 
-/// How many images to give a plan at once: all of them, or where they may be brought into another order, as many as stay in
-/// a cache meanwhile, and enough that bringing the weights there each time is little beside it. A gradient of weights is a
+/// The number of images for one call of a plan: all of them, or if they may be reordered, as many as stay in a cache
+/// meanwhile, and enough that reordering the weights each time costs little in comparison. A gradient of weights is a
 /// sum over all of them.
 [[nodiscard]] std::int64_t images_at_once(ConvolutionPart part, DType dtype, const ConvolutionShape& s);
 
 namespace detail {
 
-/// One of the two pictures of a plan, as its tensor has it and, where this is another order, as the library has it.
+/// One of the two image tensors of a plan, in its tensor's order and, if that differs, in the library's order.
 class DnnlPicture {
 public:
-  /// `offset` is where in the working memory it lies in the library's order; false where something cannot be made.
+  /// `offset` is its position in the working memory in the library's order; false if an object cannot be made.
   [[nodiscard]] bool prepare(const dnnl_memory_desc_t& outer, const dnnl_memory_desc_t& inner, bool is_written,
                              std::size_t offset);
 
-  /// Of its working memory; 0 where the library takes it as it is.
+  /// Bytes of its working memory; 0 where the library takes it without reordering.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// What the library reads or writes.
+  /// The memory that the library reads or writes.
   [[nodiscard]] dnnl_memory_t inner() const { return inner_ ? inner_.get() : outer_.get(); }
 
-  /// Says where the picture and the working memory are, and brings one that is read into the library's order.
+  /// Sets the image and the working memory, and brings an input into the library's order.
   [[nodiscard]] bool bring(void* data, std::byte* scratch);
-  /// Brings one that was written into the order of its tensor.
+  /// Brings an output into the order of its tensor.
   [[nodiscard]] bool fetch() { return !inner_ || !is_written_ || reorder(inner_.get(), outer_.get()); }
 
 private:

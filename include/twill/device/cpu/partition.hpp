@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the process's cores are divided among host devices. The affinity mask (what `taskset` or a batch system granted) is
-// read once, at the first use of a host device; from then on the division is fixed, because memory, threads and numbers
-// of devices rest on it. By default each core is a device of one thread. Read next: device/cpu/cpu.hpp.
+// Division of the process's cores among host devices. The affinity mask (set by `taskset` or a batch system) is read
+// once, at the first use of a host device; from then on the division is fixed, because memory, threads and numbers of
+// devices depend on it. By default each core is a device of one thread. Read next: device/cpu/cpu.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -18,9 +18,9 @@
 
 namespace twill { inline namespace v0 {
 
-/// How `configure_host` divides the cores; 0 stands for "as many as there are".
+/// Options of `configure_host` for the division of the cores; 0 stands for "as many as there are".
 struct HostOptions {
-  int devices = 0;            ///< how many host devices
+  int devices = 0;            ///< the number of host devices
   int threads_per_device = 0; ///< cores of each
   bool oversubscribe = false; ///< lets several threads share a core when there are too few
   friend bool operator==(const HostOptions&, const HostOptions&) = default;
@@ -37,8 +37,8 @@ struct HostPartition {
   std::vector<std::vector<int>> cores;
 };
 
-/// Divides `cores` as asked: consecutive shares of equal size, and round robin once the cores run out.
-/// throws: ValueError for negative numbers, DeviceError when the cores do not suffice and sharing was not asked for
+/// Divides `cores` as requested: consecutive shares of equal size, and round robin once the cores run out.
+/// throws: ValueError for negative numbers, DeviceError when the cores do not suffice without `oversubscribe`
 [[nodiscard]] HostPartition partition_cores(const std::vector<int>& cores, const HostOptions& options);
 
 /// The division in force; null until the first use. Never destroyed.
@@ -56,11 +56,11 @@ const HostPartition& host_partition();
 
 } // namespace detail
 
-/// The number of cores that the process may use; asking does not fix their division.
+/// The number of cores that the process may use; the call does not fix their division.
 [[nodiscard]] inline int host_cores() { return static_cast<int>(detail::cores_of_process().size()); }
 
-/// Divides the process's cores among host devices; to be called before anything asks for one. The same options again are
-/// no error.
+/// Divides the process's cores among host devices; call it before the first use of one. A second call with equal
+/// options is no error.
 /// throws: DeviceError when host devices are in use already, or the cores do not suffice
 void configure_host(const HostOptions& options);
 

@@ -17,7 +17,7 @@ TWILL_COLD TWILL_BODY HostPartition partition_cores(const std::vector<int>& core
   int devices = options.devices;
   int threads = options.threads_per_device;
   if (devices == 0) devices = available / (threads > 0 ? threads : 1);
-  if (devices == 0) devices = 1; // fewer cores than one device asks for: refused below
+  if (devices == 0) devices = 1; // fewer cores than one device needs: refused below
   if (threads == 0) threads = options.devices == 0 || available < devices ? 1 : available / devices;
   if (options.devices == 0 && devices > max_devices) devices = max_devices;
   if (devices > max_devices)

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Pending<Result>` is what `submit` returns: a handle to a function that runs on a device's worker thread. Waiting for it
-// yields the function's result or throws its exception. Dropping the handle is allowed; an exception that nobody waited
-// for is then told to the warning sink. Read next: device/cpu/stream.hpp.
+// Handle to a submitted function: `submit` returns a `Pending<Result>` for a function that runs on a device's worker
+// thread. Waiting for it returns the function's result or throws its exception. Dropping the handle is allowed; an
+// exception that was never waited for then goes to the warning sink. Read next: device/cpu/stream.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -21,7 +21,7 @@ namespace twill { inline namespace v0 {
 
 namespace detail {
 
-/// How a function ended, apart from its result.
+/// The end of a function, apart from its result.
 struct Ending {
   std::exception_ptr error{};
   bool observed = false;
@@ -36,7 +36,7 @@ private:
   void report() noexcept;
 };
 
-/// What the function left behind; shared by the task and the handle.
+/// The result of the function; shared by the task and the handle.
 template <class Result> struct Outcome : Ending {
   std::optional<Result> value{};
 
@@ -49,7 +49,7 @@ template <class Result> struct Outcome : Ending {
   }
 };
 
-/// The form for functions that return nothing.
+/// The outcome of functions that return nothing.
 template <> struct Outcome<void> : Ending {
   template <class F> void fill_from(F& function) noexcept {
     try {
@@ -70,7 +70,7 @@ template <class Result, class F> struct SubmittedTask final : Task {
 
 } // namespace detail
 
-/// A function on its way. Move-only; wait as often as you like, from one thread at a time.
+/// A function that was submitted. Move-only; `wait` may be called repeatedly, from one thread at a time.
 template <class Result> class Pending {
 public:
   /// For device kinds: pushes `function` to the worker; without a worker it runs at once, in the caller.
@@ -88,10 +88,10 @@ public:
     return pending;
   }
 
-  /// True once the function has ended, well or not.
+  /// True once the function has ended, with or without success.
   [[nodiscard]] bool is_complete() const { return worker_ == nullptr || worker_->is_finished(ticket_); }
 
-  /// Waits for the function and yields its result, once if the result can only be moved.
+  /// Waits for the function and returns its result, once if the result can only be moved.
   /// throws: what the function threw; DeviceError when called inside the worker's own task
   Result wait() {
     if (worker_ != nullptr) worker_->wait(ticket_);

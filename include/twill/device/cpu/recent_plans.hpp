@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread's plans for calls of a library, found by what they are for. There are at most so many; one more takes the place of the
-// plan that nobody has asked for the longest. Who asks for a plan that is there pays for the search and for one counter: nothing
-// moves, so that calls in the order of a training step find their plans in that order. Read next:
-// device/cpu/onednn_convolution.hpp.
+// Cache of a thread's plans for library calls, found by key, with a limited size; a new plan replaces the least
+// recently used one. A hit costs the search and one counter: no entry moves, so that calls in the order of a training
+// step find their plans in that order. Read next: device/cpu/onednn_convolution.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -19,21 +18,21 @@
 
 namespace twill { inline namespace v0 { namespace cpu {
 
-/// A plan is made from what it is for, and knows whether it is for that.
+/// A plan is made from its key, and knows whether a key is its own.
 template <class Plan, class... Key>
 concept PlanFor = std::constructible_from<Plan, const Key&...> && requires(const Plan& plan, const Key&... key) {
   { plan.is_for(key...) } -> std::same_as<bool>;
 };
 
-/// How often a plan, of any thread, has given way to another.
+/// The number of replaced plans, of all threads.
 TWILL_EXPORT inline constinit std::atomic<std::uint32_t> replaced_plans{0};
 
-/// The plans of one thread, `most` of them. A plan stays where it is until another takes its place.
+/// The plans of one thread, `most` of them. A plan keeps its place until another replaces it.
 template <class Plan, std::size_t most> class RecentPlans {
 public:
   static_assert(most > 0);
 
-  /// The plan for a key, made where it is missing. throws: what making it throws; nothing changed then
+  /// The plan for a key, made if it is missing. throws: what making it throws, with nothing changed
   template <class... Key>
   requires PlanFor<Plan, Key...>
   [[nodiscard]] Plan& find(const Key&... key) {
@@ -66,7 +65,7 @@ private:
   }
 
   std::vector<Entry> entries_{};
-  std::uint64_t asked_ = 0; ///< how often
+  std::uint64_t asked_ = 0; ///< the number of queries
 };
 
 }}} // namespace twill::v0::cpu

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How twill's threads wait for each other: a short spin, because the next kernel is usually a few microseconds away, then
-// sleep in the kernel, so that an idle thread costs nothing. Between two rounds of spinning the thread yields, so that a
-// waiting thread never keeps the one it waits for off their common core. The kernel's futex is called as it is: what
-// std::atomic::wait wraps around it is compiled again in every file. Read next: device/cpu/team.hpp.
+// Waiting between twill's threads: a short spin, because the next kernel is usually a few microseconds away, then sleep
+// in the kernel, so that an idle thread costs nothing. Between two rounds of spinning the thread yields, so that a
+// waiting thread never keeps the one it waits for off their common core. It calls the kernel's futex directly: the code
+// that std::atomic::wait adds is compiled again in every file. Read next: device/cpu/team.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -25,7 +25,7 @@ void spin_pause();
 /// Wakes threads that wait for a condition over atomic variables.
 class Signal {
 public:
-  /// Returns once `ready()` holds. The condition reads atomics with acquire; whoever makes it true calls `notify` afterwards.
+  /// Returns once `ready()` is true. It reads atomics with acquire; the thread that makes it true then calls `notify`.
   template <class Ready> void wait_until(Ready ready) {
     for (int round = 0; round < spin_rounds; ++round) {
       for (int i = 0; i < pauses_per_round; ++i) {
@@ -43,17 +43,17 @@ public:
     sleepers_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  /// Lets every waiting thread look at its condition again. cost: a few ns when nobody sleeps
+  /// Wakes every waiting thread to test its condition again. cost: a few ns when no thread sleeps
   void notify() noexcept;
 
 private:
   static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "twill: a futex is a plain word");
 
-  /// Sleeps unless `changes_` differs from `seen` by now. May return early.
+  /// Sleeps unless `changes_` differs from `seen` already. May return early.
   void sleep_while(std::uint32_t seen) noexcept;
   void wake_all() noexcept { syscall(SYS_futex, &changes_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0); }
 
-  // About 30 us in all. Short rounds matter when several threads share a core: a waiting one gives way at once.
+  // About 30 us in all. Short rounds matter when several threads share a core: a waiting thread yields at once.
   static constexpr int spin_rounds = 64;
   static constexpr int pauses_per_round = 16;
 

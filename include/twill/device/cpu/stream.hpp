@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stream of a host device. `launch` runs a kernel in stream order; on an idle device that is at once, in the calling
-// thread. `submit` gives a function to the device's worker thread, as the replicas of a data-parallel model need it. A
-// submitted task is a host thread of its own: inside it nothing waits by itself (two tasks that use each other's devices
-// would wait for each other for ever), and its order with other devices' tasks is made by events.
+// Stream of a host device. `launch` runs a kernel in stream order; on an idle device that is at once, in the calling
+// thread. `submit` gives a function to the device's worker thread, as replicas of a data-parallel model need it. A
+// submitted task acts as a host thread of its own: nothing in it waits implicitly (two tasks that use each other's
+// devices would deadlock), and events order it with other devices' tasks.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/cpu.hpp>
@@ -19,18 +19,18 @@
 
 namespace twill { inline namespace v0 {
 
-/// A point in the order of a device's work; an event of no device has passed.
+/// A point in the order of a device's work; an event without a device has passed.
 class Cpu::Event {
 public:
   Event() = default;
-  /// After the work with this ticket.
+  /// The point after the work with this ticket.
   Event(detail::Worker& worker, detail::Worker::Ticket ticket) : worker_{&worker}, ticket_{ticket} {}
 
   /// Whether the work before it is done; does not wait.
   [[nodiscard]] bool is_complete() const { return worker_ == nullptr || worker_->is_finished(ticket_); }
 
-  /// Blocks the calling thread until all work before the event is done.
-  /// throws: DeviceError inside a task that the event lies behind
+  /// Blocks the calling thread until all work before the event is done. throws: DeviceError inside a task that itself
+  /// comes before the event
   void wait() const;
 
 private:
@@ -38,14 +38,14 @@ private:
   detail::Worker::Ticket ticket_ = 0;
 };
 
-/// Marks the work given to the device so far. Inside a task that is what the task has launched, all of it done.
+/// Marks the work given to the device so far. Inside a task that is the task's launches, all of them done.
 [[nodiscard]] Cpu::Event record(Cpu device);
 
 /// Blocks the calling thread until the event has passed.
 inline void wait(const Cpu::Event& event) { event.wait(); }
 
-/// Lets all work that this thread launches on the device from now on come after the event, which may be another kind's.
-/// A launch on a host device runs in the calling thread, so that is the thread that waits.
+/// Makes all later work that this thread launches on the device wait for the event, which may be of another kind. A
+/// launch on a host device runs in the calling thread, so this thread waits.
 template <class Event>
 requires requires(const Event& event) { event.wait(); }
 void wait(Cpu, const Event& event) { event.wait(); }
@@ -60,7 +60,7 @@ requires std::invocable<F&, const Team&>
 void launch(D device, F&& f) {
   auto& state = detail::cpu_state(device);
   if (!state.worker.is_idle()) [[unlikely]] {
-    // A task never waits for a queue: neither its own, which it heads, nor another's, which may wait for this one.
+    // A task never waits for a queue: neither its own, where it is first, nor another's, which may wait for it.
     if (detail::current_worker == nullptr) state.worker.wait(state.worker.submitted());
   }
   f(state.team);

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A `Team` is what a kernel on a host device runs on: the caller and the pinned threads of the device, joined again before
-// `parallel` returns. Every rank runs exactly once for each call. A call from inside a team, or while another thread uses
-// the team, runs its ranks one after the other in the caller: nothing can deadlock, and as results never depend on the
-// number of threads, nothing changes. Read next: device/cpu/stream.hpp.
+// Thread team of a host device, on which its kernels run: the caller and the pinned threads of the device, joined again
+// before `parallel` returns. Every rank runs exactly once for each call. A call from inside a team, or while another
+// thread uses the team, runs its ranks one after the other in the caller: no deadlock is possible, and because results
+// never depend on the number of threads, they do not change. Read next: device/cpu/stream.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -25,10 +25,10 @@ namespace twill { inline namespace v0 {
 
 namespace detail {
 
-/// True on the threads of teams, and on a caller for as long as it leads one.
+/// True on the threads of teams, and on a caller while it leads one.
 TWILL_EXPORT inline constinit thread_local bool inside_team = false;
 
-/// The threads behind a team. They start at the first parallel call and sleep between calls.
+/// The threads of a team. They start at the first parallel call and sleep between calls.
 class ForkJoin {
 public:
   using Job = void (*)(void* context, int rank, int size);
@@ -80,13 +80,13 @@ private:
 class Team {
 public:
   constexpr Team() = default;
-  /// A team of these threads, or of the caller alone where there is one.
+  /// A team of these threads, or of the caller alone if there is only one.
   explicit Team(detail::ForkJoin& threads) : threads_{threads.size() > 1 ? &threads : nullptr}, size_{threads.size()} {}
 
   /// A team of one: the caller.
   [[nodiscard]] static const Team& serial();
 
-  /// How many threads share the work.
+  /// The number of threads that share the work.
   [[nodiscard]] int size() const { return size_; }
 
   /// Calls `f(rank, size)` once for each rank in [0, size) and returns when all have ended.

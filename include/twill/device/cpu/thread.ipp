@@ -27,13 +27,13 @@ TWILL_COLD TWILL_BODY void start_thread(const CoreSet& cores, const std::string&
   auto* const owned_by_thread = new ThreadBody{body};
   pthread_t thread{};
   int status = cores.empty() ? EINVAL : create_thread(thread, &cores, owned_by_thread);
-  if (status == EINVAL) // the mask of the process shrank since it was read, or none is wanted
+  if (status == EINVAL) // the mask of the process shrank since it was read, or no pinning is wanted
     status = create_thread(thread, nullptr, owned_by_thread);
   if (status != 0) {
     delete owned_by_thread;
     throw SystemError(join_text({"start_thread: the system gives no thread for ", name, ": ", std::strerror(status)}));
   }
-  // The name is for people with a debugger; the thread is detached and lives on, so its handle stays valid.
+  // The name is for debuggers; the thread is detached and lives on, so its handle stays valid.
   char shown[16] = {};
   std::strncpy(shown, name.c_str(), sizeof(shown) - 1);
   pthread_setname_np(thread, shown);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue of tasks and the thread that runs them in order. Tasks are numbered from 1; "finished up to n" is all that
-// waiting and events need. A task is destroyed before it counts as finished, so whatever it captured is free for whoever
-// waited for it. Read next: device/cpu/stream.hpp.
+// Task queue with a thread that runs the tasks in order. Tasks are numbered from 1; "finished up to n" is enough for
+// waiting and events. A task is destroyed before it counts as finished, so its captured objects are free for the
+// waiting thread. Read next: device/cpu/stream.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -24,7 +24,7 @@ namespace twill { inline namespace v0 { namespace detail {
 
 class Worker;
 
-/// The worker whose task this thread is running; null on every other thread.
+/// The worker whose task this thread is running; null on all other threads.
 TWILL_EXPORT inline constinit thread_local const Worker* current_worker = nullptr;
 
 /// Work of any type, linked into a worker's queue.

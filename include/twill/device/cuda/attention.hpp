@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scaled dot-product attention as a value, with or without a GPU: O = softmax(scale Q K^T, masked) V for every batch and head,
-// and how the tensors lie. Rows of Q, K, V and O are contiguous; heads may lie between the rows of a batch, as a linear
-// layer leaves them, or around them. Not in the umbrella. Read next: device/cuda/cudnn_attention.cuh.
+// Scaled dot-product attention as a value, with or without a GPU: O = softmax(scale Q K^T, masked) V for every batch
+// and head, and the layout of the tensors. Rows of Q, K, V and O are contiguous; heads may be inside the rows of a
+// batch, as after a linear layer, or outside. Not in the umbrella. Read next: device/cuda/cudnn_attention.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -17,7 +17,7 @@
 
 namespace twill { inline namespace v0 { namespace nvidia {
 
-/// From one batch, head and row to the next, in elements.
+/// Distances from one batch, head and row to the next, in elements.
 struct HeadStrides {
   std::int64_t batch = 0;
   std::int64_t head = 0;
@@ -25,7 +25,7 @@ struct HeadStrides {
   friend constexpr bool operator==(const HeadStrides&, const HeadStrides&) = default;
 };
 
-/// A contiguous (batch, rows, heads, width), and a contiguous (batch, heads, rows, width).
+/// Strides of a contiguous (batch, rows, heads, width), and of a contiguous (batch, heads, rows, width).
 [[nodiscard]] constexpr HeadStrides heads_within_rows(std::int64_t rows, std::int64_t heads, std::int64_t width) {
   return {rows * heads * width, width, heads * width};
 }
@@ -65,7 +65,7 @@ struct Attention {
                     " keys of ", a.width, " ", name(a.dtype), a.is_causal ? ", causal" : ""});
 }
 
-/// Refuses what makes no sense. throws: ValueError with the numbers
+/// Refuses invalid sizes. throws: ValueError with the numbers
 inline void check(const Attention& a) {
   const auto refuse = [](const char* what, std::int64_t first, std::int64_t second) {
     throw ValueError(join_text({"attention: ", what, ", got ", first, " and ", second}));
@@ -81,8 +81,8 @@ inline void check(const Attention& a) {
   return static_cast<std::size_t>(a.batch * a.heads * a.queries) * sizeof(float);
 }
 
-/// What the backward pass keeps beside the engine's own workspace: the sums of dO * O, and dQ in float; each rounded up to
-/// 256 bytes.
+/// Memory of the backward pass beside the engine's own workspace: the sums of dO * O, and dQ in float; each rounded up
+/// to 256 bytes.
 struct AttentionScratch {
   std::size_t sums_bytes = 0;
   std::size_t query_gradient_bytes = 0;
@@ -94,7 +94,7 @@ struct AttentionScratch {
   return {rounded(rows), is_deterministic ? 0 : rounded(rows * static_cast<std::size_t>(a.width))};
 }
 
-/// What an engine needs of working memory at most, beside what is kept for it.
+/// The most working memory of an engine, beside the memory kept for it.
 inline constexpr std::size_t attention_engine_bytes = std::size_t{64} << 20;
 
 inline constexpr std::size_t attention_key_words = 20;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A convolution as a value, with or without a GPU: extents, padding, strides, dilation and groups, what they make of the output,
-// and how the three tensors lie channels-last: input (N, H, W, C), filter (K, R, S, C / groups), output (N, P, Q, K). One
-// dimension is two with a height of 1. Correlation, as networks mean it: the filter is not turned.
+// Convolution as a value, with or without a GPU: extents, padding, strides, dilation and groups, the resulting output,
+// and the channels-last layout of the three tensors: input (N, H, W, C), filter (K, R, S, C / groups), output (N, P, Q,
+// K). One dimension is two with a height of 1. It is correlation, as in neural networks: the filter is not flipped.
 // Not in the umbrella. Read next: device/cuda/cudnn_convolution.cuh.
 
 #include <twill/core/config.hpp>
@@ -22,7 +22,7 @@ namespace twill { inline namespace v0 { namespace nvidia {
 /// Height and width.
 using Space = std::array<std::int64_t, 2>;
 
-/// Where the channels of a filter lie.
+/// The position of the channels in a filter.
 enum class FilterOrder : std::uint8_t {
   channels_last,  ///< (K, R, S, C / groups)
   channels_first, ///< (K, C / groups, R, S), as PyTorch stores them
@@ -41,7 +41,7 @@ struct Convolution {
   Space padding_after{0, 0};
   Space dilation{1, 1};
   FilterOrder filter_order = FilterOrder::channels_last;
-  std::int64_t alignment_bytes = 16; ///< of where each tensor begins
+  std::int64_t alignment_bytes = 16; ///< of the first element of each tensor
 
   /// floor((input + padding - dilation * (kernel - 1) - 1) / stride) + 1 along each axis.
   [[nodiscard]] constexpr Space output() const {
@@ -64,7 +64,7 @@ struct Convolution {
                     " ", name(c.dtype)});
 }
 
-/// Refuses a convolution that makes no sense. throws: ValueError with the numbers
+/// Refuses an invalid convolution. throws: ValueError with the numbers
 inline void check(const Convolution& c) {
   const auto refuse = [&](const char* what, std::int64_t first, std::int64_t second) {
     throw ValueError(join_text({"convolution: ", what, ", got ", first, " and ", second}));
@@ -85,7 +85,7 @@ inline void check(const Convolution& c) {
   }
 }
 
-/// Extents (batch, channels, height, width) of a tensor that lies channels-last, and its strides.
+/// Extents (batch, channels, height, width) of a channels-last tensor, and its strides.
 struct ChannelsLast {
   std::array<std::int64_t, 4> extents{};
   [[nodiscard]] constexpr std::array<std::int64_t, 4> strides() const {
@@ -100,7 +100,7 @@ struct ChannelsLast {
 [[nodiscard]] constexpr ChannelsLast filter_of(const Convolution& c) {
   return {{c.out_channels, c.in_channels / c.groups, c.kernel[0], c.kernel[1]}};
 }
-/// How far apart the elements of a filter lie along (filter, channel, height, width).
+/// The strides of a filter along (filter, channel, height, width).
 [[nodiscard]] constexpr std::array<std::int64_t, 4> filter_strides(const Convolution& c) {
   const ChannelsLast filter = filter_of(c);
   if (c.filter_order == FilterOrder::channels_last) return filter.strides();
@@ -124,8 +124,8 @@ struct ChannelsLast {
   return c;
 }
 
-/// A convolution of a network, whose filters lie as PyTorch stores them. The padding behind is that before where the output
-/// is the same, because libraries know more of such convolutions.
+/// A convolution of a network, with filters in PyTorch's order. The padding after is set to that before where the
+/// output does not change, because libraries support more of such convolutions.
 [[nodiscard]] constexpr Convolution convolution_of(DType dtype, const ConvolutionShape& shape) {
   Convolution c{.dtype = dtype,
                 .batch = shape.batch,
@@ -145,7 +145,7 @@ struct ChannelsLast {
 }
 
 inline constexpr std::size_t convolution_key_words = 16;
-/// Everything that the choice of an engine depends on.
+/// All inputs to the choice of an engine.
 [[nodiscard]] constexpr std::array<std::uint64_t, convolution_key_words> key_of(const Convolution& c) {
   const auto word = [](auto number) { return static_cast<std::uint64_t>(number); };
   const auto both = [&](const Space& space) { return word(space[0]) << 32 | word(space[1]); };

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products by cuBLASLt. `try_gemm` gives a product to the library on a queue's stream, with the stream's constant
-// allowance as workspace, so a captured step keeps its addresses and nothing is allocated. The library is asked for an
-// algorithm once for each problem (device/cuda/gemm.hpp says what a problem is), or its best candidates are timed once
-// where `LibraryOptions::autotune` says so. Handles are made with the first product of a device and live as long as the
+// Matrix products by cuBLASLt. `try_gemm` gives a product to the library on a queue's stream, with the stream's
+// constant allowance as workspace, so a captured step keeps its addresses and nothing is allocated. The library is
+// asked for an algorithm once for each problem (defined in device/cuda/gemm.hpp), or its best candidates are timed once
+// if `LibraryOptions::autotune` is set. Handles are made with the first product of a device and live as long as the
 // process. Read next: kernel/cuda/product.cuh.
 
 #include <twill/core/config.hpp>
@@ -55,7 +55,7 @@ static_assert(library_epilogue(GemmEpilogue::sum_right) == CUBLASLT_EPILOGUE_BGR
                                    : CUDA_R_16BF;
 }
 
-/// What cuBLASLt is told about a product. Its descriptors are plain memory and end with this.
+/// Description of a product for cuBLASLt. Its descriptors are plain memory and end with this.
 class CublasProblem {
 public:
   CublasProblem(const Gemm& gemm, const LibraryOptions& options, int device) : gemm_{gemm}, device_{device} {
@@ -111,14 +111,14 @@ private:
   int device_;
 };
 
-/// How a problem is solved; not at all when the library has no algorithm for it.
+/// The chosen algorithm for a problem; empty when the library has none.
 struct CublasPlan {
   cublasLtMatmulAlgo_t algorithm{};
   std::size_t workspace_bytes = 0;
   bool exists = false;
 };
 
-/// What cuBLASLt keeps for a device.
+/// cuBLASLt's state for a device.
 struct CublasDevice {
   std::mutex mutex{};
   cublasLtHandle_t handle = nullptr;
@@ -146,7 +146,7 @@ struct CublasDevice {
   return state.handle;
 }
 
-/// Carries out a product with an algorithm, C into `to`.
+/// Runs a product with an algorithm, C into `to`.
 [[nodiscard]] inline cublasStatus_t run_cublas(cublasLtHandle_t handle, CublasProblem& problem, const Gemm& gemm,
                                                void* to, const cublasLtMatmulAlgo_t& algorithm,
                                                const gpu::Queue<CudaRuntime>& queue) {
@@ -167,7 +167,7 @@ struct CublasCandidates {
   int count = 0;
 };
 
-/// The library's best algorithms first, `wanted` of them at most; none when it does not do such products.
+/// The library's best algorithms first, `wanted` of them at most; none when it does not support such products.
 [[nodiscard]] inline CublasCandidates candidates_of(cublasLtHandle_t handle, CublasProblem& problem, const Gemm& gemm,
                                                     const LibraryOptions& options, std::size_t workspace_bytes,
                                                     int wanted) {
@@ -198,8 +198,8 @@ struct CublasCandidates {
   return found;
 }
 
-/// The fastest of several candidates: each computes the product into memory of its own, once to warm up and three times
-/// against the clock. cost: milliseconds and an allocation, once for each problem
+/// The fastest of several candidates: each computes the product into separate memory, once to warm up and three times
+/// with timing. cost: milliseconds and an allocation, once for each problem
 [[nodiscard]] inline int fastest_of(const CublasCandidates& candidates, cublasLtHandle_t handle, CublasProblem& problem,
                                     const Gemm& gemm, const gpu::Queue<CudaRuntime>& queue) {
   const auto check = [&](int status, std::string_view call) { gpu::check<CudaRuntime>(status, call, queue.device()); };
@@ -215,7 +215,7 @@ struct CublasCandidates {
     }
   } scratch{};
   if (CudaRuntime::allocate(&scratch.memory, span * size_of(gemm.dtype)) != 0)
-    return 0; // no memory to try them in: the library's own favourite
+    return 0; // no memory for timing: the library's own favourite
   check(cudaEventCreate(&scratch.begin), "cudaEventCreate");
   check(cudaEventCreate(&scratch.end), "cudaEventCreate");
   int fastest = 0;
@@ -254,8 +254,8 @@ struct CublasCandidates {
 
 namespace twill { inline namespace v0 { namespace nvidia {
 
-/// Computes a product on a queue's stream; false, and nothing done, when the library does not do such products (integers,
-/// overlapping rows, an epilogue for these types and alignments): compute it by other means then.
+/// Computes a product on a queue's stream; false, and nothing done, when the library does not do such products
+/// (integers, overlapping rows, an epilogue for these types and alignments): compute it by other means then.
 /// throws: GpuError naming the call, the library's words and the product
 [[nodiscard]] inline bool try_gemm(const gpu::Queue<CudaRuntime>& queue, const Gemm& gemm) {
   if (!refusal(gemm).empty()) return false;

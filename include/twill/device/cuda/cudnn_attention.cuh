@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scaled dot-product attention by cuDNN's fused engines, forward and backward, so that the scores are never stored. The graphs
-// are spelled in the operations and the order that those engines recognise; 16-bit types, on Ampere and later. Each
-// function says whether cuDNN did it. Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
+// Scaled dot-product attention by cuDNN's fused engines, forward and backward, so that the scores are never stored. The
+// graphs use the operations and the order that those engines recognise; 16-bit types, on Ampere and later. Each
+// function tells whether cuDNN did the work. Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/cuda/attention.hpp>
@@ -29,7 +29,7 @@ namespace detail {
                                              std::int64_t width, const HeadStrides& strides) {
   return {{batch, heads, rows, width}, {strides.batch, strides.head, strides.row, 1}};
 }
-/// The same memory with rows and columns exchanged.
+/// The shape with rows and columns exchanged, over one memory.
 [[nodiscard]] inline TensorShape transposed(TensorShape shape) {
   std::swap(shape.extents[2], shape.extents[3]);
   std::swap(shape.strides[2], shape.strides[3]);
@@ -59,7 +59,7 @@ public:
     const int product = graph.matmul(score_value(), q, k_transposed);
     return graph.pointwise(CUDNN_POINTWISE_MUL, score_value(), product, scale);
   }
-  /// The scores where the key is not behind the query, else `otherwise`.
+  /// The scores where the key is not after the query, else `otherwise`.
   [[nodiscard]] int masked(int scores, int otherwise) {
     if (!a_.is_causal) return scores;
     const int row = graph.index_along(2, graph.value(scores_, DType::int32), scores);
@@ -84,8 +84,8 @@ private:
 
 } // namespace detail
 
-/// Tensors with memory and numbers, in order: Q, K, V, O, statistics, scale, and with a mask the number outside of it. The
-/// engines want the statistics whether somebody reads them or not.
+/// Tensors with memory and numbers, in order: Q, K, V, O, statistics, scale, and with a mask the number outside of it.
+/// The engines require the statistics even if they are not read.
 [[nodiscard]] inline Graph attention_graph(const Attention& a) {
   detail::AttentionGraph steps(a, to_string(a));
   Graph& graph = steps.graph;
@@ -111,8 +111,8 @@ private:
   return std::move(steps.graph);
 }
 
-/// Tensors with memory and numbers, in order: Q, K, V, O, dO, statistics, dQ, dK, dV, the sums of dO * O, scale, one, with a
-/// mask the number outside of it, and unless deterministic dQ in float. Gradients lie as their tensors do.
+/// Tensors with memory and numbers, in order: Q, K, V, O, dO, statistics, dQ, dK, dV, the sums of dO * O, scale, one,
+/// with a mask the number outside of it, unless deterministic dQ in float. Gradients have their tensors' layout.
 [[nodiscard]] inline Graph attention_gradient_graph(const Attention& a, bool is_deterministic) {
   detail::AttentionGraph steps(a, to_string(a) + ", gradients");
   Graph& graph = steps.graph;
@@ -166,7 +166,7 @@ private:
 
 namespace detail {
 
-/// The stream's memory for libraries with room for `kept_bytes` and an engine behind them; of no bytes where there is none.
+/// The stream's library memory for `kept_bytes` and an engine after them; of no bytes if there is no room.
 [[nodiscard]] inline Workspace attention_memory(const gpu::Queue<CudaRuntime>& queue, const gpu::WorkingMemory& working,
                                                 std::size_t kept_bytes) {
   const std::size_t bytes = kept_bytes + attention_engine_bytes;
@@ -175,7 +175,7 @@ namespace detail {
   return {memory, memory == nullptr ? 0 : bytes};
 }
 
-/// Why a pass is not cuDNN's, for a summary.
+/// The summary of a pass without room for its memory.
 [[nodiscard]] inline PlanSummary without_room() {
   PlanSummary summary{};
   summary.objections[static_cast<std::size_t>(Objection::workspace)] = 1;
@@ -184,8 +184,8 @@ namespace detail {
 
 } // namespace detail
 
-/// o = softmax(scale q k^T) v, unless cuDNN has no engine for it; `statistics` may be null where no backward pass follows.
-/// requires: float16 or bfloat16, since float32 would be rounded to TF32    throws: ValueError for sizes that make no sense, GpuError
+/// o = softmax(scale q k^T) v, unless cuDNN has no engine for it; `statistics` may be null without a backward pass.
+/// requires: float16 or bfloat16, since float32 would be rounded to TF32    throws: ValueError (sizes), GpuError
 inline PlanSummary run_attention(const gpu::Queue<CudaRuntime>& queue, const Attention& a, const void* q, const void* k,
                                  const void* v, void* o, float* statistics) {
   check(a);
@@ -203,7 +203,7 @@ inline PlanSummary run_attention(const gpu::Queue<CudaRuntime>& queue, const Att
                      {memory + kept_bytes, workspace.bytes - kept_bytes});
 }
 
-/// What the backward pass reads and writes; gradients lie as their tensors do.
+/// Operands and results of the backward pass; gradients have the layout of their tensors.
 struct AttentionGradients {
   const void* q = nullptr;
   const void* k = nullptr;
@@ -216,8 +216,8 @@ struct AttentionGradients {
   void* v_gradient = nullptr;
 };
 
-/// The gradients by q, k and v, unless cuDNN has no engine for them, or `scratch_of(a)` no room.
-/// requires: float16 or bfloat16, as many heads of keys as of queries    throws: ValueError, GpuError
+/// The gradients by q, k and v, unless cuDNN has no engine for them, or `scratch_of(a)` no room. requires: float16 or
+/// bfloat16, equally many heads of keys and queries    throws: ValueError, GpuError
 inline PlanSummary run_attention_gradients(const gpu::Queue<CudaRuntime>& queue, const Attention& a,
                                            const AttentionGradients& g) {
   check(a);

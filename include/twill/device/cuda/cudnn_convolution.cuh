@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution by cuDNN, channels-last: forward, and the gradients by input and by filter. Each function says whether cuDNN
-// did it; what it has no engine for is computed by other means. Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
+// Convolution by cuDNN, channels-last: forward, and the gradients by input and by filter. Each function tells whether
+// cuDNN did the work; other means do the rest. Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/convolution.hpp>
@@ -51,7 +51,7 @@ namespace detail {
   return how.finalize(graph.what());
 }
 
-/// alpha and beta of an operation, in what it computes in.
+/// Sets alpha and beta of an operation, in its compute type.
 inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBackendAttributeName_t alpha,
                         cudnnBackendAttributeName_t beta) {
   if (c.dtype == DType::float64)
@@ -116,8 +116,7 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
   return graph;
 }
 
-/// y = convolution of x by w, unless cuDNN has no engine for it.
-/// throws: ValueError for sizes that make no sense, GpuError
+/// y = convolution of x by w, unless cuDNN has no engine for it. throws: ValueError for invalid sizes, GpuError
 inline PlanSummary run_convolution_forward(const gpu::Queue<CudaRuntime>& queue, const Convolution& c, const void* x,
                                            const void* w, void* y) {
   check(c);
@@ -125,7 +124,7 @@ inline PlanSummary run_convolution_forward(const gpu::Queue<CudaRuntime>& queue,
                      {const_cast<void*>(x), const_cast<void*>(w), y});
 }
 
-/// A gradient from that of the output and the other operand, the filter or the input. throws: ValueError, GpuError
+/// A gradient from the output's gradient and the other operand, the filter or the input. throws: ValueError, GpuError
 inline PlanSummary run_convolution_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
                                             ConvolutionPart part, const void* dy, const void* other, void* gradient) {
   check(c);

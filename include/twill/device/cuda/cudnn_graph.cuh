@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuDNN's backend interface in types: a descriptor that is destroyed with its owner and whose attributes carry their type in
-// the C++ type of the value, and a graph of operations on tensors with numbers. Nothing here needs a GPU: a graph can be
-// planned for a device that is only described, which is how tests prove on any machine that cuDNN accepts these graphs and
-// has engines for them. Needs cuDNN 9.8 (TWILL_WITH_CUDNN). Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
+// Typed interface to cuDNN's backend: a descriptor that is destroyed with its owner and whose attributes have the type
+// of their C++ value, and a graph of operations on numbered tensors. No function needs a GPU: a graph can be planned
+// for a described device, which is how tests prove on any machine that cuDNN accepts these graphs and has engines for
+// them. Needs cuDNN 9.8 (TWILL_WITH_CUDNN). Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -56,7 +56,7 @@ template <> inline constexpr int attribute_type<cudnnReduceTensorOp_t> = CUDNN_T
 template <> inline constexpr int attribute_type<cudnnBackendNormMode_t> = CUDNN_TYPE_NORM_MODE;
 template <> inline constexpr int attribute_type<cudnnBackendNormFwdPhase_t> = CUDNN_TYPE_NORM_FWD_PHASE;
 
-/// A descriptor of cuDNN's. Calls throw GpuError with cuDNN's words.
+/// A cuDNN descriptor. Calls throw GpuError with cuDNN's words.
 class Descriptor {
 public:
   explicit Descriptor(cudnnBackendDescriptorType_t type) {
@@ -94,7 +94,7 @@ public:
     check(cudnnBackendFinalize(handle_), "cudnnBackendFinalize", what);
     return *this;
   }
-  /// Whether it could be finalised; what cuDNN does not support is no error here.
+  /// Whether it could be finalised; an unsupported descriptor is no error here.
   [[nodiscard]] bool try_finalize() { return cudnnBackendFinalize(handle_) == CUDNN_STATUS_SUCCESS; }
 
   [[nodiscard]] std::int64_t get_number(cudnnBackendAttributeName_t name) const {
@@ -126,14 +126,14 @@ struct TensorShape {
   std::vector<std::int64_t> strides{};
 };
 
-/// A graph under construction. Tensors are numbers; those with memory are given theirs by these numbers at execution.
+/// A graph under construction. Tensors are numbers; execution assigns memory to tensors by these numbers.
 class Graph {
 public:
   explicit Graph(std::string what) : what_{std::move(what)} {}
 
   [[nodiscard]] const std::string& what() const { return what_; }
 
-  /// A tensor with memory, aligned to 16 bytes unless told otherwise. Its number is its place in the execution's pointers.
+  /// A tensor with memory, by default aligned to 16 bytes. Its number is its index in the pointers at execution.
   int tensor(const TensorShape& shape, DType dtype, std::int64_t alignment_bytes = 16) {
     numbers_.push_back(static_cast<std::int64_t>(tensors_.size()));
     return add(shape, dtype, alignment_bytes, false, false);
@@ -150,7 +150,7 @@ public:
   int pointwise(cudnnPointwiseMode_t mode, int y, int x, int b = -1, int t = -1) {
     return pointwise_in(math_type_, mode, y, x, b, t);
   }
-  /// The same, computed in another type: comparisons are in truth values.
+  /// `pointwise` with another compute type: comparisons are in truth values.
   int pointwise_in(cudnnDataType_t type, cudnnPointwiseMode_t mode, int y, int x, int b = -1, int t = -1) {
     Descriptor& how = keep(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
     how.set(CUDNN_ATTR_POINTWISE_MODE, mode).set(CUDNN_ATTR_POINTWISE_MATH_PREC, type);
@@ -194,7 +194,7 @@ public:
   using Operand = std::pair<cudnnBackendAttributeName_t, int>;
   using Part = std::pair<cudnnBackendAttributeName_t, const Descriptor*>;
 
-  /// Any operation: tensors and descriptors by attribute; `set` gives it its numbers before it is finalised.
+  /// Adds any operation: tensors and descriptors by attribute; `set` sets its numbers before it is finalised.
   template <class F>
   void operation(cudnnBackendDescriptorType_t type, std::initializer_list<Operand> operands,
                  std::initializer_list<Part> parts, F set) {
@@ -217,11 +217,11 @@ public:
     return *parts_.back();
   }
 
-  /// What operations compute in: float unless set to double. Set it before the first.
+  /// Sets the compute type of operations: float by default, or double. Call it before the first operation.
   void compute_in(DType dtype) { math_type_ = type_of(dtype); }
   [[nodiscard]] cudnnDataType_t math_type() const { return math_type_; }
 
-  /// The type of the first tensor, which is a factor where there are products.
+  /// The type of the first tensor, which is a factor in products.
   [[nodiscard]] DType factor_type() const { return factor_type_; }
 
   /// The numbers of the tensors with memory, in the order in which they were made.

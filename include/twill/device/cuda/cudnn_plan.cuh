@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a graph to something that runs: the engines that cuDNN proposes for a device, one of which device/cuda/plan_choice.hpp
-// chooses, kept by problem. A device is one of this machine or a description as JSON, for planning without a GPU. Handles are lent from a
-// pool of each device and live as long as the process. Not in the umbrella. Read next: device/cuda/cudnn_convolution.cuh.
+// Execution plans of cuDNN graphs: cuDNN proposes engines for a device, device/cuda/plan_choice.hpp chooses one, kept
+// by problem. A device is one of this machine or, without a GPU, a JSON description. Handles come from a pool for each
+// device and live as long as the process. Not in the umbrella. Read next: device/cuda/cudnn_convolution.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -35,7 +35,7 @@
 
 namespace twill { inline namespace v0 { namespace nvidia { namespace dnn {
 
-/// What an engine may need; `memory` is null while planning.
+/// Working memory of an engine; `memory` is null while planning.
 struct Workspace {
   void* memory = nullptr;
   std::size_t bytes = 0;
@@ -76,7 +76,7 @@ private:
   properties.set(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, std::int32_t{device}).finalize("properties of a device");
   return properties;
 }
-/// A device that is only described.
+/// A device from a description.
 [[nodiscard]] inline Descriptor properties_from(std::string_view json) {
   Descriptor properties(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
   properties.set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, std::vector<char>(json.begin(), json.end()));
@@ -88,7 +88,7 @@ namespace detail {
 
 inline constexpr std::int64_t most_proposals = 128;
 
-/// What an engine says of its arithmetic; nothing when it says nothing.
+/// An engine's notes about its arithmetic; nothing when it has none.
 [[nodiscard]] inline std::optional<EngineNotes> notes_of(const Descriptor& config) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t handle = engine.handle();
@@ -138,8 +138,8 @@ inline constexpr std::int64_t most_proposals = 128;
   return configs;
 }
 
-/// What cuDNN proposes for a graph on a device, in the form that choose_plan takes: those of the heuristics, then those that
-/// always work.
+/// cuDNN's proposals for a graph on a device, in the form that choose_plan takes: those of the heuristics, then those
+/// that always work.
 class Proposals {
 public:
   Proposals(const Graph& graph, const Descriptor& device)
@@ -180,7 +180,7 @@ using Key = std::array<std::uint64_t, key_words>;
 
 namespace detail {
 
-/// What cuDNN keeps for a device.
+/// cuDNN's state for a device.
 struct DeviceState {
   std::mutex mutex{};
   std::vector<cudnnHandle_t> spare{};
@@ -226,7 +226,7 @@ private:
   cudnnHandle_t handle_ = nullptr;
 };
 
-/// Tries plans on operands, in the memory that `memory_for(plan)` gives, unless nothing can be tried now.
+/// Tries plans on operands, in the memory that `memory_for(plan)` gives, unless trying is impossible now.
 template <class MemoryFor> class PlanTrial {
 public:
   PlanTrial(const gpu::Queue<CudaRuntime>& queue, cudnnHandle_t handle, const std::vector<void*>& pointers,
@@ -239,10 +239,10 @@ public:
     if (begin_ != nullptr) cudaEventDestroy(begin_);
   }
 
-  /// Whether a plan can be given to the stream; taken for granted where nothing can be tried.
+  /// Whether a plan can be given to the stream; assumed where trying is impossible.
   [[nodiscard]] bool runs(const Plan& plan) const { return timing_ == Timing::impossible || run(plan); }
 
-  /// Once to warm up, three times against the clock; nothing when the plan does not run.
+  /// Runs once to warm up, three times with timing; nothing when the plan does not run.
   [[nodiscard]] std::optional<float> milliseconds_of(const Plan& plan) {
     if (begin_ == nullptr) check(cudaEventCreate(&begin_), "cudaEventCreate");
     if (end_ == nullptr) check(cudaEventCreate(&end_), "cudaEventCreate");
@@ -274,12 +274,11 @@ private:
 
 } // namespace detail
 
-/// Whether running a graph twice leaves what running it once does.
+/// Whether running a graph twice gives the result of running it once.
 enum class Repeatable : bool { no, yes };
 
-/// Runs the graph that `build()` describes on a queue, unless cuDNN has no engine for it; nothing is done then, and the
-/// summary tells why. The workspace is the stream's memory for libraries unless another is given.
-/// throws: GpuError
+/// Runs the graph that `build()` describes on a queue, unless cuDNN has no engine for it; then nothing is done, and the
+/// summary tells why. The workspace is the stream's memory for libraries unless another is given. throws: GpuError
 template <class Build>
 PlanSummary run_planned(const gpu::Queue<CudaRuntime>& queue, const Key& key, Build build,
                         const std::vector<void*>& pointers, Workspace workspace = {},

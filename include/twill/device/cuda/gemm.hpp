@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product as a value, in raw pointers: C = alpha op(A) op(B) + beta C, row-major, in strided batches, and what is
-// done to a single C in the same kernel. BLAS thinks in columns: a row-major matrix is its own transpose there, so the product is
-// handed over as C^T = op(B)^T op(A)^T with the factors exchanged. That, what the library accepts, and the key under which
-// its choice is kept are worked out here, without CUDA. Read next: device/cuda/cublas.cuh.
+// Matrix product as a value, in raw pointers: C = alpha op(A) op(B) + beta C, row-major, in strided batches, and the
+// epilogue of a single C in the same kernel. BLAS uses columns: a row-major matrix is its own transpose there, so the
+// product is passed as C^T = op(B)^T op(A)^T with the factors exchanged. The exchange, the library's limits, and the
+// key of its choice are computed here, without CUDA. Read next: device/cuda/cublas.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -18,9 +18,9 @@
 
 namespace twill { inline namespace v0 { namespace nvidia {
 
-/// What is done to P = alpha op(A) op(B) + beta C before it is stored. `bias` has n elements, one for each column, in C's
-/// element type. gelu is the tanh form; its argument is kept in `auxiliary` for the gradient, which reads it there. The
-/// gradient of relu reads the result, so nothing is kept for it.
+/// Operations on P = alpha op(A) op(B) + beta C before it is stored. `bias` has n elements, one for each column, in C's
+/// element type. gelu is the tanh form; its argument is kept in `auxiliary`, where the gradient reads it. The gradient
+/// of relu reads the result, so nothing is kept for it.
 enum class GemmEpilogue : std::uint8_t {
   none,
   bias,               ///< C = P + bias
@@ -57,7 +57,7 @@ enum class GemmEpilogue : std::uint8_t {
   return epilogue == GemmEpilogue::gelu_bias_keep || epilogue == GemmEpilogue::gelu_gradient_bias;
 }
 
-/// A factor: row-major with `leading` elements from row to row, and as it lies or transposed.
+/// A factor: row-major with `leading` elements from row to row, transposed or not.
 struct GemmFactor {
   const void* data = nullptr;
   std::int64_t leading = 0;
@@ -87,7 +87,7 @@ struct Gemm {
 /// "product of 3 x 4 by 4 x 5 float32, batch 2, epilogue relu_bias".
 [[nodiscard]] std::string to_string(const Gemm& gemm);
 
-/// Why the library cannot be asked at all; empty when it can.
+/// The reason why the library cannot compute the product; empty when it can.
 [[nodiscard]] constexpr std::string_view refusal(const Gemm& gemm) {
   if (!is_floating(gemm.dtype)) return "the element type is not floating";
   if (gemm.m < 1 || gemm.n < 1 || gemm.k < 1 || gemm.batch < 1) return "an extent is 0";
@@ -102,7 +102,7 @@ struct Gemm {
   return {};
 }
 
-/// A matrix as BLAS sees it.
+/// A matrix in BLAS's view.
 struct ColumnMajor {
   const void* data = nullptr;
   std::int64_t rows = 0;
@@ -112,7 +112,7 @@ struct ColumnMajor {
   std::int64_t batch_stride = 0;
 };
 
-/// The same product in columns: the left factor there is B.
+/// The product in column-major form: its left factor is B.
 struct ColumnMajorGemm {
   ColumnMajor left{};
   ColumnMajor right{};
@@ -135,7 +135,7 @@ struct ColumnMajorGemm {
 /// The largest power of two up to 256 that divides an address: algorithms are chosen by it.
 [[nodiscard]] unsigned alignment_of(const void* data);
 
-/// Everything that the choice of an algorithm depends on. Scalars are not part of it, but whether C is read is.
+/// All inputs to the choice of an algorithm. Scalars are not part of it, but whether C is read is.
 inline constexpr std::size_t gemm_key_words = 12;
 [[nodiscard]] std::array<std::uint64_t, gemm_key_words> key_of(const Gemm& gemm, unsigned option_bits);
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of the error that a program has no kernels for a GPU: the device's compute capability, the architectures that nvcc was
-// given (its macro `__CUDA_ARCH_LIST__`), and the CMake variable that adds one. Plain text, tested without CUDA. Not in the
-// umbrella. Read next: device/cuda/runtime.cuh.
+// Error text for a program without kernels for a GPU: the device's compute capability, the architectures that nvcc was
+// given (its macro `__CUDA_ARCH_LIST__`), and the CMake variable that adds one. Plain text, tested without CUDA. Not in
+// the umbrella. Read next: device/cuda/runtime.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -13,7 +13,7 @@
 
 namespace twill { inline namespace v0 { namespace nvidia {
 
-/// "the device has compute capability 8.6 and the program was compiled for 9.0; ...". Architectures are in nvcc's numbers:
+/// "the device has compute capability 8.6 and the program was compiled for 9.0; ...". Architectures are nvcc's numbers:
 /// 900 is 9.0.
 [[nodiscard]] TWILL_COLD inline std::string missing_kernel_text(int major, int minor,
                                                                 std::initializer_list<int> compiled) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVIDIA's management library knows of the GPUs of a machine: load, memory, names, without a CUDA context and whoever
-// uses them. The library comes with the driver and is loaded when it is first asked, so no program needs it; without a driver
-// there is a reason instead of figures. The prototypes are declared here, and tests bring functions of their own. Read next:
-// device/cuda/visible_devices.hpp.
+// GPU information from NVIDIA's management library (NVML): load, memory, names, without a CUDA context and for all
+// processes. The library comes with the driver and is loaded at first use, so no program needs it; without a driver
+// there is a reason instead of figures. The prototypes are declared here, and tests supply their own functions.
+// Read next: device/cuda/visible_devices.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -45,15 +45,15 @@ struct PciInfo {
   std::array<char, 32> bus_id{};
 };
 
-/// A process on a GPU, as the third version of the call tells it.
+/// A process on a GPU, in the third version of the call.
 struct ProcessInfo {
   unsigned pid = 0;
-  unsigned long long used_bytes = 0; ///< all bits set where the driver does not tell
+  unsigned long long used_bytes = 0; ///< all bits set where the driver does not report it
   unsigned gpu_instance = 0;
   unsigned compute_instance = 0;
 };
 
-/// The library's functions, as many as are used.
+/// The library's functions that are used.
 struct Functions {
   Status (*init)() = nullptr;
   Status (*count)(unsigned* count) = nullptr;
@@ -70,31 +70,31 @@ struct Functions {
 /// A process that computes on a GPU.
 struct Process {
   int pid = 0;
-  std::int64_t used_bytes = -1; ///< of the GPU's memory; -1 where the driver does not tell
+  std::int64_t used_bytes = -1; ///< of the GPU's memory; -1 where the driver does not report it
 };
 
 /// A GPU of the machine.
 struct Gpu {
-  int index = 0; ///< in the order of the buses, as nvidia-smi has it
+  int index = 0; ///< in the order of the buses, as in nvidia-smi
   std::string name{};
   std::string uuid{}; ///< "GPU-..."
   std::string bus{};  ///< "00000000:1b:00.0", in lower case
   std::size_t total_bytes = 0;
   std::size_t used_bytes = 0;
   std::size_t free_bytes = 0;
-  int load_percent = -1; ///< of the last moments; -1 where the GPU does not tell
+  int load_percent = -1; ///< of the last moments; -1 where the GPU does not report it
   std::vector<Process> processes{};
 };
 
 /// The library, or the reason why it cannot be used.
 class Library {
 public:
-  /// Functions that are there already; they are told to begin.
+  /// Uses functions that are loaded already, and initialises them.
   explicit Library(const Functions& functions) : functions_{functions} { begin(); }
-  /// None, for a reason.
+  /// A library that cannot be used, with the reason.
   explicit Library(std::string problem) : problem_{std::move(problem)} {}
 
-  /// The driver's, loaded at the first call and kept.
+  /// The driver's library, loaded at the first call and kept.
   [[nodiscard]] TWILL_EXPORT static const Library& of_driver() {
     static const auto* const library = new Library{load("libnvidia-ml.so.1")};
     return *library;
@@ -128,10 +128,10 @@ public:
   }
 
   [[nodiscard]] bool is_usable() const { return problem_.empty(); }
-  /// Why it cannot be used; empty when it can.
+  /// The reason why it cannot be used; empty when it can.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
-  /// All GPUs of the machine, in the order of their buses. throws: DeviceError when the library cannot be used, or fails
+  /// All GPUs of the machine, in the order of their buses. throws: DeviceError when the library is missing, or fails
   [[nodiscard]] TWILL_COLD std::vector<Gpu> gpus() const {
     if (!is_usable()) throw DeviceError(problem_);
     unsigned count = 0;
@@ -168,13 +168,13 @@ public:
   }
 
 private:
-  /// Those that the library tells of; none where it does not.
+  /// The processes that the library reports; none if it reports none.
   [[nodiscard]] std::vector<Process> processes_of(Device device) const {
     std::vector<ProcessInfo> infos(64);
     auto count = static_cast<unsigned>(infos.size());
     if (functions_.processes == nullptr) return {};
     Status status = functions_.processes(device, &count, infos.data());
-    if (status != 0 && count > infos.size()) { // there are more: once again, with room for some that begin meanwhile
+    if (status != 0 && count > infos.size()) { // there are more: retry, with room for some that begin meanwhile
       infos.resize(count + std::size_t{16});
       count = static_cast<unsigned>(infos.size());
       status = functions_.processes(device, &count, infos.data());

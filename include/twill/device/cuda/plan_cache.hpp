@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a library was found to do best, by problem: a bounded map that any thread may ask. A key is a few numbers. Places are
-// shared out by hash, eight to a set; when a set is full, what was not asked for the longest makes room. Making a plan may
-// take milliseconds, so it happens outside the lock; when two threads make the same one, the first is kept for both.
+// Cache of a library's best plans by problem: a bounded map for all threads. A key is a few numbers. Places are
+// distributed by hash, eight to a set; when a set is full, its least recently used entry is replaced. Making a plan may
+// take milliseconds, so it happens outside the lock; when two threads make one for a key, the first is kept for both.
 
 #include <array>
 #include <cstddef>
@@ -56,7 +56,7 @@ public:
     return found != nullptr ? std::optional<Plan>{found->plan} : std::nullopt;
   }
 
-  /// How many plans are kept.
+  /// The number of plans in the cache.
   [[nodiscard]] std::size_t size() const {
     const std::lock_guard lock(mutex_);
     std::size_t count = 0;
@@ -95,7 +95,7 @@ private:
 
   std::size_t sets_;
   mutable std::mutex mutex_;
-  std::unique_ptr<Entry[]> entries_; ///< made with the first question
+  std::unique_ptr<Entry[]> entries_; ///< made at the first query
   std::uint64_t clock_ = 0;
 };
 

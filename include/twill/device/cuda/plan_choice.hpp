@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Choosing among the plans that a library proposes for a problem: those that the program does not allow are left out (not
-// deterministic, TF32, sums of less precision, too much working memory), then the first that can be built is taken, or of
-// several the fastest by the clock. What was left out is counted, for the reason. The library is a template argument, so that
-// all of it is proved without CUDA. Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
+// Choice among the plans that a library proposes for a problem: plans that the program does not allow are left out (not
+// deterministic, TF32, sums of less precision, too much working memory), then the first that can be built is taken, or
+// the fastest of several by timing. Plans left out are counted, for the reason. The library is a template argument, so
+// that all of it is tested without CUDA. Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -24,23 +24,23 @@
 
 namespace twill { inline namespace v0 { namespace nvidia {
 
-/// What a library says of an engine's arithmetic.
+/// A library's notes about an engine's arithmetic.
 struct EngineNotes {
   bool is_nondeterministic = false;
-  bool uses_tensor_cores = false; ///< on factors of float32 that is TF32
+  bool uses_tensor_cores = false; ///< for factors of float32 this means TF32
   bool rounds_factors = false;    ///< to a narrower type than TF32
   bool sums_in_less_precision = false;
 };
 
-/// What a program allows.
+/// The limits that a program sets.
 struct PlanLimits {
-  DType factors = DType::float32; ///< what is multiplied
+  DType factors = DType::float32; ///< the type of the factors
   bool must_be_deterministic = false;
   bool allows_tf32 = false;
   std::size_t workspace_bytes = 0;
 };
 
-/// Why a plan is not taken.
+/// The reason why a plan is not taken.
 enum class Objection : std::uint8_t { none, nondeterministic, tf32, precision, unbuilt, workspace };
 inline constexpr std::size_t objection_count = 6;
 
@@ -51,18 +51,18 @@ inline constexpr std::size_t objection_count = 6;
   return is_tf32 && !limits.allows_tf32 ? Objection::tf32 : Objection::none;
 }
 
-/// How a choice came about, in numbers.
+/// The course of a choice, in numbers.
 struct PlanSummary {
   bool exists = false;
   bool was_timed = false;
   int candidates = 0; ///< that were allowed and could be built
   std::array<int, objection_count> objections{};
-  std::size_t workspace_bytes = 0; ///< of what was chosen
+  std::size_t workspace_bytes = 0; ///< of the chosen plan
 
   friend constexpr bool operator==(const PlanSummary&, const PlanSummary&) = default;
 };
 
-/// "the fastest of 8 that were timed", "none of the library's 5 engines: 3 compute in TF32, 2 need more working memory".
+/// "the fastest of 8 that were timed", "none of the library's 5 engines: 3 compute in TF32, 2 need more working memory"
 [[nodiscard]] TWILL_COLD inline std::string to_string(const PlanSummary& summary) {
   if (summary.was_timed) return join_text({"the fastest of ", summary.candidates, " that were timed"});
   if (summary.exists) return "the first of the library's proposals that is allowed";
@@ -91,7 +91,7 @@ template <class Plan> struct ChosenPlan {
   PlanSummary summary{};
 };
 
-/// The first `wanted` plans that are allowed and of which `runs(plan)` holds. `Proposals::for_each(visit)` calls visit(notes,
+/// The first `wanted` allowed plans for which `runs(plan)` is true. `Proposals::for_each(visit)` calls visit(notes,
 /// build) for each proposal, best first, until it returns false; build() makes a shared pointer to a plan, or null.
 template <class Plan, class Proposals, class Runs>
 [[nodiscard]] std::vector<std::shared_ptr<const Plan>> allowed_plans(const Proposals& proposals,
@@ -122,8 +122,8 @@ template <class Plan, class Proposals, class Runs>
   return plans;
 }
 
-/// One plan of at most `wanted`. Where one is wanted `trial.runs(plan)` tries it on, and the next one's turn comes if it does
-/// not; where several are, `trial.milliseconds_of(plan)` times them, nothing for one that does not run.
+/// One plan of at most `wanted`. If one is wanted, `trial.runs(plan)` tries it, and the next one follows if it fails;
+/// if several are, `trial.milliseconds_of(plan)` times them, with no value for one that does not run.
 template <class Plan, class Proposals, class Trial>
 [[nodiscard]] ChosenPlan<Plan> choose_plan(const Proposals& proposals, const PlanLimits& limits, std::size_t wanted,
                                            Trial&& trial) {
@@ -144,12 +144,12 @@ template <class Plan, class Proposals, class Trial>
   return chosen;
 }
 
-/// Whether plans can be timed now: not where work is only recorded, nor where it cannot be done twice.
+/// Whether plans can be timed now: not while work is only recorded, nor where it cannot be done twice.
 enum class Timing : std::uint8_t { possible, impossible };
 
-/// Looks a plan up, or makes it by `make(is_timed)`. Plans that were timed have keys of their own, `key_of(true)`; where
-/// nothing can be timed one that was timed before is taken nevertheless, so that a captured step runs what its first run
-/// found. Deterministic programs never time: the clock would decide their bits.
+/// Looks a plan up, or makes it by `make(is_timed)`. Timed plans have separate keys, `key_of(true)`; if timing is
+/// impossible now, an earlier timed plan is still used, so that a captured step runs the plan that its first run found.
+/// Deterministic programs never time: the clock would decide their bits.
 template <std::size_t Words, class Plan, class KeyOf, class Make>
 [[nodiscard]] Plan find_or_choose(PlanCache<Words, Plan>& cache, const LibraryOptions& options, Timing timing,
                                   KeyOf key_of, Make make) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// While a thread records a stream, CUDA ends the recording when the thread allocates, compiles or asks about events, because
-// such calls could wait for what is only recorded. For calls that have nothing to do with the recorded stream, a library's
-// set-up for one, this lets them through for a scope. Not in the umbrella. Read next: device/cuda/cublas.cuh.
+// Relaxed stream capture for a scope. CUDA ends a thread's recording when the thread allocates, compiles or queries
+// events, because such calls could wait for recorded work. Calls unrelated to the recorded stream, such as a library's
+// set-up, are allowed in this scope. Not in the umbrella. Read next: device/cuda/cublas.cuh.
 
 #include <twill/core/config.hpp>
 

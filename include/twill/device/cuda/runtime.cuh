@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `CudaRuntime`, the model of gpu::Runtime over the CUDA runtime: one line a call, and nothing that needs a GPU to be
-// trusted. Everything above it is generic and tested on the host. Without a driver there are no devices and no error. Read
-// next: device/cuda/cuda.cuh, and device/gpu/runtime.hpp for what each call promises.
+// CUDA runtime as a model of gpu::Runtime, in `CudaRuntime`: one line a call, simple enough to trust without a GPU. All
+// code above it is generic and tested on the host. Without a driver there are no devices and no error.
+// Read next: device/cuda/cuda.cuh, and device/gpu/runtime.hpp for the promise of each call.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cuda/missing_kernel.hpp>
@@ -78,7 +78,7 @@ struct TWILL_EXPORT CudaRuntime {
 #endif
     return text;
   }
-  /// The errors after which CUDA's manual says that the process has to be restarted. Younger toolkits have more of them.
+  /// The errors after which CUDA's manual says that the process has to be restarted. Newer toolkits have more of them.
   [[nodiscard]] static bool is_sticky(Status status) {
     constexpr Status tensor_memory_leak = 721, contained = 911;
     if (status == tensor_memory_leak || status == contained) return true;
@@ -104,7 +104,7 @@ struct TWILL_EXPORT CudaRuntime {
 
   // Devices ----------------------------------------------------------------------------------------------------------
 
-  /// Counted once, because CUDA itself looks at CUDA_VISIBLE_DEVICES only once.
+  /// Counted once, because CUDA itself reads CUDA_VISIBLE_DEVICES only once.
   [[nodiscard]] static int device_count() {
     static const int counted = [] {
       detail::cuda_was_asked = true;
@@ -132,7 +132,7 @@ struct TWILL_EXPORT CudaRuntime {
                    .bus = bus};
     return 0;
   }
-  /// Asked of the driver itself, which the runtime has loaded if there is one.
+  /// Asks the driver itself, which the runtime has loaded if there is one.
   [[nodiscard]] static bool has_context(int device) {
     using GetState = int (*)(int device, unsigned* flags, int* active);
     static const auto get_state = [] {
@@ -154,7 +154,7 @@ struct TWILL_EXPORT CudaRuntime {
   [[nodiscard]] static Status memory_info(std::size_t* free, std::size_t* total) {
     return forget(cudaMemGetInfo(free, total));
   }
-  /// The same as NVIDIA's management library sees it, before there is a context; 0 where it cannot be asked.
+  /// Used bytes from NVIDIA's management library, before there is a context; 0 where it is not available.
   [[nodiscard]] static std::size_t used_bytes_from_outside(int device) {
     gpu::Properties properties{};
     if (!nvml::Library::of_driver().is_usable() || read_properties(device, &properties) != 0) return 0;
@@ -177,7 +177,7 @@ struct TWILL_EXPORT CudaRuntime {
   [[nodiscard]] static Status release_async(void* memory, Stream stream) {
     return forget(cudaFreeAsync(memory, stream));
   }
-  /// Pinned for all devices.
+  /// Allocates memory pinned for all devices.
   [[nodiscard]] static Status allocate_pinned(void** to, std::size_t bytes) {
     return forget(cudaHostAlloc(to, bytes, cudaHostAllocPortable));
   }
@@ -191,7 +191,7 @@ struct TWILL_EXPORT CudaRuntime {
   [[nodiscard]] static Status destroy_stream(Stream stream) { return forget(cudaStreamDestroy(stream)); }
   [[nodiscard]] static Status synchronize_stream(Stream stream) { return forget(cudaStreamSynchronize(stream)); }
   [[nodiscard]] static Status create_event(Event* event) {
-    // who waits for one sleeps: that is a host device's worker, whose core has other work
+    // waiting threads sleep: a host device's worker waits, whose core has other work
     return forget(cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync));
   }
   [[nodiscard]] static Status create_timer(Event* event) {
@@ -228,7 +228,7 @@ struct TWILL_EXPORT CudaRuntime {
 
   // Captures ---------------------------------------------------------------------------------------------------------
 
-  /// Other threads may go on allocating meanwhile.
+  /// Other threads may continue to allocate meanwhile.
   [[nodiscard]] static Status begin_capture(Stream stream) {
     return forget(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   }
@@ -258,7 +258,7 @@ struct TWILL_EXPORT CudaRuntime {
   [[nodiscard]] static Status allow_shared_bytes(const void* kernel, std::size_t bytes) {
     return forget(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   }
-  /// The launch's own status: `<<<>>>` has none, and cudaGetLastError also tells what failed before in the program.
+  /// The launch's own status: `<<<>>>` has none, and cudaGetLastError also returns earlier failures of the program.
   [[nodiscard]] static Status launch(const void* kernel, const gpu::LaunchShape& shape, void** arguments,
                                      Stream stream) {
     return forget(
@@ -266,7 +266,7 @@ struct TWILL_EXPORT CudaRuntime {
   }
 
 private:
-  /// Lets a call through that would end a capture of this thread.
+  /// Allows a call that would end a capture of this thread.
   template <class F> [[nodiscard]] static Status while_capturing(const F& call) {
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     if (const Status status = forget(cudaThreadExchangeStreamCaptureMode(&mode)); status != 0) return status;
@@ -275,7 +275,7 @@ private:
     return status;
   }
 
-  /// A failure is in the status; CUDA would report it a second time, at the next kernel launch.
+  /// Clears CUDA's error state: the failure is in the status, and CUDA would report it again at the next kernel launch.
   [[nodiscard]] static Status forget(cudaError_t status) {
     if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
     return status;

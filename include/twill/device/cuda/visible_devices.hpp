@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which GPUs of the machine are this process's `cuda:0`, `cuda:1`, ...: those that CUDA_VISIBLE_DEVICES lists, in its order. A
-// program may set the list itself until CUDA is first used, since CUDA looks at it once; `gpus_by_free_memory` is an order in
-// which the freest becomes the main device. Numbers are those of nvidia-smi, which CUDA takes as such when
-// CUDA_DEVICE_ORDER is PCI_BUS_ID. Read next: device/cuda/nvml.hpp.
+// Visible GPUs of the process, `cuda:0`, `cuda:1`, ...: those that CUDA_VISIBLE_DEVICES lists, in its order. A program
+// may set the list itself until CUDA is first used, since CUDA reads it once; `gpus_by_free_memory` gives an order that
+// makes the freest GPU the main device. Numbers are those of nvidia-smi, which CUDA uses when CUDA_DEVICE_ORDER is
+// PCI_BUS_ID. Read next: device/cuda/nvml.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -26,14 +26,14 @@ namespace detail {
 TWILL_EXPORT inline constinit std::atomic<bool> cuda_was_asked{false};
 } // namespace detail
 
-/// The list in CUDA_VISIBLE_DEVICES as it stands; "all" when there is none.
+/// The current list in CUDA_VISIBLE_DEVICES; "all" when there is none.
 [[nodiscard]] inline std::string visible_devices() {
   const char* const list = std::getenv("CUDA_VISIBLE_DEVICES");
   return list == nullptr ? "all" : list;
 }
 
-/// Lets this process see these GPUs only, in this order: numbers as nvidia-smi shows them. An empty list hides all.
-/// throws: DeviceError once CUDA was used, ValueError for a number that is negative or comes twice
+/// Lets this process see only these GPUs, in this order: numbers as nvidia-smi shows them. An empty list hides all.
+/// throws: DeviceError once CUDA was used, ValueError for a number that is negative or repeated
 TWILL_COLD inline void set_visible_devices(const std::vector<int>& gpus) {
   std::string list{};
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -65,8 +65,8 @@ gpus_by_free_memory(const nvml::Library& library = nvml::Library::of_driver()) {
   return numbers;
 }
 
-/// "cuda:0 is GPU 2, NVIDIA H200 at 0000:1b:00.0", a line for each device of this process, from the buses they are on.
-/// Without NVIDIA's management library the lines tell the buses only, and a last one the reason.
+/// "cuda:0 is GPU 2, NVIDIA H200 at 0000:1b:00.0", a line for each device of this process, from their buses. Without
+/// NVIDIA's management library the lines have only the buses, and a last one the reason.
 [[nodiscard]] TWILL_COLD inline std::string
 describe_visible_devices(const std::vector<std::string>& buses,
                          const nvml::Library& library = nvml::Library::of_driver()) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies to, from and between GPUs. They are work of the streams of both devices, ordered by events as device/copy.hpp
-// says. Copies between GPUs never make the caller wait; copies with a host device do unless they are `non_blocking`, and then
-// the host device waits before its next work. Only pinned host memory is copied while the caller goes on: the driver stages
-// other memory itself. Read next: memory/gpu/pinned.hpp.
+// Copies to, from and between GPUs. They are work of the streams of both devices, ordered by events as in
+// device/copy.hpp. Copies between GPUs never make the caller wait; copies with a host device do unless they are
+// `non_blocking`, and then the host device waits before its next work. Only pinned host memory is copied while the
+// caller goes on: the driver stages other memory itself. Read next: memory/gpu/pinned.hpp.
 
 #include <twill/device/copy.hpp>
 #include <twill/device/cpu/stream.hpp>
@@ -19,18 +19,18 @@ namespace twill { inline namespace v0 {
 
 namespace gpu::detail {
 
-/// Tells the owner of pinned memory of a copy that uses it; false when it is not pinned. Set by the pool of such memory.
+/// Records a copy with the owner of its pinned memory; false when it is not pinned. Set by the pool of such memory.
 template <Runtime R>
 TWILL_EXPORT inline constinit std::atomic<bool (*)(const void* address, const Event<R>& last)> pinned_memory{nullptr};
 
-/// Between a host device and a GPU, either way: a copy on the GPU's stream.
+/// Copies between a host device and a GPU, in either direction, on the GPU's stream.
 template <GpuDevice D>
 void copy_with_host(const D& device, Cpu host, void* to, const void* from, const void* host_memory, std::size_t bytes,
                     CopyOptions options) {
   using R = typename D::Runtime;
   if (bytes == 0) return;
-  // A task's own work on a host device runs inline, so a task can neither wait for queues nor leave a copy behind, unless
-  // the memory itself knows of it.
+  // A task's own work on a host device runs inline, so a task can neither wait for queues nor leave a copy pending,
+  // unless the memory itself records it.
   const bool inside_task = twill::detail::current_worker != nullptr;
   const bool recorded = recorded_graph<R>() != 0;
   if (recorded && !options.non_blocking) require_no_recording<R>("copy_bytes", device.index);
@@ -49,24 +49,24 @@ void copy_with_host(const D& device, Cpu host, void* to, const void* from, const
   }
   if (const Status status = R::synchronize_stream(stream); status != 0) [[unlikely]] {
     static_cast<void>(
-        R::synchronize_stream(stream)); // the host memory may go when this throws: nothing copies any more
+        R::synchronize_stream(stream)); // the host memory may be freed when this throws: nothing copies any more
     fail<R>(status, "synchronize_stream", device.index);
   }
 }
 
-/// Lets two devices read each other's memory directly, once, where the hardware can.
+/// Enables direct access between the memories of two devices, once, where the hardware supports it.
 template <Runtime R> void connect_peers(int to, int from) {
   static constinit std::array<std::array<std::atomic<bool>, 64>, 64> connected{};
   if (to >= 64 || from >= 64 || connected[static_cast<std::size_t>(to)][static_cast<std::size_t>(from)].exchange(true))
     return;
-  if (!R::can_access_peer(to, from)) return; // the driver goes by way of the host then
+  if (!R::can_access_peer(to, from)) return; // the driver then copies through the host
   const Using<R> scope{to};
-  static_cast<void>(R::enable_peer(from)); // somebody else may have enabled it
+  static_cast<void>(R::enable_peer(from)); // another library may have enabled it
 }
 
 } // namespace gpu::detail
 
-/// Within a GPU or between two of one kind; the caller does not wait. The ranges must not overlap. throws: GpuError
+/// Copies within a GPU or between two of a kind; the caller does not wait. Ranges must not overlap. throws: GpuError
 template <gpu::GpuDevice D>
 void copy_bytes(const D& to_device, void* to, const D& from_device, const void* from, std::size_t bytes,
                 CopyOptions = {}) {
@@ -89,9 +89,9 @@ void copy_bytes(const D& to_device, void* to, const D& from_device, const void* 
   wait(from_device, record(to_device));
 }
 
-/// The same beside the work of both: behind what `ready` says, and behind what this thread's stream of the device to which it goes
-/// was given so far. Neither device waits for it by itself: who reads the copy, or overwrites what it reads, waits for the event.
-/// throws: GpuError
+/// Copies between two GPUs at the same time as their other work: after the event `ready`, and after the work so far of
+/// this thread's stream of the destination. Neither device waits for it implicitly: code that reads the copy, or
+/// overwrites its source, waits for the event. throws: GpuError
 template <gpu::GpuDevice D>
 [[nodiscard]] gpu::Event<typename D::Runtime> pull_bytes(const D& to_device, void* to, const D& from_device,
                                                          const void* from, std::size_t bytes,
@@ -111,14 +111,14 @@ template <gpu::GpuDevice D>
   return {target, stream};
 }
 
-/// From a host device to a GPU. throws: GpuError
+/// Copies from a host device to a GPU. throws: GpuError
 template <gpu::GpuDevice D>
 void copy_bytes(const D& to_device, void* to, Cpu from_device, const void* from, std::size_t bytes,
                 CopyOptions options = {}) {
   gpu::detail::copy_with_host(to_device, from_device, to, from, from, bytes, options);
 }
 
-/// From a GPU to a host device. throws: GpuError
+/// Copies from a GPU to a host device. throws: GpuError
 template <gpu::GpuDevice D>
 void copy_bytes(Cpu to_device, void* to, const D& from_device, const void* from, std::size_t bytes,
                 CopyOptions options = {}) {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A point in the order of a stream's work. Handles are cheap to copy; the driver's event behind them goes back to its device
-// with the last one and serves again. An event of no device has passed. Read next: device/gpu/stream.hpp.
+// Events in the order of a stream's work. Handles are cheap to copy; the driver's event returns to its device with the
+// last handle and is reused. An event without a device has passed. Read next: device/gpu/stream.hpp.
 
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/scope.hpp>
@@ -15,7 +15,7 @@ namespace twill { inline namespace v0 { namespace gpu {
 /// A point in the order of a stream's work, shared by its copies.
 template <Runtime R> class Event {
 public:
-  /// Has passed.
+  /// An event that has passed.
   Event() = default;
 
   /// Marks the work given to a stream so far. throws: GpuError
@@ -46,7 +46,7 @@ public:
     return status == 0;
   }
 
-  /// The same, also while this thread records a graph, whose recording goes on. requires: the event is not of recorded work
+  /// Whether it has passed; allowed while this thread records a graph. requires: the event is not of recorded work
   [[nodiscard]] bool is_complete_beside_recording() const {
     if (record_ == nullptr) return true;
     const Status status = R::query_event_while_capturing(record_->event);
@@ -61,7 +61,7 @@ public:
     check<R>(R::synchronize_event(record_->event), "synchronize_event", state_->index());
   }
 
-  /// Later work of a stream, of any device of the driver, comes after the event. throws: GpuError
+  /// Makes later work of a stream, of any device of the driver, wait for the event. throws: GpuError
   void hold(typename R::Stream stream, int device) const {
     if (record_ == nullptr) return;
     const Using<R> scope{device}; // a driver's default stream is that of the current device

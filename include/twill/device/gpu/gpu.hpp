@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies behind a device of a GPU kind. A kind is a small struct with an ordinal and a `Runtime`; everything else is here
-// and made at first use: properties, streams with their working memory, events to use again, a host thread. The state is
-// exported, so that a process has it once, and never destroyed, so that nothing calls the driver while the process ends.
-// Until a device is used no context exists on it. Read next: device/gpu/stream.hpp.
+// State of a GPU device. A kind is a small struct with an ordinal and a `Runtime`; everything else is here and made at
+// first use: properties, streams with their working memory, reusable events, a host thread. The state is exported, so
+// that a process has it once, and never destroyed, so that nothing calls the driver while the process ends. Until a
+// device is used no context exists on it. Read next: device/gpu/stream.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -26,12 +26,12 @@
 
 namespace twill { inline namespace v0 { namespace gpu {
 
-/// A kind of device whose kernels a driver runs.
+/// A kind of device whose kernels run through a driver.
 template <class D>
 concept GpuDevice = DeviceName<D> && Runtime<typename D::Runtime>;
 
-/// Makes a device the driver's current one in this thread, for a scope, and restores the one before, unless nobody uses that:
-/// making it current would create a context there.
+/// Makes a device the driver's current one in this thread, for a scope, and restores the previous one, unless that is
+/// unused: making it current would create a context there.
 template <Runtime R> class Using {
 public:
   /// throws: GpuError
@@ -50,7 +50,7 @@ private:
   int previous_ = 0;
 };
 
-/// A stream and what kernels on it may use. Never destroyed: a captured graph and a released block may still name it.
+/// A stream and the resources of its kernels. Never destroyed: a captured graph and a released block may still name it.
 template <Runtime R> struct StreamState {
   StreamState(int device, typename R::Stream stream, const Properties& properties, WorkingSpace& space, bool is_shared)
       : working{space}, shares_working{is_shared}, queue{device, stream, properties, space} {}
@@ -61,7 +61,7 @@ template <Runtime R> struct StreamState {
   const bool shares_working; ///< with another stream
   Queue<R> queue;
   StreamState* next = nullptr;       ///< of the same device
-  StreamState* next_spare = nullptr; ///< among those that nobody uses
+  StreamState* next_spare = nullptr; ///< among the unused ones
   std::atomic<bool> is_recording{false};
   std::atomic<bool> is_forgotten{false}; ///< its owner may have destroyed it; a new one may get the same handle
   std::atomic<StreamState*> recorder{
@@ -69,16 +69,16 @@ template <Runtime R> struct StreamState {
                 ///< work gets into them
 };
 
-/// Streams of a device that run beside its work. No kernel of twill's runs there, so they have no working memory.
+/// Streams of a device in addition to that of its work. They run no kernels of twill's and have no working memory.
 enum class SideStream : unsigned char {
-  memory,      ///< for the driver's stream-ordered allocator, on which nothing else ever runs
+  memory,      ///< for the driver's stream-ordered allocator, with no other work
   arrivals,    ///< copies from other devices
   collectives, ///< started calls of a group of ranks
 };
-/// How many there are.
+/// The number of side streams.
 inline constexpr std::size_t side_streams = 3;
 
-/// An event of the driver, shared by handles; those that nobody holds are used again.
+/// An event of the driver, shared by handles; unused ones are used again.
 template <Runtime R> struct EventRecord {
   typename R::Event event{};
   std::atomic<unsigned> owners{0};
@@ -87,7 +87,7 @@ template <Runtime R> struct EventRecord {
 
 namespace detail {
 
-/// Whether the process is ending: static objects that are destroyed later leave the driver alone.
+/// Whether the process is ending: static objects destroyed later must not call the driver.
 TWILL_EXPORT inline constinit std::atomic<bool> process_is_ending{false};
 
 } // namespace detail
@@ -95,7 +95,7 @@ TWILL_EXPORT inline constinit std::atomic<bool> process_is_ending{false};
 /// One device of a driver.
 template <Runtime R> class DeviceState {
 public:
-  /// throws: GpuError when the device cannot be used; nothing is left behind then
+  /// throws: GpuError when the device cannot be used, with nothing left over
   TWILL_COLD DeviceState(int index, std::string name, void (*on_start)(int))
       : host_{{}, std::move(name), on_start, index}, index_{index} {
     static const int registered = std::atexit([] { detail::process_is_ending = true; });
@@ -119,14 +119,14 @@ public:
 
   [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] const Properties& properties() const { return properties_; }
-  /// What the driver took for this process's context; 0 where that is not known, or somebody made the context before.
+  /// The driver's memory for this process's context; 0 where unknown, or if the context existed before.
   [[nodiscard]] std::size_t context_bytes() const { return context_bytes_; }
   [[nodiscard]] StreamState<R>& default_stream() { return *default_stream_; }
 
-  /// The thread that runs what is submitted to the device.
+  /// The thread for functions submitted to the device.
   [[nodiscard]] twill::detail::Worker& host() { return host_; }
 
-  /// What twill knows of a stream, the user's own included. throws: GpuError when there is no room for working memory
+  /// The state of a stream, the user's own included. throws: GpuError when there is no room for working memory
   [[nodiscard]] StreamState<R>& stream(typename R::Stream stream) {
     for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
       if (each->queue.stream() == stream) {
@@ -136,10 +136,10 @@ public:
     return add_stream(stream);
   }
 
-  /// A stream of twill's own. throws: GpuError
+  /// A new stream of twill's. throws: GpuError
   [[nodiscard]] TWILL_COLD StreamState<R>& make_stream() { return add_new_stream(create_stream()); }
 
-  /// A stream of twill's own that nobody else has, until it is given back. throws: GpuError
+  /// A stream of twill's for one owner, until it is given back. throws: GpuError
   [[nodiscard]] StreamState<R>& borrow_stream() {
     const std::lock_guard lock{recorders_mutex_};
     if (StreamState<R>* spare = spare_streams_) {
@@ -155,8 +155,8 @@ public:
     spare_streams_ = &stream;
   }
 
-  /// The stream on which graphs for another one are recorded, made at first use. Recorded launches run on the other one, so
-  /// they use its working memory. throws: GpuError
+  /// The stream on which graphs for another one are recorded, made at first use. Recorded launches run on the other
+  /// one, so they use its working memory. throws: GpuError
   [[nodiscard]] StreamState<R>& recorder_of(StreamState<R>& stream) {
     const std::lock_guard lock{recorders_mutex_};
     StreamState<R>* recorder = stream.recorder.load(std::memory_order_relaxed);
@@ -164,7 +164,7 @@ public:
     return *recorder;
   }
 
-  /// A stream beside the device's work, made at first use. throws: GpuError
+  /// A stream in addition to that of the device's work, made at first use. throws: GpuError
   [[nodiscard]] typename R::Stream side_stream(SideStream which) {
     const std::lock_guard lock{recorders_mutex_};
     std::optional<typename R::Stream>& stream = side_streams_[static_cast<std::size_t>(which)];
@@ -172,15 +172,15 @@ public:
     return *stream;
   }
 
-  /// The stream on which a loader's batches arrive beside the device's work, made at first use. Tensors may be made on it, but
-  /// it has no working memory for kernels. throws: GpuError
+  /// The stream on which a loader's batches arrive during the device's work, made at first use. Tensors may be made on
+  /// it, but it has no working memory for kernels. throws: GpuError
   [[nodiscard]] StreamState<R>& loading_stream() {
     const std::lock_guard lock{recorders_mutex_};
     if (loading_stream_ == nullptr) loading_stream_ = &add_new_stream(create_stream(), &no_working_space_);
     return *loading_stream_;
   }
 
-  /// What kernels and libraries hold beside the pool: the working memory of all streams, which recorders share.
+  /// Memory of kernels and libraries outside the pool: the working memory of all streams, which recorders share.
   [[nodiscard]] std::size_t working_bytes() const {
     std::size_t bytes = 0;
     for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
@@ -188,7 +188,7 @@ public:
     return bytes;
   }
 
-  /// Leaves a stream alone from now on, until somebody uses its handle again. requires: its work is done
+  /// Stops using a stream until its handle is used again. requires: its work is done
   void forget(typename R::Stream stream) {
     for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
       if (each != default_stream_ && each->queue.stream() == stream) each->is_forgotten = true;
@@ -200,7 +200,7 @@ public:
       if (!each->is_forgotten) f(*each);
   }
 
-  /// Waits for all work of every stream in use and of those beside them, but for what is being recorded. throws: GpuError
+  /// Waits for all work of every stream in use and of the side streams, except for recorded work. throws: GpuError
   void synchronize() {
     const Using<R> scope{index_};
     for_each_stream([this](StreamState<R>& each) {
@@ -225,7 +225,7 @@ public:
     check<R>(R::synchronize_stream(stream), "synchronize_stream", index_);
   }
 
-  /// An event that nobody uses, with one owner. throws: GpuError
+  /// An unused event, with one owner. throws: GpuError
   [[nodiscard]] EventRecord<R>* take_event() {
     {
       const std::lock_guard lock{events_mutex_};
@@ -252,13 +252,13 @@ public:
   }
 
 private:
-  /// What is in use on the device, whoever uses it, where the driver can tell that without a context.
+  /// The bytes in use on the device by all processes, where the driver can tell them without a context.
   [[nodiscard]] std::size_t used_bytes_from_outside() const {
     if constexpr (requires { R::used_bytes_from_outside(index_); }) return R::used_bytes_from_outside(index_);
     return 0;
   }
 
-  /// The driver's; with the first one the device gets its context.
+  /// A stream of the driver; the first one creates the context of the device.
   TWILL_COLD typename R::Stream create_stream() const {
     const Using<R> scope{index_};
     typename R::Stream stream{};
@@ -266,7 +266,7 @@ private:
     return stream;
   }
 
-  /// Takes in a stream that was just made, and destroys it when that fails.
+  /// Adds a stream that was just made, and destroys it when that fails.
   TWILL_COLD StreamState<R>& add_new_stream(typename R::Stream stream, WorkingSpace* working = nullptr) {
     try {
       return add_stream(stream, working);
@@ -276,7 +276,7 @@ private:
     }
   }
 
-  /// With working memory of its own, unless it is given some.
+  /// Adds a stream, with its own working memory unless some is given.
   TWILL_COLD StreamState<R>& add_stream(typename R::Stream stream, WorkingSpace* working = nullptr) {
     const std::lock_guard lock{streams_mutex_};
     StreamState<R>* const first = first_stream_.load(std::memory_order_acquire);
@@ -359,7 +359,7 @@ template <GpuDevice D> TWILL_COLD DeviceState<typename D::Runtime>& make_state(c
 
 } // namespace detail
 
-/// The state of a device, made when it is missing. throws: DeviceError when there is no such device, GpuError
+/// The state of a device, made if it is missing. throws: DeviceError when there is no such device, GpuError
 template <GpuDevice D> [[nodiscard]] DeviceState<typename D::Runtime>& state_of(const D& device) {
   using R = typename D::Runtime;
   if (static_cast<unsigned>(device.index) < static_cast<unsigned>(max_devices)) [[likely]] {
@@ -371,14 +371,14 @@ template <GpuDevice D> [[nodiscard]] DeviceState<typename D::Runtime>& state_of(
   return detail::make_state(device);
 }
 
-/// Whether a device was used in this process; asking does not use it.
+/// Whether a device was used in this process; the call does not use it.
 template <GpuDevice D> [[nodiscard]] bool is_in_use(const D& device) {
   return is_available(device) &&
          detail::device_table<typename D::Runtime>().states[static_cast<std::size_t>(device.index)].load(
              std::memory_order_acquire) != nullptr;
 }
 
-/// What the driver says of a device.
+/// The driver's properties of a device.
 template <GpuDevice D> [[nodiscard]] const Properties& properties(const D& device) {
   return state_of(device).properties();
 }
@@ -396,12 +396,12 @@ template <gpu::GpuDevice D> [[nodiscard]] std::string device_name(const D& devic
   return properties.name;
 }
 
-/// Tells the driver which device the thread uses; called by `set_device` and `DeviceGuard`. throws: GpuError
+/// Makes the thread's device the driver's current one; called by `set_device` and `DeviceGuard`. throws: GpuError
 template <gpu::GpuDevice D> void activate(const D& device) {
   gpu::check<typename D::Runtime>(D::Runtime::use_device(device.index), "use_device", device.index);
 }
 
-/// The same at the end of a `DeviceGuard`; a device that nobody has used stays unused.
+/// Restores the device at the end of a `DeviceGuard`; an unused device stays unused.
 template <gpu::GpuDevice D> void activate_again(const D& device) noexcept {
   if (D::Runtime::has_context(device.index)) static_cast<void>(D::Runtime::use_device(device.index));
 }

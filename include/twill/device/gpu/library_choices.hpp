@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who computes what on a GPU, and why: `library_choices(device)` lists every problem that a vendor's library was asked for so
-// far, whether the library or a kernel of twill's own computes it, how the algorithm was found, what working memory it
-// needs. Written when a problem is met for the first time, that is in the first run of a step, before it is captured;
-// `step.library_choices()` lists those of one step. Read next: kernel/gpu/product_choice.hpp, kernel/gpu/convolution_choice.hpp.
+// Library choices on a GPU: `library_choices(device)` lists every problem given to a vendor's library so far, whether
+// the library or a kernel of twill's computes it, how the algorithm was found, and its working memory. A problem is
+// entered when it first occurs: in the first run of a step, before its capture. `step.library_choices()` lists those of
+// one step. Read next: kernel/gpu/product_choice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -24,13 +24,13 @@
 
 namespace twill { inline namespace v0 {
 
-/// Who computes one problem on a device, and why.
+/// The implementation of one problem on a device, and the reason for it.
 struct LibraryChoice {
   std::string problem{};           ///< "gradient by the weights of a convolution of ... float32"
   std::string by{};                ///< the library's name, or "twill"
   std::string reason{};            ///< how it was chosen, or why the library was not
   std::size_t workspace_bytes = 0; ///< of the stream's working memory
-  LibraryOptions options{};        ///< that were in force
+  LibraryOptions options{};        ///< the options in force
 };
 
 /// "cuDNN: convolution of ... float32 (the fastest of 8 that were timed, 131 bytes of working memory)".
@@ -49,10 +49,10 @@ inline constexpr std::size_t choice_key_words = 20;
 /// A problem, as numbers.
 using ChoiceKey = std::array<std::uint64_t, choice_key_words>;
 
-/// Choices that a user would want to undo: a kernel of twill's for a large problem, an engine refused for its memory.
+/// Choices worth a warning: a kernel of twill's for a large problem, an engine refused for its memory.
 enum class SlowChoice : std::uint8_t { own_kernel, working_memory };
 
-/// Collects what this thread chooses, and met before, on any device during the life of this object: each problem once.
+/// Collects this thread's choices, new or repeated, on any device during the life of this object: each problem once.
 class ChoicesOfRun {
 public:
   /// Adds to a list that outlives it.
@@ -83,7 +83,7 @@ private:
 /// The choices of one device, in the order in which problems were met. Any thread may write and read.
 class ChoiceLog {
 public:
-  /// Keeps `describe()` unless the key is known; whether it was not.
+  /// Adds `describe()` unless the key is known; returns whether it was new.
   template <class F> bool note(const ChoiceKey& key, F describe) {
     const std::lock_guard lock{mutex_};
     const auto known = known_.find(key);
@@ -97,7 +97,7 @@ public:
     return known == known_.end();
   }
 
-  /// Whether a slow choice of this kind has to be told: once a device.
+  /// Whether a slow choice of this kind has to be reported: once for each device.
   [[nodiscard]] bool is_first(SlowChoice kind) {
     return !was_told_[static_cast<std::size_t>(kind)].exchange(true, std::memory_order_relaxed);
   }
@@ -132,13 +132,13 @@ template <Runtime R> [[nodiscard]] TWILL_EXPORT ChoiceLog& choice_log(int device
 
 namespace twill { inline namespace v0 {
 
-/// What was chosen on a device so far. throws: DeviceError when there is no such device
+/// The choices on a device so far. throws: DeviceError when there is no such device
 template <gpu::GpuDevice D> [[nodiscard]] std::vector<LibraryChoice> library_choices(const D& device) {
   require_exists(device, "library_choices");
   return gpu::choice_log<typename D::Runtime>(device.index).list();
 }
 
-/// Empties the list; what is met again is noted again. throws: DeviceError when there is no such device
+/// Empties the list; later problems are added again. throws: DeviceError when there is no such device
 template <gpu::GpuDevice D> void forget_library_choices(const D& device) {
   require_exists(device, "forget_library_choices");
   gpu::choice_log<typename D::Runtime>(device.index).clear();

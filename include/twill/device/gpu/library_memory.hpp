@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Working memory for a library's engine that wants more than a stream's allowance: one that pads or reorders images wants
-// copies of them. A stream gets a piece of the size that is needed, doubled up from 64 MiB, and keeps it with the process, so
-// that a captured graph keeps its address and nothing is allocated in a steady step. Like the allowance it is no part of the
-// pool; `device_memory` tells how much there is. Read next: device/cuda/plan_choice.hpp.
+// Working memory for library engines that need more than a stream's allowance: an engine that pads or reorders images
+// needs copies of them. A stream gets a piece of the needed size, doubled up from 64 MiB, and keeps it for the life of
+// the process, so that a captured graph keeps its address and nothing is allocated in a steady step. It is not part of
+// the pool; `device_memory` tells its size. Read next: device/cuda/plan_choice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -16,21 +16,21 @@
 
 namespace twill { inline namespace v0 { namespace gpu {
 
-/// The most that an engine gets: an eighth of the device's memory, at least twice the allowance and at most 2 GiB, which is
-/// more than the tensor cores want for batches of 256 images of 224 x 224.
+/// The most memory of an engine: an eighth of the device's memory, at least twice the allowance and at most 2 GiB,
+/// which is more than the tensor cores need for batches of 256 images of 224 x 224.
 [[nodiscard]] constexpr std::size_t library_bytes_of(std::size_t device_bytes) {
   constexpr std::size_t page = std::size_t{2} << 20;
   return std::clamp(device_bytes / 8, 2 * allowance_bytes, (2 * allowance_bytes) << (library_pieces - 1)) / page * page;
 }
-/// The same of a queue's device.
+/// The most memory of an engine on a queue's device.
 template <Runtime R> [[nodiscard]] std::size_t library_bytes(const Queue<R>& queue) {
   return library_bytes_of(queue.properties().total_bytes);
 }
 
-/// Memory of `bytes` for one engine at a time on the queue's stream, also while the stream is captured: the allowance where
-/// that is enough, else the smallest piece of the stream's that is large enough, which is made when it is missing; null when
-/// there is no room.
-/// requires: bytes <= library_bytes(queue), and the queue's working memory, held until the engine's launches are submitted
+/// Memory of `bytes` for one engine at a time on the queue's stream, also while the stream is captured: the allowance
+/// if it is enough, else the stream's smallest piece that is large enough, made if missing; null without room.
+/// requires: bytes <= library_bytes(queue), and the queue's working memory, held until the engine's launches are
+/// submitted
 template <Runtime R>
 [[nodiscard]] void* library_memory(const Queue<R>& queue, const WorkingMemory& working, std::size_t bytes) {
   if (bytes <= working.size().bytes) return working.memory();

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program asks of the vendor's matrix and neural network libraries: to time their algorithms once for each problem
-// (`benchmark` elsewhere), to choose the same algorithm in every run, to round float32 factors to TF32 for tensor cores.
-// One setting for the process; it is read when an algorithm is chosen, so set it before the first step. A captured step
-// keeps what it was captured with. Read next: device/gpu/library_choices.hpp, device/cuda/gemm.hpp.
+// Options for the vendor's matrix and neural network libraries: time their algorithms once for each problem (called
+// `benchmark` elsewhere), choose the same algorithm in every run, round float32 factors to TF32 for tensor cores. One
+// setting for the process; it is read when an algorithm is chosen, so set it before the first step. A captured step
+// keeps its options. Read next: device/gpu/library_choices.hpp, device/cuda/gemm.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -16,11 +16,11 @@ namespace twill { inline namespace v0 {
 /// How vendor libraries choose their algorithms: by search or by rule, repeatable or not.
 struct LibraryOptions {
   bool autotune = false;         ///< time the best candidates once for each new problem and keep the fastest
-  bool is_deterministic = false; ///< the same bits in every run on one kind of device; autotuning is then left out
+  bool is_deterministic = false; ///< equal bits in every run on one kind of device; disables autotuning
   bool allows_tf32_in_products =
       false; ///< factors of float32 may be rounded to 10 bits of mantissa, which is much faster
-  bool allows_tf32_in_convolutions = true; ///< likewise; both are as in PyTorch
-  bool uses_cudnn = true; ///< convolutions are cuDNN's where it is installed and has an engine, else twill's own
+  bool allows_tf32_in_convolutions = true; ///< also for convolutions; both defaults are PyTorch's
+  bool uses_cudnn = true; ///< cuDNN computes convolutions if it is installed and has an engine, else twill
 
   friend constexpr bool operator==(const LibraryOptions&, const LibraryOptions&) = default;
 };
@@ -32,7 +32,7 @@ TWILL_EXPORT inline std::atomic<std::uint8_t>& library_option_bits() {
 }
 } // namespace detail
 
-/// The options that are in force.
+/// The options in force.
 [[nodiscard]] inline LibraryOptions library_options() {
   const unsigned bits = detail::library_option_bits().load(std::memory_order_relaxed);
   return {.autotune = (bits & 1U) != 0,
@@ -42,7 +42,7 @@ TWILL_EXPORT inline std::atomic<std::uint8_t>& library_option_bits() {
           .uses_cudnn = (bits & 8U) == 0};
 }
 
-/// Takes effect for every problem that is met from now on; plans that were made under other options are kept apart.
+/// Sets the options for all later problems; plans that were made under other options are kept separately.
 inline void set_library_options(const LibraryOptions& options) {
   detail::library_option_bits().store(
       static_cast<std::uint8_t>((options.autotune ? 1U : 0U) | (options.is_deterministic ? 2U : 0U) |

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pool of a GPU stands on: segments from the driver, by its plain or its stream-ordered allocator, and the order of
-// several streams. A tensor belongs to the stream that its thread worked on when it was made, and its memory goes back there.
-// While a thread records a graph its tensors come from a part of the pool that stays the graph's own. Read next:
-// memory/stream_arenas.hpp, memory/gpu/capture.hpp.
+// GPU memory source and stream policy of a pool: segments from the driver, by its plain or its stream-ordered
+// allocator, and the order of several streams. A tensor belongs to the stream on which its thread worked when it was
+// made, and its memory goes back there. While a thread records a graph its tensors come from a part of the pool that
+// belongs to the graph. Read next: memory/stream_arenas.hpp, memory/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -27,7 +27,7 @@ struct StreamPolicyKind;
 
 namespace twill { inline namespace v0 { namespace gpu {
 
-/// Where the pools of a driver's devices get their segments.
+/// The source of the segments of the pools of a driver's devices.
 enum class Source : unsigned char {
   segments,       ///< the plain allocator, cudaMalloc: it waits for the device when segments are given back
   stream_ordered, ///< the driver's own pool, cudaMallocAsync
@@ -35,11 +35,11 @@ enum class Source : unsigned char {
 };
 
 namespace detail {
-/// 0 until somebody chose or the first pool was made, then 1 + the choice.
+/// 0 until a choice or the first pool is made, then 1 + the choice.
 template <Runtime R> TWILL_EXPORT inline constinit std::atomic<int> chosen_source{0};
 } // namespace detail
 
-/// The source in use, fixed by asking; where the program chose none the environment may.
+/// The source in use, fixed by the first call; the environment decides if the program chose none.
 template <Runtime R> [[nodiscard]] Source source_of_segments() {
   int chosen = detail::chosen_source<R>.load();
   if (chosen == 0) {
@@ -52,7 +52,7 @@ template <Runtime R> [[nodiscard]] Source source_of_segments() {
 /// Segments of a device's memory, from the driver: the `Upstream` of a kind of GPU.
 template <Runtime R> class SegmentUpstream {
 public:
-  /// Of a device of the driver.
+  /// The upstream of a device of the driver.
   template <class D>
   requires std::same_as<typename D::Runtime, R>
   explicit SegmentUpstream(const D& device)
@@ -71,7 +71,7 @@ public:
     } else {
       const auto stream = state.side_stream(SideStream::memory);
       status = R::allocate_async(&memory, bytes, stream);
-      if (status == 0) check<R>(R::synchronize_stream(stream), "synchronize_stream", device_); // nothing else is there
+      if (status == 0) check<R>(R::synchronize_stream(stream), "synchronize_stream", device_); // it has no other work
     }
     if (R::is_out_of_memory(status)) throw std::bad_alloc{};
     check<R>(status, "allocate", device_);
@@ -81,7 +81,7 @@ public:
   /// Whether each request gets an allocation of its own.
   [[nodiscard]] bool each_alone() const { return source_of_segments<R>() == Source::each_alone; }
 
-  /// The pool has waited for the device. One that failed loses its memory anyway.
+  /// Releases memory after the pool has waited for the device. A failed device loses its memory anyway.
   void release(void* memory, std::size_t) noexcept {
     if (detail::process_is_ending) return;
     try {
@@ -91,23 +91,23 @@ public:
     }
   }
 
-  /// What the driver itself took for this process, where that is known; a device that was not used has no context.
+  /// The driver's own memory for this process, where known; a device that was not used has no context.
   [[nodiscard]] std::size_t context_bytes() const {
     const auto* const state =
         detail::device_table<R>().states[static_cast<std::size_t>(device_)].load(std::memory_order_acquire);
     return state != nullptr ? state->context_bytes() : 0;
   }
 
-  /// What kernels and libraries of this process hold beside the pool.
+  /// The memory of kernels and libraries of this process outside the pool.
   [[nodiscard]] std::size_t working_bytes() const {
     const auto* const state =
         detail::device_table<R>().states[static_cast<std::size_t>(device_)].load(std::memory_order_acquire);
     return state != nullptr ? state->working_bytes() : 0;
   }
 
-  /// Of the whole device. throws: GpuError
+  /// The bytes of the whole device. throws: GpuError
   [[nodiscard]] std::size_t total_bytes() const { return info().total; }
-  /// What no process uses. throws: GpuError
+  /// The bytes that no process uses. throws: GpuError
   [[nodiscard]] std::size_t free_bytes() const { return info().free; }
 
 private:
@@ -127,36 +127,36 @@ private:
   DeviceState<R>& (*state_)(int);
 };
 
-/// To which part of a pool a block belongs: that of a stream, and of a recorded graph.
+/// The part of a pool to which a block belongs: that of a stream, and of a recorded graph.
 template <Runtime R> struct StreamKey {
   typename R::Stream stream{}; ///< the driver's handle
-  bool is_default = true;      ///< twill's own stream of the device, whatever its handle
-  unsigned graph = 0;          ///< whose memory it is; 0 for memory that everybody shares
+  bool is_default = true;      ///< twill's own stream of the device, for any handle
+  unsigned graph = 0;          ///< the graph that owns the memory; 0 for memory that all share
 
   constexpr StreamKey() = default;
-  /// A stream as the driver knows it.
+  /// A stream by its driver's handle.
   constexpr StreamKey(typename R::Stream given) : stream{given}, is_default{false} {}
   friend bool operator==(const StreamKey&, const StreamKey&) = default;
 };
 
-/// The stream policy of a GPU's pool; the members are explained at `SeveralStreams`, memory/policies/streams.hpp.
+/// Stream policy of a GPU's pool; the members are explained at `SeveralStreams`, memory/policies/streams.hpp.
 template <Runtime R> class PoolStreams {
 public:
   using policy_kind = memory::StreamPolicyKind;
   using Stream = StreamKey<R>;          ///< a part of the pool
-  using Event = gpu::Event<R>;          ///< behind which memory may be used again
-  static constexpr bool several = true; ///< streams, so blocks remember who used them
+  using Event = gpu::Event<R>;          ///< after it memory may be used again
+  static constexpr bool several = true; ///< streams, so blocks remember their users
 
-  /// Of a device of the driver.
+  /// The policy for a device of the driver.
   template <class D>
   requires std::same_as<typename D::Runtime, R>
   explicit PoolStreams(const D& device)
       : device_{device.index}, state_{[](int index) -> DeviceState<R>& { return state_of(D{index}); }} {}
 
-  /// twill's own.
+  /// The default stream of twill.
   [[nodiscard]] static Stream default_stream() { return {}; }
 
-  /// That of the innermost guard of this thread.
+  /// The stream of the innermost guard of this thread.
   [[nodiscard]] Stream current_stream() const {
     Stream key{};
     for (const auto* scope = detail::innermost_scope<R>; scope != nullptr; scope = scope->outer) {
@@ -172,16 +172,16 @@ public:
   [[nodiscard]] static bool may_share(const Stream& left, const Stream& right) {
     return left.graph == 0 && right.graph == 0;
   }
-  /// Whether anybody may wait for the device now.
+  /// Whether a caller may wait for the device now.
   [[nodiscard]] static bool may_wait() { return recorded_graph<R>() == 0; }
 
-  /// While the process ends nothing is asked of the driver, and nothing is handed out any more.
+  /// Marks the work of a stream. While the process ends the driver is not called and no memory is handed out any more.
   [[nodiscard]] Event record(const Stream& stream) {
     return detail::process_is_ending ? Event{} : Event{state_(device_), handle(stream)};
   }
-  /// Later work of the stream comes after the event.
+  /// Makes later work of the stream wait for the event.
   void wait(const Stream& stream, const Event& event) { event.hold(handle(stream), device_); }
-  /// Whether it has passed, as far as one may ask now.
+  /// Whether it has passed, as far as this may be asked now.
   [[nodiscard]] bool done(const Event& event) const { return may_wait() && event.is_complete(); }
   /// Blocks the calling thread until it has passed.
   void wait_on_host(const Event& event) const { event.wait(); }
@@ -207,13 +207,13 @@ private:
 
 namespace twill { inline namespace v0 {
 
-/// How the pools of a kind of GPU get their memory.
+/// Memory options of the pools of a kind of GPU.
 struct GpuMemoryOptions {
   gpu::Source source = gpu::Source::segments; ///< of segments, or of each tensor by itself
 };
 
-/// Chooses the driver's allocator for all devices of a kind, before the first tensor is made; the same choice again is no
-/// error. throws: DeviceError when pools are in use already with another one
+/// Chooses the driver's allocator for all devices of a kind, before the first tensor is made; an equal second choice is
+/// no error. throws: DeviceError when pools are in use already with another one
 template <gpu::GpuDevice D> void configure_memory(const GpuMemoryOptions& options) {
   int chosen = 0;
   const int wanted = 1 + static_cast<int>(options.source);

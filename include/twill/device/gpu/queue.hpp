@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A `Queue` is what `launch(device, f)` calls `f` with on a GPU, as a `Team` is on a host device: a stream of one device,
-// and what kernels on it may use. Giving it work returns at once. Kernels and libraries share a constant allowance of
-// working memory for each stream, so that nothing is allocated in a steady step and a captured graph keeps its addresses.
-// Host threads that share a stream take turns with it: it is reached through a `WorkingMemory`, which holds it for one
+// GPU work queue: `launch(device, f)` calls `f` with a `Queue` on a GPU, and with a `Team` on a host device. It is a
+// stream of one device, with the resources of its kernels. Giving it work returns at once. Kernels and libraries share
+// a constant allowance of working memory for each stream, so that nothing is allocated in a steady step and a captured
+// graph keeps its addresses. Host threads that share a stream use it in turn: a `WorkingMemory` holds it for one
 // sequence of launches. Read next: device/gpu/stream.hpp, kernel/gpu/launch.hpp.
 
 #include <twill/device/gpu/runtime.hpp>
@@ -17,27 +17,27 @@
 
 namespace twill { inline namespace v0 { namespace gpu {
 
-/// Sizes of working memory for libraries, each twice the one before.
+/// Sizes of working memory for libraries, each twice the previous one.
 inline constexpr std::size_t library_pieces = 6;
 
-/// How much working memory a stream has.
+/// The amount of a stream's working memory.
 struct Allowance {
   std::size_t bytes = 0; ///< for partial results and library workspaces
-  int counter_count = 0; ///< of kernels whose last block ends them
+  int counter_count = 0; ///< for kernels whose last block ends them
 };
 
 /// The working memory of a stream: made with it, and freed with the process.
 class WorkingSpace {
 public:
-  /// None.
+  /// No working memory.
   WorkingSpace() = default;
   /// requires: counters that are zero
   WorkingSpace(void* memory, unsigned* counters, const Allowance& size)
       : memory_{memory}, counters_{counters}, size_{size} {}
 
-  /// How much that is.
+  /// The amount.
   [[nodiscard]] const Allowance& size() const { return size_; }
-  /// Bytes of the device that it holds, with what libraries got beside it.
+  /// Bytes of the device that it holds, with the additional library memory.
   [[nodiscard]] std::size_t held_bytes() const {
     return size_.bytes + sizeof(unsigned) * static_cast<std::size_t>(size_.counter_count) + library_bytes_;
   }
@@ -52,23 +52,23 @@ private:
   std::recursive_mutex in_use_{};
 };
 
-/// A stream's working memory, held by this host thread: as long as it lives no other thread gives the stream work that uses
-/// the memory, so a sequence of launches finds what its first ones left there. Kernels of a stream run in order, hence it may
-/// go once the last launch is submitted. A thread that holds it may take it again.
+/// A stream's working memory, held by this host thread: while it lives, no other thread gives the stream work that uses
+/// the memory, so a sequence of launches finds the results of its first ones there. Kernels of a stream run in order,
+/// so it may be destroyed once the last launch is submitted. A thread that holds it may take it again.
 class [[nodiscard]] WorkingMemory {
 public:
   /// Waits until no other thread holds it.
   explicit WorkingMemory(WorkingSpace& space) : space_{&space}, held_{space.in_use_} {}
 
-  /// Of `size().bytes`.
+  /// Memory of `size().bytes`.
   [[nodiscard]] void* memory() const { return space_->memory_; }
   /// Zero between kernels: the last block resets its own.
   [[nodiscard]] unsigned* counters() const { return space_->counters_; }
-  /// How much that is.
+  /// The amount.
   [[nodiscard]] const Allowance& size() const { return space_->size_; }
-  /// What libraries got beside it, by size; null until then. For device/gpu/library_memory.hpp.
+  /// The additional library memory, by size; null until it is needed. For device/gpu/library_memory.hpp.
   [[nodiscard]] std::array<void*, library_pieces>& library_memory() const { return space_->library_memory_; }
-  /// Says that libraries got so many bytes more.
+  /// Adds to the bytes of the library memory.
   void count_library_memory(std::size_t bytes) const { space_->library_bytes_ += bytes; }
 
 private:
@@ -94,11 +94,11 @@ public:
   [[nodiscard]] int device() const { return device_; }
   /// The driver's handle.
   [[nodiscard]] typename R::Stream stream() const { return stream_; }
-  /// Of the device.
+  /// The properties of the device.
   [[nodiscard]] const Properties& properties() const { return *properties_; }
-  /// How much working memory the stream has.
+  /// The amount of the stream's working memory.
   [[nodiscard]] const Allowance& allowance() const { return working_->size(); }
-  /// The memory, for one sequence of launches: no other thread uses it before the object is gone.
+  /// The memory, for one sequence of launches: no other thread uses it while the object is alive.
   [[nodiscard]] WorkingMemory working_memory() const { return WorkingMemory{*working_}; }
 
 private:
@@ -108,7 +108,7 @@ private:
   WorkingSpace* working_;
 };
 
-/// What a kernel is started with.
+/// The launch parameters of a kernel.
 struct LaunchShape {
   unsigned blocks = 1;          ///< of the grid, which has one dimension
   unsigned threads = 32;        ///< of a block

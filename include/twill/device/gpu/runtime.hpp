@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What twill asks of a GPU's driver: memory, streams, events, copies, captured graphs, and nothing else. Everything above
-// (pools, copies, queues, capture) is written against this concept, in headers that need no CUDA, so that tests run all of
-// it on a machine without a GPU over a runtime that keeps its promises on the host. Calls return a status and never throw;
+// GPU driver interface: memory, streams, events, copies, captured graphs, and nothing else. All code above (pools,
+// copies, queues, capture) is written against this concept, in headers that need no CUDA, so that tests run all of it
+// on a machine without a GPU over a runtime that keeps its promises on the host. Calls return a status and never throw;
 // `gpu::check` turns a status into an exception. Read next: device/gpu/queue.hpp.
 
 #include <twill/core/config.hpp>
@@ -35,11 +35,11 @@ private:
   bool is_sticky_;
 };
 
-/// A step that the driver stopped when some of its launches had changed weights, or may have: others are as they were before it.
-/// A checkpoint is to be loaded before the next step. Any other error of a step leaves all weights as they were.
+/// A step that the driver stopped when some of its launches had changed weights, or may have; the other weights are
+/// unchanged. Load a checkpoint before the next step. Any other error of a step leaves all weights unchanged.
 class TWILL_EXPORT PartialUpdateError : public GpuError {
 public:
-  /// With what stopped it.
+  /// Takes the error that stopped the step.
   explicit PartialUpdateError(const GpuError& error)
       : PartialUpdateError{error.what(), error.status(), error.is_sticky()} {}
   explicit PartialUpdateError(const std::string& reason) : PartialUpdateError{reason, 0, false} {}
@@ -48,7 +48,7 @@ private:
   PartialUpdateError(const std::string& reason, int status, bool is_sticky);
 };
 
-/// Something that a graph of recorded work cannot hold: it waits, or reads a value back.
+/// An operation that a graph of recorded work cannot hold: it waits, or reads a value back.
 class TWILL_EXPORT CaptureError : public DeviceError {
   using DeviceError::DeviceError;
 };
@@ -57,28 +57,28 @@ class TWILL_EXPORT CaptureError : public DeviceError {
 
 namespace twill { inline namespace v0 { namespace gpu {
 
-/// What a driver's call returns: 0 when it was done.
+/// The result of a driver's call: 0 for success.
 using Status = int;
 
-/// What launches and memory plans need to know of a device. Read once.
+/// Device properties for launches and memory plans. Read once.
 struct Properties {
   std::string name{};                  ///< "NVIDIA H200"
   int processors = 1;                  ///< streaming multiprocessors
   int threads_per_processor = 2048;    ///< that can be resident
   std::size_t shared_bytes = 48 << 10; ///< that a block may ask for at most, opted in
   int major = 0;                       ///< compute capability
-  int minor = 0;                       ///< the part behind the point
+  int minor = 0;                       ///< the part after the point
   std::size_t total_bytes = 0;         ///< memory of the device
-  std::string bus{};                   ///< "0000:1b:00.0": how NVML knows the device
+  std::string bus{};                   ///< "0000:1b:00.0": the device's name in NVML
 };
 
 /// Whether work on a stream is being recorded instead of run.
 enum class Capturing : unsigned char { no, yes, invalidated };
 
-/// A driver. Its type is empty; `Stream`, `Event` and `Graph` are handles that are cheap to copy, value-initialised to none.
-/// A value-initialised `Stream` is the driver's default stream. What a compiler cannot check: work on a stream runs in
-/// order; between `begin_capture` and `end_capture` nothing given to the stream runs, and `launch_graph` runs all of it with
-/// the arguments it was given then.
+/// A driver. Its type is empty; `Stream`, `Event` and `Graph` are handles that are cheap to copy, value-initialised to
+/// none. A value-initialised `Stream` is the driver's default stream. Not checked by the compiler: work on a stream
+/// runs in order; between `begin_capture` and `end_capture` nothing given to the stream runs, and `launch_graph` runs
+/// all of it with the arguments it was given then.
 template <class R>
 concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
     std::equality_comparable<typename R::Stream> && std::copyable<typename R::Event> &&
@@ -95,7 +95,7 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::device_count() } -> std::same_as<int>;                  // 0 without a driver; never throws, creates no context
   { R::use_device(device) } -> std::same_as<Status>;           // of the calling thread
   { R::device_in_use(device_number) } -> std::same_as<Status>; // creates no context
-  { R::has_context(device) } -> std::same_as<bool>;            // whether anybody in this process uses the device
+  { R::has_context(device) } -> std::same_as<bool>;            // whether any code in this process uses the device
   { R::read_properties(device, properties) } -> std::same_as<Status>;
   { R::memory_info(number, number) } -> std::same_as<Status>; // free, total, of the device in use
   { R::allocate(to, bytes) } -> std::same_as<Status>;
@@ -109,7 +109,7 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::destroy_stream(stream) } -> std::same_as<Status>;
   { R::synchronize_stream(stream) } -> std::same_as<Status>;
   { R::create_event(new_event) } -> std::same_as<Status>;
-  { R::create_timer(new_event) } -> std::same_as<Status>; // an event that notes when it passes
+  { R::create_timer(new_event) } -> std::same_as<Status>; // an event that records its time
   { R::destroy_event(event) } -> std::same_as<Status>;
   { R::record_event(event, stream) } -> std::same_as<Status>;
   { R::query_event(event) } -> std::same_as<Status>;
@@ -133,9 +133,9 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::destroy_graph(graph) } -> std::same_as<Status>;
 };
 
-/// Turns a failure into an exception. `call` is the function of the runtime; the message has its name in
-/// the driver's manual.
-/// throws: GpuError; std::bad_alloc is the caller's business
+/// Turns a failure into an exception. `call` is the function of the runtime; the message has its name in the driver's
+/// manual.
+/// throws: GpuError; std::bad_alloc is left to the caller
 template <Runtime R> [[noreturn]] TWILL_COLD void fail(Status status, std::string_view call, int device) {
   const bool is_sticky = R::is_sticky(status);
   if constexpr (requires { R::manual_name(call); }) call = R::manual_name(call);
@@ -145,7 +145,7 @@ template <Runtime R> [[noreturn]] TWILL_COLD void fail(Status status, std::strin
                                       : ""}),
                  status, is_sticky);
 }
-/// Throws as `fail` does unless the call was done.
+/// Throws as `fail` does unless the call succeeded.
 template <Runtime R> void check(Status status, std::string_view call, int device) {
   if (status != 0) [[unlikely]]
     fail<R>(status, call, device);

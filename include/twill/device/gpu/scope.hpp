@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread is working on: the stream of the innermost guard for each device, and the graph that it is recording, if any.
-// While a thread records a graph it cannot wait for a device of the same driver, nor read from one. Read next:
-// device/gpu/stream.hpp, memory/gpu/capture.hpp.
+// Current stream and graph recording of a thread: the stream of the innermost guard for each device, and the graph that
+// it is recording, if any. While a thread records a graph it cannot wait for a device of that driver, nor read from
+// one. Read next: device/gpu/stream.hpp, memory/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>

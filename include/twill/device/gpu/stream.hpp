@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work of a GPU. `launch(device, f)` calls `f(queue)` at once in the caller; what f gives to the queue runs later, in order.
-// Each device has a default stream of twill's own, which does not wait for the driver's default (legacy) stream nor makes it
-// wait: a program's own kernels are ordered with twill's by running twill on their stream (`StreamGuard`), by running them
-// on twill's (`current_queue`), or by events. Host threads may share a stream: its working memory serves one sequence of launches
-// at a time. For work that overlaps each takes a stream of its own (`StreamGuard`). Read next: device/gpu/copy.hpp,
-// memory/gpu/capture.hpp.
+// Work on a GPU. `launch(device, f)` calls `f(queue)` at once in the caller; work that f gives to the queue runs later,
+// in order. Each device has a default stream of twill's own, which does not wait for the driver's default (legacy)
+// stream nor makes it wait: a program's own kernels are ordered with twill's by running twill on their stream
+// (`StreamGuard`), by running them on twill's (`current_queue`), or by events. Host threads may share a stream: its
+// working memory serves one sequence of launches at a time. For overlapping work each takes its own stream
+// (`StreamGuard`). Read next: device/gpu/copy.hpp, memory/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -34,13 +34,13 @@ template <Runtime R> [[nodiscard]] StreamState<R>& current_stream(DeviceState<R>
 
 namespace twill { inline namespace v0 {
 
-/// The queue that launches of this thread on the device go to; `queue.stream()` is the driver's handle. throws: GpuError
+/// The queue for launches of this thread on the device; `queue.stream()` is the driver's handle. throws: GpuError
 template <gpu::GpuDevice D> [[nodiscard]] const gpu::Queue<typename D::Runtime>& current_queue(const D& device) {
   return gpu::current_stream(gpu::state_of(device)).queue;
 }
 
-/// Lets this thread's work on a device go to a stream of the caller's, for a scope. The stream belongs to the caller: it
-/// has to live until twill's work on it is done, and `forget_stream` is to be called before it is destroyed.
+/// Sends this thread's work on a device to a stream of the caller's, for a scope. The stream belongs to the caller: it
+/// has to live until twill's work on it is done; call `forget_stream` before you destroy it.
 /// cost: the first guard of a stream allocates its working memory
 template <gpu::GpuDevice D> class StreamGuard {
   using R = typename D::Runtime;
@@ -60,7 +60,7 @@ private:
   gpu::detail::StreamScope<R> scope_;
 };
 
-/// Calls `f(queue)` at once, with the device the driver's current one. throws: what `f` throws, GpuError
+/// Calls `f(queue)` at once, with the driver's current device set to the device. throws: what `f` throws, GpuError
 template <gpu::GpuDevice D, class F>
 requires std::invocable < F&, const gpu::Queue<typename D::Runtime>
 & > void launch(const D& device, F&& f) {
@@ -75,7 +75,7 @@ template <gpu::GpuDevice D> [[nodiscard]] gpu::Event<typename D::Runtime> record
   return {state, gpu::current_stream(state).queue.stream()};
 }
 
-/// Later work of this thread's stream of the device comes after the event. For an event of the same driver the stream
+/// Makes later work of this thread's stream of the device wait for the event. For an event of this driver the stream
 /// waits; for one of another kind the caller does, unless it has passed. throws: GpuError, and what waiting throws
 template <gpu::GpuDevice D, class E>
 requires requires(const E& event) { event.wait(); }

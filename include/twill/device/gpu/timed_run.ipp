@@ -20,7 +20,7 @@ TWILL_BODY TimedRun::TimedRun(RunRecorder& recorder, const TimedDevice& place, A
       run_{std::move(run)} {}
 
 TWILL_BODY void TimedRun::reserve(std::size_t launches) {
-  const std::size_t most = 2 * launches; // one before each and one behind it
+  const std::size_t most = 2 * launches; // one before each and one after it
   timers_.reserve(most);
   launches_.reserve(launches);
   spare_.reserve(most);

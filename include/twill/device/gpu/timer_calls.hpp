@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of a driver's timers: a few small functions for each driver, whatever is launched. Each makes its device the
-// current one while it needs that, so that any thread may call it. Read next: device/gpu/timers.hpp.
+// Function table for a driver's timers: a few small functions for each driver, for all launches. Each makes its device
+// the current one while it needs that, so that any thread may call it. Read next: device/gpu/timers.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -55,7 +55,7 @@ template <Runtime R> struct DriverTimers {
     try {
       const Using<R> scope{device};
       static_cast<void>(R::destroy_event(*event));
-    } catch (...) { // the device has failed, and whoever waited for the run was told
+    } catch (...) { // the device has failed, and the thread that waited for the run got the error
     }
     delete event;
   }

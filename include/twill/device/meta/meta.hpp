@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Meta` has no memory and runs nothing. A program on it allocates and releases the addresses it would need anywhere else,
-// so its exact peak can be read before a real device is touched; no kernel is even compiled for it. Read next:
-// device/device.hpp.
+// Meta device, without memory and execution. A program on it allocates and releases the addresses that it would need on
+// another device, so its exact peak is known before a real device is used; no kernel is even compiled for it.
+// Read next: device/device.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/pending.hpp>
@@ -24,18 +24,18 @@
 namespace twill { inline namespace v0 {
 
 namespace detail {
-/// The next address nobody has; no machine maps addresses this high, so using one is a clean fault.
+/// The next unused address; no machine maps addresses this high, so using one is a clean fault.
 TWILL_EXPORT inline constinit std::atomic<std::uint64_t> next_meta_address{std::uint64_t{1} << 56};
 } // namespace detail
 
 /// A device without memory.
 struct TWILL_EXPORT Meta {
-  int index = 0; ///< which one, from 0
+  int index = 0; ///< the ordinal, from 0
 
-  static constexpr std::string_view kind = "meta"; ///< As in device names: "meta", "meta:1".
-  static constexpr bool has_memory = false;        ///< That tensors of this kind own nothing.
+  static constexpr std::string_view kind = "meta"; ///< The kind in device names: "meta", "meta:1".
+  static constexpr bool has_memory = false;        ///< Tensors of this kind own no memory.
 
-  /// As many as a program likes: replicas on Meta cost nothing either.
+  /// The limit on devices: 512, as replicas on Meta cost nothing.
   [[nodiscard]] static int count() { return 512; }
 
   /// Hands out addresses that stand for memory, each range once.
@@ -43,13 +43,13 @@ struct TWILL_EXPORT Meta {
   public:
     /// Addresses without memory.
     explicit Upstream(Meta) {}
-    /// An address that nothing lies at; requests are counted, never served.
+    /// An address without memory; requests are counted, never served.
     [[nodiscard]] void* allocate(std::size_t bytes);
-    /// Nothing is held, so nothing is freed.
+    /// Does nothing: no memory is held.
     void release(void*, std::size_t) noexcept {}
-    /// More than any program asks for: 2^50 bytes.
+    /// More than any program requests: 2^50 bytes.
     [[nodiscard]] std::size_t total_bytes() const { return std::size_t{1} << 50; }
-    /// All of it, always.
+    /// Always all of it.
     [[nodiscard]] std::size_t free_bytes() const { return total_bytes(); }
   };
 
@@ -65,7 +65,7 @@ struct TWILL_EXPORT Meta {
   friend constexpr bool operator==(Meta, Meta) = default;
 };
 
-/// What stands for its name in tables.
+/// The device's name in tables.
 [[nodiscard]] inline std::string device_name(Meta) { return "no memory, runs nothing"; }
 
 /// An event that is complete.
@@ -84,7 +84,7 @@ template <std::same_as<Meta> D, class F>
 requires std::invocable<F&, const Team&>
 void launch(D device, F&&) { require_exists(device, "launch"); }
 
-/// Runs `f()` at once in the calling thread, because it is host code; only the kernels it launches run nowhere.
+/// Runs `f()` at once in the calling thread, because it is host code; only the kernels that it launches do not run.
 template <class F>
 requires std::invocable < std::decay_t<F>
 & > auto submit(Meta device, F&& f) -> Pending<std::invoke_result_t<std::decay_t<F>&>> {

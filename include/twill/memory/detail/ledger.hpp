@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pool guards by its lock: the heap, the block that was released last, the number of the last event and what was
-// counted. Functions that say "under the lock" expect their caller to hold it, the others take it. The released block is not
-// merged yet, so whatever walks or counts free blocks lists it first. Read next: memory/pool.hpp.
+// State of a pool guarded by its lock: the heap, the block that was released last, the number of the last event and the
+// counters. Functions marked "under the lock" expect their caller to hold it, the others take it. The released block is
+// not merged yet, so each function that walks or counts free blocks lists it first. Read next: memory/pool.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/memory/heap.hpp>
@@ -16,7 +16,7 @@
 namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
 template <SizePolicy Sizes, class Lock> struct Ledger {
-  /// Every quantity by class of size, read at once.
+  /// Every quantity by size class, read at once.
   [[nodiscard]] MemoryStats stats() const;
 
   [[nodiscard]] Counters counters() const;
@@ -38,20 +38,20 @@ template <SizePolicy Sizes, class Lock> struct Ledger {
   /// Under the lock: lists the block that was released last.
   void put_back_recent() const noexcept;
 
-  /// Under the lock: the block serves a request from now on.
+  /// Under the lock: marks the block as serving a request.
   void start(Block& block, std::size_t rounded, std::size_t requested, const char* place) noexcept;
 
-  /// Counts a request that is tried again; returns the event's number.
+  /// Counts a request that is retried; returns the number of the event.
   [[nodiscard]] std::uint64_t count_retry();
 
-  /// Forgets what was asked of upstream in vain: it no longer counts for the limit.
+  /// Removes bytes that upstream refused: they no longer count for the limit.
   void forget_asked(std::size_t bytes);
 
   mutable Lock lock{};
   std::uint64_t sequence = 0; ///< of the last event
   mutable Heap<Sizes> heap{};
   mutable Block* recent = nullptr; ///< released last and not merged yet: the next request of its size takes it
-  std::size_t asked_upstream = 0;  ///< being allocated right now; counts for the limit
+  std::size_t asked_upstream = 0;  ///< being allocated at this moment; counts for the limit
   std::int64_t retries = 0;
   std::int64_t refusals = 0;
 };

@@ -1,13 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a pool takes blocks of its own back that were kept while a thread recorded a graph. Read next: memory/kept_back.hpp.
+// Keeper for a pool's own blocks that were kept back during a graph recording. Read next: memory/kept_back.hpp.
 
 #include <twill/memory/block.hpp>
 
 namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
-/// Keeps blocks of a pool that were kept back, and releases them.
+/// Releases blocks of a pool that were kept back.
 template <class Pool> class Releaser final : public BlockKeeper {
 public:
   explicit Releaser(Pool& pool) : pool_{pool} {} ///< for the blocks of this pool, which outlives it

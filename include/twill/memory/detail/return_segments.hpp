@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives cached segments of a pool back to upstream: those that nothing uses, after the device has finished with what was
-// queued before their blocks were released. Their blocks are out of the lists meanwhile, and go back if the device fails.
-// Read next: memory/pool.hpp.
+// Return of cached segments to upstream: unused segments go back after the device has finished the work that was queued
+// before their blocks were released. Their blocks are out of the lists meanwhile, and are listed again if the device
+// fails. Read next: memory/pool.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/memory/block.hpp>
@@ -16,17 +16,17 @@
 
 namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
-/// Of a pool whose parts these are.
+/// Returns segments of a pool, given the pool's parts.
 template <class Ledger, class Arenas, class Upstream, class Tracking> struct SegmentReturn {
   Ledger& ledger;
   Arenas& arenas;
   Upstream& upstream;
   Tracking& tracking;
 
-  /// Returns the smallest cached segment that is large enough, else as many as it takes, if they suffice; tells how many bytes.
+  /// Gives back the smallest cached segment that is large enough, else several, if they suffice; returns their bytes.
   std::size_t what_fits(std::size_t bytes);
 
-  /// Returns the returnable segments that the predicate, called under the lock, agrees to. If the device fails they stay cached.
+  /// Returns those segments that the predicate, called under the lock, accepts; if the device fails they stay cached.
   template <class Predicate> TWILL_COLD std::size_t those(Predicate agrees) {
     Block* chain = nullptr; // the segments' only blocks, out of their lists, linked by next_free
     {

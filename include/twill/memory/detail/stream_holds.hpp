@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams on which threads record events just now. That is a call of a driver and happens without the pool's lock; whoever is
-// about to destroy a stream waits until nobody holds it. A hold lies on the stack of its thread, so that nothing is allocated.
-// Read next: memory/stream_arenas.hpp.
+// Streams on which threads are recording events at this moment. Recording calls the driver, without the pool's lock; a
+// thread that destroys a stream waits until no thread holds it. A hold is on the stack of its thread, so that nothing
+// is allocated. Read next: memory/stream_arenas.hpp.
 
 #include <mutex>
 #include <utility>
@@ -12,7 +12,7 @@ namespace twill { inline namespace v0 { namespace memory { namespace detail {
 
 template <class Stream, class Lock> class StreamHolds {
 public:
-  /// Keeps one stream, or none until `begin`, from being forgotten during its life. It dies without the lock.
+  /// Keeps one stream, or none until `begin`, from being forgotten during its life. Destroyed without the lock.
   class Hold {
   public:
     Hold(StreamHolds& holds, Lock& lock) : holds_{holds}, lock_{lock} {}

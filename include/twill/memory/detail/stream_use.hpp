@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a block remembers of streams that are not its home: those that use it, and the fences that a taker has to wait for. Most
-// blocks have none, so it hangs off `Block::stream_use`. Read next: memory/stream_arenas.hpp.
+// Use of a block by streams that are not its home: the using streams, and the fences that a taker has to wait for. Most
+// blocks have none, so `Block::stream_use` points to it. Read next: memory/stream_arenas.hpp.
 
 #include <twill/memory/block.hpp>
 
@@ -14,16 +14,16 @@ template <class Stream, class Event> struct StreamUse {
   std::vector<Stream> users{};
   std::vector<Event> fences{};
 
-  /// Of a block, or null.
+  /// The record of a block, or null.
   [[nodiscard]] static StreamUse* of(const Block& block) { return static_cast<StreamUse*>(block.stream_use); }
 
-  /// Of a block, made at need. throws: std::bad_alloc
+  /// The record of a block, made if there is none. throws: std::bad_alloc
   [[nodiscard]] static StreamUse& make(Block& block) {
     if (block.stream_use == nullptr) block.stream_use = new StreamUse;
     return *of(block);
   }
 
-  /// The block remembers nothing any more.
+  /// Deletes the record of a block.
   static void drop(Block& block) noexcept {
     delete of(block);
     block.stream_use = nullptr;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Free blocks that are out of their lists for a moment, so that their taker may work on them without the lock; they go back,
-// whatever happens. Read next: memory/stream_arenas.hpp.
+// Free blocks taken out of their lists for a moment, so that their taker may work on them without the lock. They always
+// go back. Read next: memory/stream_arenas.hpp.
 
 #include <twill/memory/heap.hpp>
 
@@ -31,7 +31,7 @@ template <SizePolicy Sizes, class Lock> struct TakenBlocks {
     for (Block* block : blocks) heap.put(*block);
   }
 
-  /// Takes the free blocks that the predicate, called under the lock, wants. throws: std::bad_alloc, with nothing taken
+  /// Takes the free blocks that the predicate, under the lock, selects. throws: std::bad_alloc, with nothing taken
   template <class Predicate> void take(Predicate wanted) {
     std::lock_guard guard{lock};
     std::size_t count = 0;

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work that is recorded once and launched as a whole: `auto graph = gpu::capture(device, f)` calls f, whose launches are not
-// run but kept, arguments included; `graph.launch()` runs them all. What f allocates stays the graph's own until the graph
-// is gone, since each launch writes there; what f drops that other streams or libraries use is reserved until f is done. What
-// f cannot do is wait for the device or read from it; the graph is then empty and tells the reason, so that the caller goes
-// on without it. Read next: device/gpu/scope.hpp, memory/kept_back.hpp.
+// Graphs of GPU work that is recorded once and launched as a whole: `auto graph = gpu::capture(device, f)` calls f,
+// whose launches are not run but kept, arguments included; `graph.launch()` runs them all. Memory that f allocates
+// belongs to the graph until the graph is gone, since each launch writes there; memory that f drops and that other
+// streams or libraries use is reserved until f is done. f cannot wait for the device or read from it: the graph is then
+// empty and tells the reason. Read next: device/gpu/scope.hpp, memory/kept_back.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -28,33 +28,33 @@ namespace twill { inline namespace v0 { namespace gpu {
 
 namespace detail {
 
-/// Numbers graphs from 1, through all kinds of devices.
+/// Numbers graphs from 1, across all kinds of devices.
 TWILL_EXPORT inline constinit std::atomic<unsigned> graphs_recorded{0};
 
-/// Gives the memory of a graph to everybody, once the event has passed.
+/// Releases the memory of a graph for general use, once the event has passed.
 template <GpuDevice D> void release_memory_of_graph(unsigned graph, const Event<typename D::Runtime>& last) noexcept {
   for (auto& slot : memory::detail::pool_table<D>().pools) {
     auto* const pool = slot.load(std::memory_order_acquire);
     if (pool == nullptr) continue;
     try {
       pool->forget_streams([graph](const auto& key) { return key.graph == graph; }, last);
-    } catch (...) { // no room on the host: the memory stays the graph's, unused
+    } catch (...) { // no room on the host: the memory stays with the graph, unused
     }
   }
 }
 
 } // namespace detail
 
-/// Recorded work of a device. Moved, not copied.
+/// Recorded work of a device. It is moved, not copied.
 template <GpuDevice D> class CapturedGraph {
   using R = typename D::Runtime;
 
 public:
-  /// No work.
+  /// An empty graph.
   CapturedGraph() = default;
-  /// No work, for a reason.
+  /// An empty graph, with the reason.
   explicit CapturedGraph(std::string reason) : reason_{std::move(reason)} {}
-  /// For `Capture`.
+  /// A recorded graph, made by `Capture`.
   CapturedGraph(DeviceState<R>& state, StreamState<R>& stream, typename R::Graph graph, unsigned number)
       : state_{&state}, stream_{&stream}, graph_{graph}, number_{number} {}
 
@@ -71,7 +71,7 @@ public:
     } catch (...) { // without an event the host waits; a device that failed runs nothing any more
       wait_on_host();
     }
-    static_cast<void>(R::destroy_graph(graph_)); // what it was launched for still runs
+    static_cast<void>(R::destroy_graph(graph_)); // launches in progress still run
     detail::release_memory_of_graph<D>(number_, last);
   }
 
@@ -83,14 +83,14 @@ public:
     reason_.swap(other.reason_);
   }
 
-  /// Whether there is something to launch.
+  /// Whether there is work to launch.
   [[nodiscard]] explicit operator bool() const { return state_ != nullptr; }
 
-  /// Why there is nothing, when recording failed.
+  /// The reason why the graph is empty, when recording failed.
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
-  /// Runs the work once more, after everything on this thread's stream and before whatever follows there. Returns at once.
-  /// throws: ValueError when there is none, GpuError    cost: one call to the driver
+  /// Runs the work once more, after everything on this thread's stream and before all later work there. Returns at
+  /// once. throws: ValueError when there is none, GpuError    cost: one call to the driver
   void launch() const {
     if (state_ == nullptr)
       throw ValueError(join_text({"launch: no graph was recorded", reason_.empty() ? "" : ": ", reason_}));
@@ -100,13 +100,13 @@ public:
     const auto own = stream_->queue.stream();
     if (&current != stream_) Event<R>{*state_, current.queue.stream()}.hold(own, state_->index());
     {
-      const WorkingMemory held{stream_->working}; // no other thread's sequence is under way where the graph comes in
+      const WorkingMemory held{stream_->working}; // no other thread's sequence is in progress when the graph starts
       check<R>(R::launch_graph(graph_, own), "launch_graph", state_->index());
     }
     if (&current == stream_) return;
     try {
       Event<R>{*state_, own}.hold(current.queue.stream(), state_->index());
-    } catch (const GpuError&) { // the work is under way: without an event the host waits for it
+    } catch (const GpuError&) { // the work is in progress: without an event the host waits for it
       state_->synchronize(own);
     }
   }
@@ -115,19 +115,19 @@ private:
   void wait_on_host() const noexcept {
     try {
       state_->synchronize(stream_->queue.stream());
-    } catch (...) { // it has failed
+    } catch (...) { // the work has failed
     }
   }
 
   DeviceState<R>* state_ = nullptr;
-  StreamState<R>* stream_ = nullptr; ///< on which it runs, so that launches of one graph never overlap
+  StreamState<R>* stream_ = nullptr; ///< the launches run on it, so that launches of one graph never overlap
   typename R::Graph graph_{};
   unsigned number_ = 0;
   std::string reason_{};
 };
 
-/// A recording under way: from its construction until `finish` this thread's work on the device is kept instead of run. It
-/// goes to a stream of its own, so that other threads may use the device meanwhile.
+/// A recording in progress: from its construction until `finish`, this thread's work on the device is kept instead of
+/// run. It goes to a separate stream, so that other threads may use the device meanwhile.
 template <GpuDevice D> class Capture {
   using R = typename D::Runtime;
 
@@ -144,7 +144,7 @@ public:
     scope_ = {device.index, &recorder_, ++detail::graphs_recorded, detail::innermost_scope<R>};
     detail::innermost_scope<R> = &scope_;
   }
-  /// What was recorded without `finish` is dropped.
+  /// Drops the recorded work if `finish` was not called.
   ~Capture() {
     if (!recording_) return;
     typename R::Graph graph{};
@@ -154,8 +154,8 @@ public:
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  /// Ends the recording. When something spoilt it the graph is empty and tells why.
-  /// requires: the same thread, all guards made since then gone, not called before
+  /// Ends the recording. When something spoilt it, the graph is empty and tells why. requires: the same thread, all
+  /// guards made since then gone, not called before
   [[nodiscard]] CapturedGraph<D> finish() {
     typename R::Graph graph{};
     const Status status = end(graph);
@@ -193,8 +193,8 @@ private:
   bool recording_ = true;
 };
 
-/// Records what `f()` gives to the device. What a graph cannot hold makes an empty one that tells the reason; whatever else
-/// f throws passes.    throws: what `f` throws, GpuError when the device itself has failed
+/// Records the work that `f()` gives to the device. Work that a graph cannot hold makes an empty one that tells the
+/// reason; other exceptions of f pass.    throws: what `f` throws, GpuError when the device itself has failed
 template <GpuDevice D, class F> [[nodiscard]] CapturedGraph<D> capture(const D& device, F&& f) {
   std::string reason;
   try {
@@ -203,7 +203,7 @@ template <GpuDevice D, class F> [[nodiscard]] CapturedGraph<D> capture(const D& 
     return recording.finish();
   } catch (const CaptureError& error) {
     reason = error.what();
-  } catch (const OutOfMemoryError& error) { // the program may still have room when it need not be kept for the graph
+  } catch (const OutOfMemoryError& error) { // the program may have room if it is not kept for the graph
     reason = error.what();
   } catch (const GpuError& error) {
     if (error.is_sticky()) throw;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pinned host memory: a GPU copies to and from it while everybody goes on. It is an ordinary buffer of a host device whose
-// memory comes from a pool that the driver pinned. A copy under way keeps the memory: it is handed out again when the copy is
-// done, and nobody waits for that. Read next: device/gpu/copy.hpp, tensor/gpu/pin_memory.hpp.
+// Pinned host memory, to and from which a GPU copies while all threads go on. It is an ordinary buffer of a host device
+// whose memory comes from a pool that the driver pinned. A copy in progress keeps the memory: it is reused when the
+// copy is done, and no thread waits for that. Read next: device/gpu/copy.hpp, tensor/gpu/pin_memory.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/memory.hpp>
@@ -25,7 +25,7 @@
 
 namespace twill { inline namespace v0 { namespace memory {
 
-/// Segments of pinned memory.
+/// Upstream of pinned memory.
 template <gpu::Runtime R> class PinnedUpstream {
 public:
   /// throws: std::bad_alloc when the machine has none left, GpuError
@@ -45,7 +45,7 @@ public:
   [[nodiscard]] std::size_t free_bytes() const { return Cpu::Upstream{Cpu{}}.free_bytes(); }
 
 private:
-  /// One that is used already, so that pinning memory creates no context elsewhere; the driver's current one else.
+  /// A device in use, so that pinning memory creates no context elsewhere; otherwise the driver's current one.
   [[nodiscard]] static int some_device() {
     for (const auto& slot : gpu::detail::device_table<R>().states)
       if (const auto* state = slot.load(std::memory_order_acquire)) return state->index();
@@ -60,7 +60,7 @@ template <gpu::Runtime R> class PinnedPool final : public BlockKeeper {
 public:
   using PoolType = Pool<PinnedUpstream<R>>;
 
-  /// The one of the process, made at first use and never destroyed.
+  /// The pool of the process, made at first use and never destroyed.
   [[nodiscard]] TWILL_EXPORT static PinnedPool& get() {
     static auto* const pool = new PinnedPool;
     return *pool;
@@ -84,13 +84,13 @@ public:
     return Buffer<Cpu>::of_block(device, block);
   }
 
-  /// Whether an address lies in pinned memory that somebody holds.
+  /// Whether an address is in pinned memory that has an owner.
   [[nodiscard]] bool holds(const void* address) {
     const std::lock_guard lock{mutex_};
     return find(address) != nullptr;
   }
 
-  /// Notes that work before the event uses the memory; false when it is none of this pool's.
+  /// Records that work before the event uses the memory; false when it is not in this pool.
   bool note_use(const void* address, const gpu::Event<R>& last) {
     std::vector<gpu::Event<R>> earlier{};
     {
@@ -108,7 +108,7 @@ public:
     return true;
   }
 
-  /// Gives memory whose copies are done back to the driver; tells how many bytes.
+  /// Gives memory whose copies are done back to the driver; returns its bytes.
   std::size_t empty_cache() {
     sweep();
     return pool_.empty_cache();
@@ -121,7 +121,7 @@ private:
   using Event = gpu::Event<R>;
   static constexpr std::size_t most_events = 8;
 
-  /// A block that somebody holds, or that copies still use.
+  /// A block that has an owner, or that copies still use.
   struct Use {
     Block* block = nullptr;
     std::vector<Event> last{};
@@ -143,13 +143,13 @@ private:
     }
   }
 
-  /// Under the lock: the first block behind an address.
+  /// Under the lock: the first block after an address.
   [[nodiscard]] auto place_of(const void* address) {
     return std::upper_bound(in_use_.begin(), in_use_.end(), static_cast<const std::byte*>(address),
                             [](const std::byte* byte, const Use* use) { return byte < use->block->address; });
   }
 
-  /// Under the lock: the block that an address lies in, or null.
+  /// Under the lock: the block that contains an address, or null.
   [[nodiscard]] Use* find(const void* address) {
     const auto after = place_of(address);
     if (after == in_use_.begin()) return nullptr;
@@ -167,7 +167,7 @@ private:
     sweep();
   }
 
-  /// Gives what no copy uses any more to the pool. The driver is asked without the lock.
+  /// Returns blocks that no copy uses any more to the pool. The driver is called without the lock.
   void sweep() noexcept {
     Use* asked = nullptr;
     {
@@ -190,7 +190,7 @@ private:
   PoolType pool_;
   std::mutex mutex_{};
   std::vector<Use*> in_use_{}; ///< by address
-  Use* waiting_ = nullptr;     ///< released, with copies under way
+  Use* waiting_ = nullptr;     ///< released, with copies in progress
 };
 
 }}} // namespace twill::v0::memory

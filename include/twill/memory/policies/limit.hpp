@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limit policies of the pool: how much it may reserve from upstream. Reaching the limit is treated like an upstream that
-// has nothing left: cached segments are returned, the request is tried again, and then refused with an error.
+// Limit policies of a pool: the number of bytes that it may reserve from upstream. Reaching the limit is treated like
+// an upstream without memory: cached segments are returned, the request is tried again, and then refused with an error.
 
 #include <atomic>
 #include <concepts>
@@ -19,10 +19,10 @@ concept LimitPolicy = std::same_as<typename P::policy_kind, LimitPolicyKind> && 
   { limit.bytes() } -> std::same_as<std::size_t>;
 };
 
-/// A limit that nothing reaches.
+/// The value for no limit.
 inline constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-/// Whatever upstream can give.
+/// No limit: all that upstream can give.
 struct Unlimited {
   using policy_kind = LimitPolicyKind;
   /// Most bytes that the pool may reserve.
@@ -35,13 +35,13 @@ template <std::size_t Bytes> struct FixedLimit {
   [[nodiscard]] static constexpr std::size_t bytes() { return Bytes; }
 };
 
-/// A limit that the program sets; none at first. The default.
+/// A limit that the program sets, with no limit at first. The default.
 class AdjustableLimit {
 public:
   using policy_kind = LimitPolicyKind;
   /// Most bytes that the pool may reserve now.
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  /// Sets the most bytes that the pool may reserve; what it holds already stays.
+  /// Sets the most bytes that the pool may reserve; the memory that it holds already stays.
   void set(std::size_t bytes) { bytes_.store(bytes, std::memory_order_relaxed); }
 
 private:

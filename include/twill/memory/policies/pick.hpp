@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the policy of one kind in a list, so that `Pool` takes policies in any order and fills in what is not named.
+// Policy selection: finds the policy of one kind in a list, so that `Pool` takes policies in any order.
 
 #include <concepts>
 #include <type_traits>

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stream policies of the pool: when released memory may be used again. Work on one stream is ordered, so a block goes
-// back to its own stream at once. With several streams a block that changes hands is fenced by events: the taker's stream
-// waits on the device for the work of those that used it before; the host never waits. Events are recorded when a block
+// Stream policies of a pool: when released memory may be used again. Work on one stream is ordered, so a block goes
+// back to its own stream at once. With several streams a block that changes hands is fenced by events: the taker's
+// stream waits on the device for the work of the earlier users; the host never waits. Events are recorded when a block
 // is released by a stream that is not its own, or taken by another stream, and at no other time.
 
 #include <concepts>
@@ -21,12 +21,12 @@ concept StreamPolicy = std::same_as<typename P::policy_kind, StreamPolicyKind> &
   policy.synchronize();
 };
 
-/// Work is ordered in each of several streams, and events order the streams among each other. Events are cheap to copy.
+/// Work is ordered in each of several streams, and events order the streams. Events are cheap to copy.
 template <class P>
 concept SeveralStreams = StreamPolicy<P> && P::several && std::equality_comparable<typename P::Stream> &&
     std::copyable<typename P::Event> && requires(P& policy, typename P::Stream stream, const typename P::Event& event) {
   { policy.default_stream() } -> std::same_as<typename P::Stream>;
-  { policy.record(stream) } -> std::same_as<typename P::Event>; // everything queued so far
+  { policy.record(stream) } -> std::same_as<typename P::Event>; // all work queued until now
   policy.wait(stream, event);                                   // later work of the stream
   { policy.done(event) } -> std::same_as<bool>;
   policy.wait_on_host(event);
@@ -47,7 +47,7 @@ struct ImmediateStream {
 };
 
 namespace detail {
-/// Outside the class, where `synchronize` means the device's own overload.
+/// Outside the class, because in it `synchronize` would not find the device's overload.
 template <class D> void synchronize_device(const D& device) { synchronize(device); }
 } // namespace detail
 
@@ -56,7 +56,7 @@ template <class D> struct DeviceStream {
   using policy_kind = StreamPolicyKind;
   using Stream = TheStream;
   static constexpr bool several = false; ///< whether blocks remember streams
-  D device{};                            ///< whose queue uses the memory
+  D device{};                            ///< its queue uses the memory
   /// Waits for all work of the device.
   void synchronize() const { detail::synchronize_device(device); }
 };

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threading policies of the pool: which lock guards its lists and counters. The lock is held for some nanoseconds and
-// never across a call of a driver or of a user's hook, so a spinning lock that yields is the default; a mutex and no lock
-// at all are the alternatives.
+// Threading policies of a pool: the lock that guards its lists and counters. It is held for some nanoseconds and never
+// across a call of a driver or of a user's hook, so a spinning lock that yields is the default; a mutex and no lock are
+// the alternatives.
 
 #include <twill/core/config.hpp>
 
@@ -30,7 +30,7 @@ class SpinLock {
 public:
   /// Waits in a loop, since it is held for less than a microsecond.
   void lock() noexcept;
-  /// Lets the next one in.
+  /// Releases the lock for the next thread.
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }
 
 private:
@@ -54,7 +54,7 @@ struct SharedByMutex {
 /// One thread uses the pool, or the caller locks.
 struct Unshared {
   using policy_kind = ThreadingPolicyKind;
-  /// Nothing to lock: the pool belongs to one thread.
+  /// No lock: the pool belongs to one thread.
   struct Lock {
     /// Returns at once.
     void lock() noexcept {}

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tracking policies of the pool: who is told of allocations. The default has a hook that costs one load while nobody
-// listens. An observer is called after the pool's lock is released, so it may use the pool itself; events of different
-// threads can therefore arrive out of order, and `sequence` restores it. Read next: memory/recording.hpp.
+// Tracking policies of a pool: the observers of its allocations. The default has a hook that costs one load while no
+// observer is set. An observer is called after the pool's lock is released, so it may use the pool itself; events of
+// different threads can therefore arrive out of order, and `sequence` restores it. Read next: memory/recording.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -17,24 +17,24 @@
 
 namespace twill { inline namespace v0 { namespace memory {
 
-/// What happened to a pool.
+/// The kinds of events in a pool.
 enum class MemoryEventKind : std::uint8_t { allocate, release, reserve_segment, return_segment, retry, out_of_memory };
 
-/// As snapshots spell it.
+/// The name used in snapshots.
 [[nodiscard]] constexpr std::string_view name(MemoryEventKind kind) {
   constexpr std::string_view names[] = {"allocate",       "release", "reserve_segment",
                                         "return_segment", "retry",   "out_of_memory"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-/// Something that happened in a pool.
+/// An event in a pool.
 struct MemoryEvent {
   MemoryEventKind kind = MemoryEventKind::allocate; ///< what happened
   std::uint64_t sequence = 0;                       ///< counts the events of the pool
   const void* address = nullptr;                    ///< of the block or segment
   std::size_t bytes = 0;                            ///< rounded request, or segment
   std::size_t requested = 0;                        ///< as asked; allocations and failures only
-  const char* place = nullptr; ///< what made the allocation (memory/place.hpp), or null; kept for ever
+  const char* place = nullptr; ///< the place that made the allocation (memory/place.hpp), or null; kept forever
 };
 
 /// Receives the events of a pool; has to outlive its registration, and be callable from any thread.
@@ -57,16 +57,16 @@ concept TrackingPolicy = std::same_as<typename P::policy_kind, TrackingPolicyKin
   tracking.tell(event);
 };
 
-/// Nobody can listen, and nothing is paid for it.
+/// No observers, at no cost.
 struct Untracked {
   using policy_kind = TrackingPolicyKind;
-  /// False: nobody listens.
+  /// False: there is no observer.
   [[nodiscard]] static constexpr bool listening() noexcept { return false; }
   /// Does nothing.
   static void tell(const MemoryEvent& event) noexcept { static_cast<void>(event); }
 };
 
-/// One observer at a time can listen. The default.
+/// One observer at a time. The default.
 class Tracked {
 public:
   using policy_kind = TrackingPolicyKind;
@@ -74,11 +74,11 @@ public:
   /// Whether an observer is set, so that an event is worth making.
   [[nodiscard]] bool listening() const noexcept { return observer_.load(std::memory_order_relaxed) != nullptr; }
 
-  /// Hands the event to the observer.
+  /// Passes the event to the observer.
   void tell(const MemoryEvent& event) noexcept;
 
-  /// Replaces the observer and returns the previous one, which is not called any more; null switches tracking off.
-  /// Not to be called by an observer.
+  /// Replaces the observer and returns the previous one, which receives no further calls; null switches tracking off.
+  /// Observers must not call it.
   MemoryObserver* set_observer(MemoryObserver* observer) noexcept;
 
 private:

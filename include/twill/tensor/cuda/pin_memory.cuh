@@ -1,16 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pinned host tensors for CUDA: `auto batch = pin_memory(x)`, then `batch.to(Cuda{0}, {.non_blocking = true})`. Read next:
-// tensor/gpu/pin_memory.hpp.
+// Pinned host tensors for CUDA: `auto batch = pin_memory(x)`, then `batch.to(Cuda{0}, {.non_blocking = true})`.
+// Read next: tensor/gpu/pin_memory.hpp.
 
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/tensor/gpu/pin_memory.hpp>
 
 namespace twill { inline namespace v0 {
 
-/// The same elements in pinned memory; this very tensor when it is there.
-/// throws: OutOfMemoryError, GpuError, DeviceError without a GPU
+/// The tensor in pinned memory: x itself when it is pinned, else a copy. throws: OutOfMemoryError, GpuError,
+/// DeviceError without a GPU
 template <Scalar T, AnyShape S> [[nodiscard]] Tensor<T, Cpu, S> pin_memory(const Tensor<T, Cpu, S>& x) {
   return pin_memory<Cuda>(x);
 }

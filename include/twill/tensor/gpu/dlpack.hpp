@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// DLPack between streams of a GPU, without a host that waits: the consumer's stream waits for the producer's. A consumer
-// hands its stream to `to_dlpack`, as a handle or as the number that it passes in Python; a producer's stream goes to
-// `from_dlpack`. Whoever gives memory back need not wait: what its stream was given until then comes before the memory is used
-// again. Read next: tensor/dlpack.hpp.
+// DLPack exchange between GPU streams without a waiting host: the consumer's stream waits for the producer's. A
+// consumer passes its stream to `to_dlpack`, as a handle or as its number in Python; a producer's stream goes to
+// `from_dlpack`. Returning memory needs no waiting: the work that the stream was given until then comes before the
+// memory is reused. Read next: tensor/dlpack.hpp.
 
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -17,10 +17,10 @@
 
 namespace twill { inline namespace v0 {
 
-/// Shares the elements with a consumer that works on a stream of its own: that stream waits for the work so far of this thread's
-/// stream of the device, and the memory is not used again, nor given back to whom it belongs, before the stream's work until the
-/// deleter ran is done.
-/// throws: ValueError for a tensor without elements, GpuError    cost: one allocation, nobody waits
+/// Shares the elements with a consumer that works on its own stream: that stream waits for the work so far of this
+/// thread's stream of the device, and the memory is not reused, nor returned to its owner, before the work is done that
+/// the consumer's stream has when the deleter runs.
+/// throws: ValueError for a tensor without elements, GpuError    cost: one allocation, no waiting
 template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, gpu::GpuDevice D, AnyShape S>
 [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, typename D::Runtime::Stream consumer) {
   detail::require_exportable(x);
@@ -31,8 +31,8 @@ template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, gpu::GpuDev
   return managed;
 }
 
-/// The same by the number that consumers pass in Python: none and 1 for the driver's default stream, -1 for no order at all, else
-/// the stream's handle. Without a number the host waits, because the consumer may not have thought of streams.
+/// Shares the elements by the stream number used in Python: none and 1 for the driver's default stream, -1 for no order
+/// at all, else the stream's handle. Without a number the host waits, because the consumer may not know streams.
 /// throws: also ValueError for 0, which the protocol leaves open
 template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, gpu::GpuDevice D, AnyShape S>
 [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, const dlpack::StreamNumber& stream) {
@@ -46,7 +46,7 @@ template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, gpu::GpuDev
   return to_dlpack<M>(x, *stream.number == 1 ? Stream{} : std::bit_cast<Stream>(*stream.number));
 }
 
-/// A tensor that shares the elements of another library, whose work on `producer` may still be under way: twill's stream of
+/// A tensor that shares the elements of another library, whose work on `producer` may be unfinished: twill's stream of
 /// this thread waits for it. throws: as without a stream, and GpuError; the managed tensor is the caller's then
 template <class X, dlpack::AnyManaged M>
 requires gpu::GpuDevice<typename X::device_type>

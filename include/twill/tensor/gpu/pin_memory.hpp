@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host tensors in pinned memory, from which non-blocking copies to a GPU run beside everything else: `pin_memory(x)` as
-// PyTorch has it, and `pinned_empty` for a buffer that is filled again and again. They are ordinary host tensors. The kind of
-// GPU is a template argument here; <twill/cuda.cuh> makes it CUDA. Read next: memory/gpu/pinned.hpp.
+// Host tensors in pinned memory, from which non-blocking copies to a GPU overlap with other work: `pin_memory(x)` as in
+// PyTorch, and `pinned_empty` for a buffer that is filled repeatedly. They are ordinary host tensors. The kind of GPU
+// is a template argument here; <twill/cuda.cuh> makes it CUDA. Read next: memory/gpu/pinned.hpp.
 
 #include <twill/core/instruction_set.hpp>
 #include <twill/memory/gpu/pinned.hpp>
@@ -34,8 +34,8 @@ template <gpu::GpuDevice D, Scalar T, AnyShape S>
   return {std::move(storage), data, extents, contiguous_strides(extents)};
 }
 
-/// The same elements in pinned memory; this very tensor when it is there.
-/// throws: OutOfMemoryError, GpuError, DeviceError without a GPU
+/// The tensor in pinned memory: x itself when it is pinned, else a copy. throws: OutOfMemoryError, GpuError,
+/// DeviceError without a GPU
 template <gpu::GpuDevice D, Scalar T, AnyShape S>
 [[nodiscard]] Tensor<T, Cpu, S> pin_memory(const Tensor<T, Cpu, S>& x) {
   if (is_pinned<D>(x)) return x;
