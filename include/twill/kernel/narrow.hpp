@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// 16-bit floating types in packs: widened to float when loaded, rounded to nearest even when stored, with the bits that
-// core/half.hpp defines. Hardware conversions where the instruction set has them, otherwise integer arithmetic.
+// 16-bit floating types in packs: widened to float when loaded, rounded to nearest even when stored, with the bits of
+// core/half.hpp. Hardware conversions, or integer arithmetic where there are none. Read next: kernel/pack.hpp.
 
 #include <twill/core/half.hpp>
 #include <twill/kernel/native.hpp>

@@ -3,7 +3,7 @@
 //
 // Vector operations that the GNU extensions lack: fused multiply-add, square root, rounding, hardware minimum and
 // maximum, 16-bit floats, stores that bypass the caches. Compiler builtins, since <immintrin.h> costs more to include
-// than all of this header. Each has a plain form for instruction sets without it.
+// than all of this header. Each has a plain form for instruction sets without it. Read next: kernel/apply_pack.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/pack.hpp>

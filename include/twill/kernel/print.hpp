@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Printed form of fused programs, one line of text for each line, for dumps and messages. Used where strings are
-// affordable; kernels do not include it.
+// affordable; kernels do not include it. Read next: kernel/program.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>

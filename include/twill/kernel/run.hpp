@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Execution of a fused program over a grid on the threads of a team. The program's shape decides the loops: elementwise
-// and row programs (reductions over the last dimension, in order) share theirs, column programs (reductions over the
-// first) have their own. Callers that merge dimensions first (kernel/coalesce.hpp) get longer inner loops.
+// Execution of a fused program over a grid on the threads of a team. Elementwise and row programs (reductions over the
+// last dimension, in order) share their loops, column programs (reductions over the first) have their own. Callers that
+// merge dimensions first (kernel/coalesce.hpp) get longer inner loops. Read next: kernel/rows.hpp.
 
 #include <twill/kernel/any_team.hpp>
 #include <twill/kernel/columns.hpp>

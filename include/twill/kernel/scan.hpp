@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cumulative reductions (sums, products, maxima) along one axis of row-major memory. A long row is cut into chunks of a
-// fixed size: each is scanned from its own start and then combined with the total before it, in one order, so the bits
-// do not depend on the number of threads. Down a middle axis, neighbouring columns advance together.
+// Cumulative reductions along one axis of row-major memory. A long row is cut into chunks of a fixed size: each is
+// scanned by itself and combined with the total before it, in one order, so the bits do not depend on the number of
+// threads. Down a middle axis, neighbouring columns advance together. Read next: kernel/gpu/scan.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply.hpp>

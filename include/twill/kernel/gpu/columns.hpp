@@ -93,7 +93,7 @@ private:
            static_cast<std::uint32_t>(column_lane(p, thread));
   }
 
-  /// Advances a cursor by `rows` rows.
+  /// Advances a cursor by `count` rows.
   template <int... I>
   static constexpr void move_down(Cursor<L::operands>& cursor, const Own& p, std::int64_t count, Numbers<I...>) {
     (move_one_down<I>(cursor, p.grid.operands[L::line(I).operand].down * count), ...);

@@ -68,7 +68,7 @@ public:
   constexpr IndexDivisor() = default;
   /// requires: divisor >= 1, and numbers below `bound`
   constexpr IndexDivisor(std::int64_t divisor, std::int64_t bound) : value_{divisor}, is_fast_{bound <= fast_bound} {
-    if (is_fast_) { // a greater divisor leaves all numbers unchanged, like the greatest fast one
+    if (is_fast_) { // a greater divisor leaves all numbers as remainders, like the greatest fast one
       const Reciprocal narrow{static_cast<std::uint32_t>(divisor < fast_bound ? divisor : fast_bound)};
       reciprocal_.magic = narrow.magic;
       reciprocal_.shift = narrow.shift;

@@ -4,7 +4,7 @@
 // Sums by index in compiled steps on a GPU, such as the gradient of an embedding: the places that indices name are
 // sorted, stably, so that elements for one place are adjacent and are added in the host's order
 // (kernel/gpu/sorted_writes.hpp). The bits are therefore the host's, whatever repeats; the work is linear. More indices
-// than a stream's working memory sorts at once are added part after part, in order. Eager code: kernel/gpu/scatter.hpp.
+// than a stream's working memory sorts are added part after part, in order. Read next: kernel/gpu/scatter.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/kernel/blocks.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Interpolation on a GPU, a thread for each element. In a gradient it visits all output pixels that could have read its
-// element: no two threads write one element, and sums have one order. On hosts: kernel/interpolation.hpp.
+// element: no two threads write one element, and sums have one order. Read next: kernel/interpolation.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pooling on a GPU, a thread for each element. Gradients visit all windows that hold the element, and for maxima find
-// the largest again: no two threads write one element, and sums have one order. On hosts: kernel/pooling.hpp.
+// the largest again: no two threads write one element, and sums have one order. Read next: kernel/pooling.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>

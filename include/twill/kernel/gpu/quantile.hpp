@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Quantiles of rows on a GPU: the rows are sorted, and each result is read between two of their elements. NaN is sorted
-// after all numbers, so a row that ends with a number has none.
+// after all numbers, so a row that ends with a number has none. Read next: kernel/gpu/sort.hpp.
 
 #include <twill/kernel/gpu/sort.hpp>
 #include <twill/kernel/on_queue.hpp>

@@ -5,7 +5,7 @@
 // ones together by passes over a stream's working memory. A row that does not fit there is sorted part by part: where
 // all places are wanted, sorted parts are merged within the result by a network of exchanges (Batcher, "Sorting
 // networks and their applications", 1968); where few are, each part is sorted beside the first places of those before
-// it. Keys and places decide, so the order is the host's. Eager code: kernel/gpu/sort.hpp.
+// it. Keys and places decide, so the order is the host's. Read next: kernel/gpu/sort.hpp for eager code.
 
 #include <twill/core/bits.hpp>
 #include <twill/core/error.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random orders and choices on a GPU: the draws of kernel/sampling.hpp, sorted and searched in parallel.
+// Random orders and choices on a GPU, sorted and searched in parallel. Read next: kernel/sampling.hpp.
 
 #include <twill/device/generator.hpp>
 #include <twill/kernel/gpu/scan.hpp>

@@ -3,7 +3,7 @@
 //
 // Exact remainders of float32: in float64 the quotient of two floats below 2^28 times the divisor is exact, so one
 // subtraction and one correction give fmod; larger quotients go lane by lane through libm. Python's remainder and floor
-// division follow from fmod by the steps in kernel/scalar/floats.hpp.
+// division follow from fmod. Read next: kernel/scalar/floats.hpp, which takes these steps too.
 
 #include <twill/kernel/math/polynomial.hpp>
 #include <twill/kernel/native.hpp>

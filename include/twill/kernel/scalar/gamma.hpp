@@ -3,7 +3,7 @@
 //
 // Logarithm of the gamma function and its derivatives, the polygamma functions: digamma by recurrence and its
 // asymptotic series (Abramowitz and Stegun 6.3), the higher ones by the Hurwitz zeta function (Euler and Maclaurin's
-// formula), left of zero by reflection. Scalars only, in double.
+// formula), left of zero by reflection. Scalars only, in double. Read next: kernel/apply.hpp.
 
 #include <twill/core/config.hpp>
 
