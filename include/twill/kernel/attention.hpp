@@ -40,7 +40,7 @@ template <class T> struct AttentionMask {
   std::int64_t query_stride = 0;
   std::int64_t key_stride = 0;
 
-  /// Where the row of a query begins.
+  /// The start of a query's row.
   [[nodiscard]] constexpr std::int64_t row(std::int64_t batch, std::int64_t query) const {
     return batch / inner * outer_stride + batch % inner * inner_stride + query * query_stride;
   }

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watching of eager launches: a watch receives the parts of a launch and a function that runs it, describes, times or
-// names it (profile/trace.hpp, kernel/launch_ranges.hpp), and runs it. Without a watch a launch costs one load of a
-// flag, so files that only launch compile nothing more. Launches of host devices that run later than they are given to
-// the device are not watched. Read next: kernel/launch_info.hpp.
+// Watching of eager launches: a watch receives the parts of a launch and a function that runs it; it describes, times
+// or names the launch (profile/trace.hpp, kernel/launch_ranges.hpp) and runs it. Without a watch a launch costs one
+// load of a flag, so files that only launch compile nothing more. Launches of host devices that run later than they are
+// given to the device are not watched. Read next: kernel/launch_info.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -50,7 +50,7 @@ struct WatchedLaunch {
   void (*run)(const WatchedLaunch& launch) = nullptr;
 };
 
-/// A watch: has to run the launch, once, in the calling thread, and passes on the exceptions of it.
+/// A watch: has to run the launch, once, in the calling thread, and passes on its exceptions.
 using LaunchWatch = void (*)(const WatchedLaunch& launch);
 
 /// The watch of all launches of the process; null for none.

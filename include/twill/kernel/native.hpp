@@ -137,7 +137,7 @@ template <Rounding R, class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> roun
         a);
 }
 
-/// The larger as the instruction has it: `a > b ? a : b`, so b when one of them is NaN.
+/// The larger by the hardware instruction: `a > b ? a : b`, so b when one of them is NaN.
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> larger(const Pack<T, N>& a, const Pack<T, N>& b) {
 #if defined(__AVX512F__) && !defined(__clang__)
   if constexpr (std::is_same_v<T, float> && N == 16)

@@ -61,7 +61,7 @@ public:
   }
 
   /// A number that changes when the calling thread may have less than before: it is another thread, or some thread has
-  /// lost its buffer for want of a larger one or a library's plan to another.
+  /// lost its buffer because there was no larger one, or a library's plan to another.
   [[nodiscard]] static std::uint64_t state_of_thread() {
     static constinit thread_local std::uint32_t number = 0;
     if (number == 0) [[unlikely]]
