@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any team behind one type, so that the loops that share out work are compiled once and not for each kind of team.
+// Type-erased team of threads, so that the loops that share out work are compiled once and not for each kind of team.
 // Read next: kernel/rows.hpp.
 
 namespace twill { inline namespace v0 { namespace kernel {

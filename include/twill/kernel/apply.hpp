@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each primitive computes on scalars. NumPy decides: maximum and minimum propagate NaN, round goes to the even
-// neighbour, integer floor_divide and remainder round towards minus infinity and give 0 for a divisor of 0. This is the
-// definition that tests compare with and that uniform values use; vectors have kernel/apply_pack.hpp.
+// Scalar definitions of the primitives, which tests compare with and uniform values use. They follow NumPy: maximum and
+// minimum propagate NaN, round goes to the even neighbour, integer floor_divide and remainder round towards minus
+// infinity and give 0 for a divisor of 0. Read next: kernel/apply_pack.hpp, which has the same for vectors.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -47,7 +47,7 @@ template <Primitive P, std::integral T> constexpr T apply_integral(T a) {
 }
 } // namespace detail
 
-/// The type a value is computed in: itself, but float for the 16-bit types.
+/// The type in which a value is computed: itself, but float for the 16-bit types.
 template <class T> using compute_t = typename detail::Compute<T>::type;
 
 /// One operand. T is a compute type: bool, an integer, float or double.
@@ -152,7 +152,7 @@ template <Primitive P, class T> [[nodiscard]] constexpr auto apply(T a, T b) {
   }
 }
 
-/// `where`: the second operand where the first is true, else the third.
+/// `where`: the second operand where the first is true, otherwise the third.
 template <Primitive P, class T>
 requires(P == Primitive::where) [[nodiscard]] constexpr T apply(bool condition, T a, T b) { return condition ? a : b; }
 

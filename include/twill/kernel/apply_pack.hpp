@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each primitive computes on packs: the same as kernel/apply.hpp on every lane, in one or a few instructions where
-// there are some. Truth values arrive and leave as masks. Products are kept apart from later sums, so a fused program gives
-// the bits of an unfused one; where the graph wants one rounding it writes the `fma` primitive. Read next: kernel/math/.
+// Primitives on packs: the values of kernel/apply.hpp in every lane, in one or a few instructions where possible. Truth
+// values enter and leave as masks. Products are not contracted with later sums, so a fused program gives the bits of an
+// unfused one; the `fma` primitive rounds once where the graph asks for it. Read next: kernel/math/.
 
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/draw.hpp>
@@ -26,7 +26,7 @@ template <Primitive P, class T, int N> TWILL_INLINE Pack<T, N> on_unsigned(const
   using Unsigned = Pack<std::make_unsigned_t<T>, N>;
   const Unsigned x = bits_as<Unsigned>(a);
   const Unsigned y = bits_as<Unsigned>(b);
-  // no function in between: a vector wider than a register has no settled way to be returned
+  // no function in between: a vector wider than a register has no fixed ABI as a return value
   if constexpr (P == Primitive::add)
     return bits_as<Pack<T, N>>(Unsigned{x.v + y.v});
   else if constexpr (P == Primitive::subtract)
@@ -101,7 +101,7 @@ template <Primitive P, std::integral T, int N> TWILL_INLINE Pack<T, N> apply_int
     return by_lane([](T x) { return kernel::apply<P>(x); }, a);
 }
 
-/// Products and sums of signed integers take part in reductions too.
+/// Products and sums of signed integers occur in reductions too.
 template <Primitive P, std::integral T, int N>
 TWILL_INLINE Pack<T, N> apply_integral(const Pack<T, N>& a, const Pack<T, N>& b) {
   using enum Primitive;
@@ -272,7 +272,7 @@ template <Primitive P, class T, int N>
     return vector_detail::apply_integral<Primitive::add>(vector_detail::apply_integral<Primitive::multiply>(a, b), c);
 }
 
-/// `random_integer`: a block of random bits for each lane, side by side where the lanes are consecutive draws of one stream.
+/// `random_integer`: a block of random bits for each lane, computed together for consecutive draws of one stream.
 template <Primitive P, int N>
 requires(P == Primitive::random_integer)
     [[nodiscard, gnu::noinline]] Pack<std::int64_t, N> apply(const Pack<std::int64_t, N>& seed,
@@ -298,7 +298,7 @@ requires(P == Primitive::random_integer)
   return result;
 }
 
-/// `random_uniform`: seed, step, node and index vary freely.
+/// `random_uniform`: seed, step, node and index may each vary from lane to lane.
 template <Primitive P, int N>
 requires(P == Primitive::random_uniform)
     [[nodiscard]] TWILL_INLINE Pack<float, N> apply(const Pack<std::int64_t, N>& seed,

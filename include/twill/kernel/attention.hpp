@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention on a host without the matrix of scores: blocks of rows meet blocks of keys, and what has been summed is rescaled
-// when a larger score turns up (Dao et al., 2022). The backward pass computes the weights again from log(sum(exp(scores)))
-// of each row. Arrays are dense: (batches, rows, width). Results do not depend on the number of threads. A row whose keys are
-// all masked gives zeros. On GPUs the same calls are kernel/gpu/attention.hpp.
+// Attention on host devices without the matrix of scores: blocks of rows meet blocks of keys, and earlier sums are
+// rescaled when a larger score appears (Dao et al., 2022). The backward pass computes the weights again from
+// log(sum(exp(scores))) of each row. Arrays are dense: (batches, rows, width). Results do not depend on the number of
+// threads. A row whose keys are all masked gives zeros. Read next: kernel/gpu/attention.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
@@ -30,7 +30,7 @@ struct AttentionShape {
   double scale = 1;
 };
 
-/// Which keys take part, or what is added to scores; batches are (outer, inner), and a stride of 0 repeats.
+/// The mask: which keys take part, or what is added to scores; batches are (outer, inner), and a stride of 0 repeats.
 template <class T> struct AttentionMask {
   const bool* keep = nullptr; ///< true: takes part
   const T* added = nullptr;
@@ -40,7 +40,7 @@ template <class T> struct AttentionMask {
   std::int64_t query_stride = 0;
   std::int64_t key_stride = 0;
 
-  /// Where the row of a query begins.
+  /// The start of a query's row.
   [[nodiscard]] constexpr std::int64_t row(std::int64_t batch, std::int64_t query) const {
     return batch / inner * outer_stride + batch % inner * inner_stride + query * query_stride;
   }
@@ -54,7 +54,7 @@ template <class T> struct AttentionInputs {
   AttentionMask<T> mask{};
 };
 
-/// What the backward pass knows besides, and where gradients go, null where nobody reads them. What belongs to whole rows is
+/// Further inputs of the backward pass, and where gradients go, null where none is wanted. Values for whole rows are
 /// float where elements have 16 bits.
 template <class T> struct AttentionGradients {
   const compute_t<T>* delta = nullptr; ///< for each row the sum of g and the output, element by element
@@ -74,7 +74,7 @@ template <class T> class Attention {
   static constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
   static constexpr T never = -std::numeric_limits<T>::infinity();
 
-  /// Scores, and then weights, of some rows and some keys.
+  /// Scores, later weights, of some rows and some keys.
   struct Block {
     T scores[rows_each * keys_each];
     T gradients[rows_each * keys_each];
@@ -95,7 +95,7 @@ public:
     });
   }
 
-  /// A thread has whole batches.
+  /// Backward pass; each thread has whole batches.
   void backward(const Team& team, const AttentionGradients<T>& to) const {
     team.parallel([&](int rank, int size) {
       const Share mine = share_of(s_.batches, 1, rank, size);
@@ -116,7 +116,7 @@ private:
     return s_.is_causal ? std::min(s_.keys, first + rows_at(first)) : s_.keys;
   }
 
-  /// scale Q K^T; -infinity for masked keys and behind the last one.
+  /// scale Q K^T; -infinity for masked keys and after the last one.
   void score(Block& block, std::int64_t b, std::int64_t first, std::int64_t key, std::int64_t count) const {
     const std::int64_t rows = rows_at(first);
     small_product<T>(false, true, rows, count, s_.width, static_cast<T>(s_.scale),
@@ -223,8 +223,8 @@ private:
 
 inline namespace TWILL_ISA {
 
-/// out: (batches, queries, value width); logsumexp: (batches, queries), 0 for rows that see no key, or null. On other kinds
-/// of team an overload of theirs computes both passes. Call them unqualified.
+/// out: (batches, queries, value width); logsumexp: (batches, queries), 0 for rows that see no key, or null. Other
+/// kinds of team overload it for both passes. Call them unqualified.
 template <class T> void attention_forward(const Team& team, const AttentionInputs<T>& inputs, T* out, T* logsumexp) {
   detail::Attention<T>{inputs}.forward(team, out, logsumexp);
 }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions over blocks of values, one for each primitive and type: the vocabulary of interpreted programs. A block holds
-// values side by side in the type that they are computed in (float for the 16-bit types, bytes of 0 and 1 for truth values);
-// an argument that all elements share is one pack, repeated. They loop over the packs of kernel/apply_pack.hpp, so the bits
+// Functions over blocks of values, one for each primitive and type: the vocabulary of interpreted programs. A block
+// holds values side by side in the type that they are computed in (float for the 16-bit types, bytes of 0 and 1 for
+// truth values); a shared argument is one repeated pack. They loop over the packs of kernel/apply_pack.hpp, so the bits
 // are those of compiled programs. Not in the umbrella. Read next: kernel/interpreted_stage.hpp.
 
 #include <twill/core/dtype.hpp>
@@ -19,7 +19,7 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 /// Computes a block of `count` values, whole packs of the calling program.
 using BlockFunction = void (*)(std::byte* to, const BlockArgument* from, std::int64_t count);
 
-/// Computes one value that a row shares, as scalars are computed.
+/// Computes one value that a row shares, in scalar arithmetic.
 using SharedValueFunction = void (*)(std::byte* to, const std::byte* const* from);
 
 /// The functions that compute a line of an interpreted program.
@@ -28,7 +28,7 @@ struct LineFunctions {
   SharedValueFunction shared = nullptr;
 };
 
-/// The functions of a primitive on arguments of a type (`where`: of its second); null where the primitive does not take it.
+/// Functions of a primitive on arguments of a type (`where`: of its second); null where the primitive does not take it.
 [[nodiscard]] LineFunctions functions_of(Primitive primitive, DType type);
 
 /// The functions of a conversion.
@@ -36,9 +36,9 @@ struct LineFunctions {
 
 /// Functions that bring elements of a type into blocks and out of them.
 struct ElementFunctions {
-  /// Elements `j` to `j + count` of a row.
+  /// Loads elements `j` to `j + count` of a row.
   void (*load)(std::byte* to, std::int64_t at, std::int64_t stride, std::int64_t j, std::int64_t count) = nullptr;
-  /// Elements of a gathered row; `live`: how many have an address, `plain` for all.
+  /// Loads elements of a gathered row; `live`: how many have an address, `plain` for all.
   void (*gather)(std::byte* to, std::int64_t at, std::int64_t stride, StoreMode live, std::int64_t j,
                  const BlockArgument& offsets, std::int64_t count) = nullptr;
   void (*store)(std::int64_t at, std::int64_t stride, StoreMode mode, std::int64_t j, const std::byte* from,
@@ -50,14 +50,14 @@ struct ElementFunctions {
 
 [[nodiscard]] const ElementFunctions& functions_of_elements(DType type);
 
-/// How a reduction runs over blocks. Sums are as many values as `lanes` times accumulators, side by side.
+/// Functions of a reduction over blocks. Its sums are `lanes` times accumulators values, side by side.
 struct ReductionFunctions {
   /// Combines `count` values with 1, 2 or 4 accumulators in turn. requires: whole rounds
   using Accumulate = void (*)(std::byte* sums, const std::byte* values, std::int64_t count);
   Accumulate accumulate[3] = {};
-  /// Sums that have seen nothing. requires: a multiple of the lanes
+  /// Initialises sums. requires: a multiple of the lanes
   void (*start)(std::byte* sums, std::int64_t count) = nullptr;
-  /// Down the columns: a few rows, `pitch` bytes apart, into sums that are there or begin.
+  /// Reduces down the columns: adds a few rows, `pitch` bytes apart, to sums, or begins the sums with them.
   void (*rows)(std::byte* sums, bool add, const std::byte* values, std::int64_t pitch, std::int64_t height,
                std::int64_t count) = nullptr;
   void (*finish)(const std::byte* accumulators, int block_bytes, std::byte* slot) = nullptr;
@@ -66,7 +66,7 @@ struct ReductionFunctions {
   void (*add)(std::byte* sums, const std::byte* more, std::int64_t columns) = nullptr;
 };
 
-/// The functions of a reduction of values of a type in a program of `lanes` lanes; null where it does not take the type.
+/// Functions of a reduction of values of a type in a program of `lanes` lanes; null where it does not take the type.
 [[nodiscard]] ReductionFunctions functions_of(Reduction reduction, DType type, int lanes, int accumulators);
 
 /// Fills a block with a value that a row shares.
@@ -75,7 +75,7 @@ void fill_block(std::byte* to, const std::byte* value, int bytes, std::int64_t c
 /// The reciprocal of a shared float or double, as a pack that all elements share.
 void fill_reciprocal(std::byte* to, const std::byte* value, bool is_double);
 
-/// Indices `j` to `j + count` of a row.
+/// Fills a block with indices `j` to `j + count` of a row.
 void load_indices(std::byte* to, std::int64_t at, std::int64_t stride, std::int64_t j, std::int64_t count);
 
 }}}} // namespace twill::v0::kernel::TWILL_ISA

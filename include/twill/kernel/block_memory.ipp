@@ -14,7 +14,7 @@
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 namespace vector_detail {
 
-/// The first `count` of a few elements, as a block holds them.
+/// The first `count` of a few elements, in the form of a block.
 template <class T, int N, class R> TWILL_INLINE void decode_few(std::byte* to, const R* elements, std::int64_t count) {
   alignas(64) std::byte last[N * sizeof(block_t<T>)];
   to_block(last, decoded<T>(load<R, N>(elements)));
@@ -143,7 +143,7 @@ TWILL_BODY void load_indices(std::byte* to, std::int64_t at, std::int64_t stride
   auto* indices = reinterpret_cast<std::int64_t*>(to);
   std::int64_t i = 0;
   for (; i + N <= count; i += N) store(indices + i, vector_detail::load_iota<N>(at, stride, j + i));
-  const auto step = static_cast<std::uint64_t>(stride); // may wrap, which is fine as long as nobody looks
+  const auto step = static_cast<std::uint64_t>(stride); // may wrap, which is fine as long as they are not used
   for (; i < count; ++i)
     indices[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(at) + static_cast<std::uint64_t>(j + i) * step);
 }

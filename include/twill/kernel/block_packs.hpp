@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of values as interpreted programs hold them, and loops over their packs for the bodies of block functions.
+// Blocks of values in the memory format of interpreted programs, and loops over their packs for block functions.
 // Not in the umbrella. Read next: kernel/block_functions.hpp.
 
 #include <twill/core/dtype.hpp>
@@ -24,12 +24,12 @@ inline constexpr int shared_pack_bytes = 2 * vector_bytes;
 /// An argument of a block function.
 struct BlockArgument {
   const std::byte* at = nullptr;
-  bool moves = true; ///< along the block; else `at` holds `shared_pack_bytes` that all elements share
+  bool moves = true; ///< along the block; otherwise `at` holds `shared_pack_bytes` that all elements share
 };
 
 namespace vector_detail {
 
-/// In what a block holds values of T.
+/// The type in which a block holds values of T.
 template <class T> using block_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, compute_t<T>>;
 
 /// The bytes of a value in a block.
@@ -37,7 +37,7 @@ template <class T> using block_t = std::conditional_t<std::is_same_v<T, bool>, s
   return type == DType::float16 || type == DType::bfloat16 ? 4 : static_cast<int>(size_of(type));
 }
 
-/// Whether a block holds elements of a type as memory does.
+/// Whether a block holds elements of a type in their memory format.
 [[nodiscard]] constexpr bool is_held_as_it_lies(DType type) {
   return type != DType::float16 && type != DType::bfloat16 && type != DType::boolean;
 }
@@ -45,7 +45,7 @@ template <class T> using block_t = std::conditional_t<std::is_same_v<T, bool>, s
 /// One register of values.
 template <class T> inline constexpr int natural_lanes = vector_bytes / static_cast<int>(sizeof(block_t<T>));
 
-/// One pack of a block, in the form that is computed with.
+/// One pack of a block, in the form used by computations.
 template <class T, int N> TWILL_INLINE auto from_block(const std::byte* at) {
   const auto pack = load<block_t<T>, N>(reinterpret_cast<const block_t<T>*>(at));
   if constexpr (std::is_same_v<T, bool>)
@@ -67,7 +67,7 @@ template <class V> TWILL_INLINE void to_block(std::byte* to, const V& value) {
 template <class V> inline constexpr int bytes_in_block = 1;
 template <class T, int N> inline constexpr int bytes_in_block<Pack<T, N>> = static_cast<int>(sizeof(T));
 
-/// Calls `f` for one pack of each argument after another, `Unroll` in a round; the last few values by way of a buffer.
+/// Calls `f` for each pack of the arguments in order, `Unroll` in a round; the last few values use a buffer.
 template <int N, int Unroll, class... T, class F, std::size_t... A>
 TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64_t count, F f,
                             std::index_sequence<A...>) {
@@ -114,7 +114,7 @@ TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64
   for_packs<N, Unroll, T...>(to, from, count, f, std::index_sequence_for<T...>{});
 }
 
-/// The place of a type's computing type among those that block functions have.
+/// The index of a type's computing type among those of the block functions.
 [[nodiscard]] constexpr int computing_index(DType type) {
   switch (type) {
   case DType::boolean:

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of kernel/block_functions.hpp: reductions. They combine in the order of the stages of compiled programs.
+// Function bodies of kernel/block_functions.hpp: reductions. They combine in the order of compiled programs' stages.
 
 #include <twill/kernel/block_functions.hpp>
 #include <twill/kernel/block_packs.hpp>
@@ -46,7 +46,7 @@ template <Reduction R, class T, int Values>
   run(std::make_integer_sequence<int, Values / N>{});
 }
 
-/// Sums that have seen nothing.
+/// Initialises sums.
 template <Reduction R, class T, int Lanes> void start_sums(std::byte* sums, std::int64_t count) {
   using B = block_t<T>;
   constexpr int N = std::min(Lanes, natural_lanes<T>);
@@ -85,7 +85,7 @@ template <Reduction R, class T>
   }
 }
 
-/// All accumulators of truth values.
+/// Combines all accumulators of truth values.
 template <Reduction R, int Lanes, int Count>
 [[gnu::noinline]] void finish_truths(const std::byte* accumulators, int block_bytes, std::byte* slot) {
   using Bytes = Pack<std::uint8_t, Lanes>;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels that move elements without looking at them: runs that lie in a regular pattern, runs that a tensor of indices
-// chooses, and their counterpart that adds runs where indices say. Arrays are row-major and seen as (outer, middle, inner)
-// around one axis. An index outside of the axis reads zeros and adds nothing, as a label outside of its classes does; a
-// negative one counts from the end. For GPUs: kernel/gpu/blocks.hpp, kernel/gpu/index_sums.hpp.
+// Data movement along one axis: strided copies of runs, gathers of runs by a tensor of indices, and scatters that add
+// runs at such indices. Arrays are row-major and seen as (outer, middle, inner) around the axis. An index outside the
+// axis reads zeros and adds nothing, like a label outside its classes; a negative one counts from the end. Read next:
+// kernel/gpu/blocks.hpp, kernel/gpu/index_sums.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// Runs of `run` elements in `outer` groups of `count`: how far they lie apart, in elements.
+/// Runs of `run` elements in `outer` groups of `count`, with the distances between them in elements.
 struct Blocks {
   std::int64_t outer = 1;
   std::int64_t count = 1;
@@ -29,14 +29,14 @@ struct Blocks {
   std::int64_t to_count = 0;
 };
 
-/// So many elements of one value.
+/// A number of elements of one value.
 template <class T> struct Filling {
   std::int64_t count = 0;
   T value{};
 };
 
-/// How (outer, places, inner) elements go with (outer, extent, inner) ones along the axis. Index (o, j, i) lies at the sum of
-/// its steps.
+/// How (outer, places, inner) elements match (outer, extent, inner) ones along the axis. The position of index (o, j,
+/// i) is the sum of its steps.
 struct IndexedBlocks {
   std::int64_t outer = 1;
   std::int64_t places = 0;
@@ -47,7 +47,7 @@ struct IndexedBlocks {
   std::int64_t index_inner = 0;
 };
 
-/// The index counted from the front, or -1 where it lies outside.
+/// The index counted from the front, or -1 where it is outside.
 [[nodiscard]] constexpr std::int64_t place_of(std::int64_t index, std::int64_t extent) {
   if (index < 0) index += extent;
   return index >= 0 && index < extent ? index : -1;
@@ -57,7 +57,7 @@ inline constexpr std::int64_t worth_sharing_bytes = 65536;
 
 inline namespace TWILL_ISA {
 
-/// Calls f(begin, end) on parts of `count` things, on all threads where that many bytes are worth it.
+/// Calls f(begin, end) on parts of `count` items, on all threads where the number of bytes is worth it.
 template <class F> void share_out(const Team& team, std::int64_t count, std::int64_t bytes, const F& f) {
   if (bytes < worth_sharing_bytes || team.size() == 1) return f(std::int64_t{0}, count);
   team.parallel([&](int rank, int size) {
@@ -66,7 +66,7 @@ template <class F> void share_out(const Team& team, std::int64_t count, std::int
   });
 }
 
-/// Runs of one element of so many bytes, in rows.
+/// Runs of one element of `Size` bytes, in rows.
 template <std::size_t Size>
 void move_single(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
                  std::int64_t count) {

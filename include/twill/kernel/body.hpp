@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types and the leaves of a program's body. Every line has one slot: a vector where its value varies along the row, a
-// scalar where the row shares it, broadcast where it is used. What a line does is written over the types of its values and
-// not over the program, so that programs share it: compile time grows with distinct lines. Read next: kernel/stage.hpp.
+// Types and leaves of a program's body. Every line has one slot: a vector where its value varies along the row, a
+// scalar where the row shares it, broadcast where it is used. A line's code depends on the types of its values and not
+// on the program, so programs share it: compile time grows with distinct lines. Read next: kernel/stage.hpp.
 
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/apply_pack.hpp>
@@ -33,7 +33,7 @@ template <int I> struct Slot<I, Nothing> {};
 /// The value in the slot of a line.
 template <int I, class V> TWILL_INLINE V& value_of(Slot<I, V>& slot) { return slot.value; }
 
-/// What a slot holds.
+/// The content of a slot.
 enum class Kind : std::uint8_t { nothing, scalar, vector };
 template <DType Type, Kind K, int Lanes, int Width> struct RegisterOf { using type = Nothing; };
 template <DType Type, int Lanes, int Width> struct RegisterOf<Type, Kind::scalar, Lanes, Width> {
@@ -46,7 +46,7 @@ template <int Lanes, int Width> struct RegisterOf<DType::boolean, Kind::vector, 
   using type = Mask<Lanes, Width>;
 };
 
-/// A value as the vector that its user wants.
+/// A value as the vector that the line using it needs.
 template <class V> TWILL_INLINE const V& as_vector(const V& value) { return value; }
 template <class V, class T>
 requires(!std::is_same_v<V, T>) TWILL_INLINE V as_vector(const T& value) { return V{value}; }
@@ -58,7 +58,7 @@ constexpr void mask_widths(const Line* lines, int count, int lanes, int* widths)
     widths[i] = 0;
     if (line.type != DType::boolean) continue;
     int width = 0;
-    // a `where` takes the size of its values, anything else that of its first varying operand
+    // a `where` takes the size of its values, any other line that of its first varying operand
     const int first = line.kind == LineKind::step && line.primitive == Primitive::where ? 1 : 0;
     for (int a = 0; a < line.arity && width == 0 && line.kind != LineKind::gather; ++a) {
       const int from = line.arguments[static_cast<std::size_t>((a + first) % line.arity)];
@@ -90,12 +90,12 @@ template <class T, int N> [[gnu::noinline]] void scatter(T* to, std::int64_t str
   for (int i = 0; i < N; ++i) to[i * stride] = from[i];
 }
 
-/// What elements of a type are loaded and stored as.
+/// The type in which elements of a type are loaded and stored.
 template <class T> struct Raw { using type = T; };
 template <> struct Raw<bool> { using type = std::uint8_t; };
 template <NarrowFloat T> struct Raw<T> { using type = std::uint16_t; };
 
-/// What a pack from memory holds, in the form that is computed with.
+/// The content of a pack from memory, in the form used by computations.
 template <class T, class R, int N> TWILL_INLINE auto decoded(const Pack<R, N>& raw) {
   if constexpr (std::is_same_v<T, bool>)
     return raw != Pack<R, N>{R{0}};
@@ -127,7 +127,7 @@ template <class T, int N>
   for (int i = 0; i < live; ++i) to[i] = from[offsets[i] + i * stride];
 }
 
-/// One pack of a gathered leaf. Past the end of a row, where no element lies, `live` says how many lanes are read.
+/// One pack of a gathered leaf. Past the end of a row, where it has no elements, `live` says how many lanes are read.
 template <class T, bool Contiguous, int N, class Offset>
 TWILL_INLINE auto load_gathered(std::int64_t at, std::int64_t stride, StoreMode live, std::int64_t j,
                                 const Offset& offset) {
@@ -155,7 +155,7 @@ TWILL_INLINE auto load_gathered(std::int64_t at, std::int64_t stride, StoreMode 
 }
 
 template <int N> TWILL_INLINE Pack<std::int64_t, N> load_iota(std::int64_t at, std::int64_t stride, std::int64_t j) {
-  using Unsigned = Pack<std::uint64_t, N>; // indices may wrap, which is fine as long as nobody looks
+  using Unsigned = Pack<std::uint64_t, N>; // indices may wrap, which is fine as long as they are not used
   const auto step = static_cast<std::uint64_t>(stride);
   const Unsigned first{static_cast<std::uint64_t>(at) + static_cast<std::uint64_t>(j) * step};
   return bits_as<Pack<std::int64_t, N>>(first + lane_numbers<std::uint64_t, N>() * Unsigned{step});
@@ -199,7 +199,7 @@ template <class T, class V> TWILL_INLINE auto cast_to(const V& value) {
     return convert_lanes<To>(value);
 }
 
-/// A division by what the row shares.
+/// A division by a value that the row shares.
 template <class T, int N> TWILL_INLINE Pack<T, N> divide_by_shared(const Pack<T, N>& a, T b) {
   return uncontracted(a * Pack<T, N>{T{1} / b});
 }
@@ -219,7 +219,7 @@ template <class T> TWILL_INLINE compute_t<T> load_shared(const void* from) {
 
 } // namespace vector_detail
 
-/// Everything that is known of a program when its loops are compiled.
+/// All facts about a program that its compiled loops need.
 template <class P> struct Body {
   static constexpr const auto& summary = summary_of<P>;
   static constexpr const auto& plan = plan_of<P>;
@@ -230,9 +230,9 @@ template <class P> struct Body {
   static_assert(count <= max_lines && operands <= max_operands, "twill: a program has at most 192 lines, 128 operands");
 
   [[nodiscard]] static constexpr const Line& line(int i) { return summary.lines[static_cast<std::size_t>(i)]; }
-  /// How a line's elements lie in memory.
+  /// The type of a line's elements in memory.
   template <int I> using Element = scalar_t<line(I).type>;
-  /// In what a scalar of a line is computed.
+  /// The type in which a scalar of a line is computed.
   template <int I> using Scalar = compute_t<Element<I>>;
 
   [[nodiscard]] static constexpr vector_detail::Kind kind(int i) {
@@ -240,16 +240,16 @@ template <class P> struct Body {
     if (own.kind == LineKind::output || own.column) return vector_detail::Kind::nothing;
     return own.uniform ? vector_detail::Kind::scalar : vector_detail::Kind::vector;
   }
-  /// What the slot of a line holds.
+  /// The content of a line's slot.
   template <int I>
   using Register =
       typename vector_detail::RegisterOf<line(I).type, kind(I), lanes, widths[static_cast<std::size_t>(I)]>::type;
-  /// The vector of a reduction's accumulators: that of its argument, broadcast if need be.
+  /// The vector of a reduction's accumulators: that of its argument, broadcast if necessary.
   template <int I>
   using Vector = typename vector_detail::RegisterOf<line(I).type, vector_detail::Kind::vector, lanes,
                                                     widths[static_cast<std::size_t>(I)]>::type;
 
-  /// The size of the integers in the mask of line `i` where line `user` takes it: its own, or what suits the user.
+  /// The size of the integers in the mask of line `i` where line `user` takes it: its own, or one that suits the user.
   [[nodiscard]] static constexpr int width(int i, int user) {
     if (line(i).type != DType::boolean) return 0;
     if (!line(i).uniform || line(user).type == DType::boolean)
@@ -258,7 +258,7 @@ template <class P> struct Body {
     const int bytes = is_narrow ? 4 : static_cast<int>(size_of(line(user).type));
     return bytes * lanes <= vector_bytes ? bytes : vector_bytes / lanes;
   }
-  /// What line `User` takes of line I.
+  /// The value of line I as line `User` takes it.
   template <int I, int User>
   using Wanted =
       typename vector_detail::RegisterOf<line(I).type, vector_detail::Kind::vector, lanes, width(I, User)>::type;

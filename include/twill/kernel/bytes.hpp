@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves the few bytes at the ends of rows, where the calls, branches and waiting for earlier stores of a general copy would
-// cost more than what is computed: pieces of fixed sizes, and registers filled up with zeros. Read next: kernel/tail.hpp.
+// Copies of a few bytes at the ends of rows, in pieces of fixed sizes and zero-padded registers: the calls, branches
+// and stalls of a general copy would cost more than the computation. Read next: kernel/tail.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/pack.hpp>
@@ -13,7 +13,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
-/// So many bytes, fewer than twice `Most`, in pieces of fixed sizes: a call of the library's copy costs more than a small kernel.
+/// Copies fewer than twice `Most` bytes in pieces of fixed sizes: a general copy costs more than a small kernel.
 template <int Most> TWILL_INLINE void copy_few(std::byte* to, const std::byte* from, std::int64_t bytes) {
   if constexpr (Most > 0) {
     if ((bytes & Most) != 0) {
@@ -39,7 +39,7 @@ TWILL_INLINE void copy_elements(std::byte* to, std::int64_t to_stride, const std
     std::memcpy(to + i * to_stride * size, from + i * from_stride * size, static_cast<std::size_t>(size));
 }
 
-/// A register of bytes: all that is copied here is a multiple of it, or fits in one.
+/// A register of bytes: all copies here are multiples of it, or fit in one.
 using RegisterBytes = Pack<signed char, vector_bytes>;
 TWILL_INLINE signed char* byte_address(std::byte* at) { return reinterpret_cast<signed char*>(at); }
 TWILL_INLINE const signed char* byte_address(const std::byte* at) { return reinterpret_cast<const signed char*>(at); }
@@ -49,9 +49,9 @@ void copy_bytes(std::byte* to, std::byte* from, std::int64_t bytes);
 /// Keeps the bytes [first, last) of a vector and restores the others.
 void restore_bytes(std::byte* vector, std::byte* before, std::int64_t bytes, std::int64_t first, std::int64_t last);
 
-/// Fills a whole register's bytes in memory: so many from elsewhere, the others zero. One whole store, which the loop's load
-/// can take its value from at once; and a load of half or a quarter of a register can take its value from a store of that
-/// size, which a masked load cannot. requires: 0 < bytes < vector_bytes
+/// Fills a whole register's bytes in memory: `bytes` from elsewhere, the others zero. One whole store, from which the
+/// loop's load can take its value at once; a load of half or a quarter of a register can be forwarded from a store of
+/// that size, a masked load cannot. requires: 0 < bytes < vector_bytes
 TWILL_INLINE void fill_register(std::byte* to, const std::byte* from, std::int64_t bytes) {
 #if defined(__AVX512BW__) && !TWILL_NVCC
   typedef char Whole __attribute__((vector_size(64)));
@@ -80,7 +80,7 @@ TWILL_INLINE void fill_register(std::byte* to, const std::byte* from, std::int64
 #endif
 }
 
-/// So many bytes from elsewhere, then zeros: `room` bytes in all, whole registers or less than one.
+/// Copies bytes from elsewhere, then zeros: `room` bytes in all, whole registers or less than one.
 TWILL_INLINE void fill_pack(std::byte* to, const std::byte* from, std::int64_t bytes, std::int64_t room) {
   for (std::int64_t b = 0; b < room; b += vector_bytes) {
     const std::int64_t rest = bytes - b;
@@ -93,7 +93,7 @@ TWILL_INLINE void fill_pack(std::byte* to, const std::byte* from, std::int64_t b
   }
 }
 
-/// So many copies of a row, one behind another; up to a register's bytes behind them may change. requires: bytes > 0
+/// Makes copies of a row, one after another; up to a register's bytes after them may change. requires: bytes > 0
 void repeat(std::byte* to, const std::byte* row, std::int64_t bytes, std::int64_t times);
 
 }}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail

@@ -24,7 +24,7 @@ TWILL_BODY void restore_bytes(std::byte* vector, std::byte* before, std::int64_t
   };
   for (std::int64_t b = 0; b < bytes; b += vector_bytes) {
     const auto keeps = (numbers >= clamped(first - b)) & (numbers < clamped(last - b));
-    // a vector narrower than a register is followed by other vectors: of those, every byte beyond `bytes` is kept
+    // a vector narrower than a register is followed by other vectors: there, every byte beyond `bytes` is kept
     const auto beyond = numbers >= clamped(bytes - b);
     store(byte_address(vector + b), select(keeps | beyond, load<signed char, vector_bytes>(byte_address(vector + b)),
                                            load<signed char, vector_bytes>(byte_address(before + b))));

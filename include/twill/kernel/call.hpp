@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one launch of a compiled table hands to its kernel. Fused programs use the grid and the operands; an operation with a
-// kernel of its own may look at whole arrays, by their shapes, and at the integers it was traced with. Read next:
+// Arguments of one launch of a compiled table's kernel. Fused programs use the grid and the operands; an operation with
+// a kernel of its own may look at whole arrays, by their shapes, and at the integers it was traced with. Read next:
 // compile/program_type.hpp.
 
 #include <twill/core/dtype.hpp>
@@ -16,12 +16,12 @@ class KeptOrders;
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// A launch, as `run` of an operation's kernel gets it.
+/// A launch, as an operation's `run` receives it.
 struct Call {
   const Grid& grid;                  ///< what it runs over
-  const Operand* operands = nullptr; ///< the inputs, then the results; a further result that nobody reads has no data
+  const Operand* operands = nullptr; ///< the inputs, then the results; a further result that is not read has no data
 
-  // Of operations only.
+  // For operations only.
   const Dims* shapes = nullptr;             ///< of each operand, in its own axes
   const DType* dtypes = nullptr;            ///< of each operand
   const std::int64_t* attributes = nullptr; ///< the integers that the operation was traced with

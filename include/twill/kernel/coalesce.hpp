@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fewer, longer dimensions. Two neighbouring dimensions of a grid are one when every operand walks them with one stride,
-// so a contiguous tensor of any rank becomes one row. What a kernel computes does not change, only how long its inner
-// loops are. Read next: kernel/run.hpp.
+// Merging of dimensions into fewer, longer ones. Two neighbouring dimensions of a grid become one when every operand
+// walks them with one stride, so a contiguous tensor of any rank becomes one row. Results do not change, only the
+// length of the inner loops. Read next: kernel/run.hpp.
 
 #include <twill/core/shape.hpp>
 #include <twill/kernel/program.hpp>
@@ -13,8 +13,8 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// Merges dimensions that all operands walk alike and drops those of extent 1. With `keep_last_dimension`, the last one
-/// stays as it is: it is the row of a reduction. Operands keep their access kind along the last dimension.
+/// Merges dimensions that all operands walk with one stride and drops those of extent 1. With `keep_last_dimension`,
+/// the last one stays as it is: it is the row of a reduction. Operands keep their access kind along the last dimension.
 constexpr void coalesce(Grid& grid, Operand* operands, int count, bool keep_last_dimension) {
   if (grid.rank <= 1) return;
   const auto stride = [&](int operand, int axis) -> std::int64_t& {
@@ -37,7 +37,7 @@ constexpr void coalesce(Grid& grid, Operand* operands, int count, bool keep_last
     } else if (!fixed && grid[kept] == 1) {
       move(axis, kept);
     } else if (fixed || grid[axis] != 1 || axis == last) {
-      // a last dimension of extent 1 stays: the kinds of access speak of it
+      // a last dimension of extent 1 stays: the kinds of access refer to it
       if (fixed && grid[kept] == 1)
         move(axis, kept);
       else

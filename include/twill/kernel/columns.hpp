@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Column programs: reductions down the first dimension of the grid, such as bias gradients and batch statistics. A block of
-// columns stays in the first-level cache while the rows stream by, a few at a time in registers. Rows are summed in fixed
-// chunks, so the bits do not depend on how many threads took part. Compiled once for all. Read next: kernel/run.hpp.
+// Column programs: reductions down the first dimension of the grid, such as bias gradients and batch statistics. A
+// block of columns stays in the first-level cache while the rows stream by, a few at a time in registers. Rows are
+// summed in fixed chunks, so the bits do not depend on the number of threads. Read next: kernel/run.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/core/config.hpp>
@@ -34,25 +34,25 @@ public:
 
   void run(const AnyTeam& team);
 
-  /// Takes what each rank will need in a run, which is the same for each slice.
+  /// Reserves the memory that each rank will need in a run, equal for all slices.
   void reserve(const AnyTeam& team) const;
 
 private:
   [[nodiscard]] std::int64_t chunks() const;
   [[nodiscard]] bool is_shared_by(const AnyTeam& team) const;
-  /// Whether each thread has columns of its own, where the team shares the work; else it has chunks of rows.
+  /// Whether each thread has columns of its own where the team shares the work; otherwise it has chunks of rows.
   [[nodiscard]] bool shares_columns(const AnyTeam& team) const;
 
   void one_slice(const AnyTeam& team) const;
 
-  /// Of the sums of a block of so many columns: one for each level of the tree.
+  /// Bytes of the sums of a block of `columns` columns: one set for each level of the tree.
   [[nodiscard]] std::size_t block_bytes(std::int64_t columns) const;
 
-  /// Sums of chunks are combined as a balanced tree, and as soon as two of one size are there: in the order of the loop
-  /// above, with room for a few.
+  /// Combines sums of chunks as a balanced tree, as soon as two of one size exist: in the order of the loop, with room
+  /// for a few.
   void some_columns(std::int64_t begin, std::int64_t end) const;
 
-  /// The bytes of the sums of so many columns, whole packs for each reduction.
+  /// The bytes of the sums of `columns` columns, whole packs for each reduction.
   [[nodiscard]] std::int64_t row_bytes(std::int64_t columns) const;
   [[nodiscard]] std::int64_t sums_bytes(std::int64_t columns) const { return program_.reductions * row_bytes(columns); }
   void clear(std::byte* sums, std::int64_t columns) const;
@@ -60,7 +60,7 @@ private:
 
   void sum_chunk(std::int64_t chunk, std::int64_t begin, std::int64_t end, std::byte* sums) const;
 
-  /// Columns that do not fill a pack, or whose operands have gaps, by way of a buffer.
+  /// Computes columns that do not fill a pack, or whose operands have gaps, in a buffer.
   void last_columns(const Cursor& base, std::int64_t height, std::int64_t begin, std::int64_t end, bool add,
                     std::byte* sums, std::int64_t column, std::int64_t bytes) const;
 
@@ -80,7 +80,7 @@ private:
   RowWalk walk_;
   Cursor start_;
   std::int64_t down_[max_operands];
-  bool packs_ = false; ///< some operand has gaps that its program does not know of
+  bool packs_ = false; ///< some operand has gaps unknown to its program
 };
 
 /// Runs a column program.

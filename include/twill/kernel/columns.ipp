@@ -40,7 +40,7 @@ TWILL_COLD TWILL_BODY void ColumnKernel::reserve(const AnyTeam& team) const {
       if (mine.begin < mine.end) Scratch::reserve(block_bytes(mine.end - mine.begin));
     });
   } else {
-    team.parallel([](int, int) {}); // which starts its threads
+    team.parallel([](int, int) {}); // this starts its threads
     Scratch::reserve(static_cast<std::size_t>(sums_bytes(n_) * chunks()));
   }
 }
@@ -91,7 +91,7 @@ TWILL_BODY void ColumnKernel::some_columns(std::int64_t begin, std::int64_t end)
     const std::int64_t stop = std::min(end, begin + vector_detail::block_columns);
     const std::int64_t bytes = sums_bytes(stop - begin);
     std::byte* sums = Scratch::of_thread(block_bytes(stop - begin));
-    std::byte* top = sums; // behind the last of them
+    std::byte* top = sums; // after the last of them
     if (chunks == 0) clear(sums, stop - begin);
     const auto join = [&] {
       top -= bytes;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs of most networks in float32: layers with a bias and ReLU, cross entropy over labels, SGD and Adam. The compiled
-// library holds their tables, so that a model compiles none of them. They are what compile/passes/lower.hpp makes of these layers;
-// tests/train/common_programs.test.cpp fails where that changes.
+// Programs of most networks in float32: layers with a bias and ReLU, cross entropy over labels, SGD and Adam. The
+// compiled library holds their tables, so that a model compiles none of them. compile/passes/lower.hpp makes exactly
+// these of such layers, as tests/train/common_programs.test.cpp checks. Read next: kernel/program.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/tabulate.hpp>
@@ -12,7 +12,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// The programs, by what they compute.
+/// The programs, named by their result.
 struct CommonPrograms {
   using Each = In<float, Access::contiguous>;
   using One = In<float, Access::uniform>; ///< for the whole row
@@ -22,7 +22,7 @@ struct CommonPrograms {
 
   /// relu(x + bias)
   using BiasRelu = Program<Each, Each, Step<P::add, 0, 1>, Number, Step<P::maximum, 2, 3>, Stored<4>>;
-  /// What relu passes back, and its sums down the columns: the gradient of the bias.
+  /// The gradient that relu passes back, and its sums down the columns: the gradient of the bias.
   using BiasReluGradient = Program<Each, Number, Step<P::greater, 0, 1>, Each, Step<P::where, 2, 3, 1>,
                                    ReduceColumns<Reduction::sum, 4>, Stored<4>, Stored<5>>;
   using ColumnSums = Program<Each, ReduceColumns<Reduction::sum, 0>, Stored<1>>;

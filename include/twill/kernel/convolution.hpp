@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions of host devices, and their gradients. A team shares out the images, or the rows of one image; each thread asks
-// oneDNN and else unfolds patches of the input into a matrix ("im2col", Chellapilla et al., 2006) and multiplies. float16
-// computes in float. Gradients of weights are summed over the threads in their order. Read next: kernel/product.hpp,
-// kernel/gpu/convolution.hpp.
+// Convolutions of host devices, and their gradients. A team shares out the images, or the rows of one image; each
+// thread calls oneDNN where it can, otherwise unfolds patches of the input into a matrix ("im2col", Chellapilla et al.,
+// 2006) and multiplies. float16 computes in float. Gradients of weights are summed over the threads in thread order.
+// Read next: kernel/product.hpp, kernel/gpu/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -24,7 +24,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// A part of a convolution and where its three tensors lie; the part says which of them is written.
+/// A part of a convolution and its three tensors; the part says which of them is written.
 template <class T> struct Convolution {
   ConvolutionPart part = ConvolutionPart::output;
   ConvolutionShape shape{};
@@ -37,8 +37,8 @@ template <class T> struct Convolution {
 
 namespace twill { inline namespace v0 { namespace kernel { namespace detail { inline namespace TWILL_ISA {
 
-/// The output pixels [first, first + count) of an image as rows of a matrix: all inputs that meet the weights of a group, in
-/// the order of the weights. `fold` adds the rows back onto the image instead.
+/// Output pixels [first, first + count) of an image as rows of a matrix: all inputs that meet the weights of a group,
+/// in the order of the weights. `fold` adds the rows back onto the image instead.
 template <bool Fold, class T>
 void unfold(const ConvolutionShape& s, T* image, std::int64_t group, std::int64_t first, std::int64_t count, T* rows) {
   const std::int64_t channels = s.in_channels / s.groups;
@@ -63,10 +63,10 @@ void unfold(const ConvolutionShape& s, T* image, std::int64_t group, std::int64_
   }
 }
 
-/// Of how many output pixels the patches are unfolded at once.
+/// How many output pixels have their patches unfolded at once.
 [[nodiscard]] std::int64_t pixels_at_once(const ConvolutionShape& s);
 
-/// By unfolding and matrix products, in the calling thread.
+/// Convolves by unfolding and matrix products, in the calling thread.
 template <class T> void convolve_plainly(const Convolution<T>& convolution) {
   const ConvolutionShape& s = convolution.shape;
   const std::int64_t filters = s.out_channels / s.groups;
@@ -105,8 +105,8 @@ template <class T>
 }
 
 #if defined(TWILL_WITH_ONEDNN)
-/// Calls `f(first, last)` for as many images as the library takes at once, until it returns false; returns whether it never
-/// did.
+/// Calls `f(first, last)` for as many images as the library takes at once, until it returns false; returns whether it
+/// always returned true.
 template <class F>
 [[nodiscard]] bool in_pieces(ConvolutionPart part, DType dtype, const ConvolutionShape& shape, const F& f) {
   const std::int64_t at_once = cpu::images_at_once(part, dtype, shape);
@@ -116,7 +116,7 @@ template <class F>
 }
 #endif
 
-/// In the calling thread, by whoever knows the type. Weights may be kept in the order of who reads them.
+/// Convolves in the calling thread, for a known type. Weights may be kept in the order of the kernel that reads them.
 template <class T> void convolve_in_thread(const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
 #if defined(TWILL_WITH_ONEDNN)
   if constexpr (cpu::has_onednn_convolution && (std::same_as<T, float> || std::same_as<T, bfloat16>)) {
@@ -152,7 +152,7 @@ template <class T> void convolve_in_thread(const Convolution<T>& convolution, cp
   }
 }
 
-/// Lets the calling thread take what the same will need.
+/// Reserves the memory that the calling thread will need for such a convolution.
 template <class T> void reserve_in_thread(ConvolutionPart part, const ConvolutionShape& s) {
 #if defined(TWILL_WITH_ONEDNN)
   if constexpr (cpu::has_onednn_convolution && (std::same_as<T, float> || std::same_as<T, bfloat16>))
@@ -173,8 +173,8 @@ template <class T> void reserve_in_thread(ConvolutionPart part, const Convolutio
   }
 }
 
-/// Changes the order of a gradient of weights in place: of a sum into that of its tensor, or of a fresh one into that of
-/// the sum.
+/// Changes the order of a gradient of weights in place: that of a sum into that of its tensor, or that of a fresh one
+/// into that of the sum.
 /// throws: Error where the library no longer does what it did
 template <bool Enter> void change_order(const cpu::GradientOrder& kept, float* gradient) {
 #if defined(TWILL_WITH_ONEDNN)
@@ -193,7 +193,7 @@ template <bool Enter> void change_order(const cpu::GradientOrder& kept, float* g
 /// Whether several threads work on a convolution.
 [[nodiscard]] bool is_shared(const Team& team, const ConvolutionShape& shape);
 
-/// Output rows [first, last) of a convolution of one image: a convolution of the input rows that they need.
+/// Computes output rows [first, last) of a convolution of one image: a convolution of the input rows that they need.
 template <class T>
 [[nodiscard]] Convolution<T> rows_of(const Convolution<T>& whole, std::int64_t first, std::int64_t last) {
   Convolution<T> some = whole;
@@ -210,7 +210,7 @@ template <class T>
   return some;
 }
 
-/// Whether threads share out the output rows of each image, since there are too few images.
+/// Whether threads share out the output rows of each image because there are too few images.
 template <class T> [[nodiscard]] bool shares_rows(const Team& team, const Convolution<T>& convolution) {
   return convolution.part == ConvolutionPart::output && convolution.shape.batch < team.size();
 }
@@ -257,7 +257,7 @@ template <class T> void share_weight_gradient(const Team& team, const Convolutio
   });
 }
 
-/// Lets each thread take what it will need for its share of a convolution.
+/// Lets each thread reserve the memory for its share of a convolution.
 template <class T> TWILL_COLD void reserve_convolution(const Team& team, const Convolution<T>& convolution) {
   const ConvolutionShape& s = convolution.shape;
   if (s.multiply_adds() == 0) return;
@@ -275,8 +275,8 @@ template <class T> TWILL_COLD void reserve_convolution(const Team& team, const C
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Computes one part of a convolution; weights may be kept in the order of who reads them. In a reservation each thread takes
-/// what it will need for that. On other kinds of team an overload of theirs does. Call it unqualified.
+/// Computes one part of a convolution; weights may be kept in the order of the kernel that reads them. In a reservation
+/// each thread only takes the memory that it will need. Other kinds of team overload it. Call it unqualified.
 template <class T>
 void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
   if (Reservation::is_under_way()) [[unlikely]]
@@ -295,8 +295,8 @@ void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::K
     detail::share_rows(team, detail::images_of(convolution, image, image + 1), convolve);
 }
 
-/// The gradient of weights, left in the order in which those before it were, to which it will be added: the first one
-/// decides. One thread leaves it in the library's order, several add theirs up in the order of the tensor.
+/// The gradient of weights, left in the order of the earlier ones to which it will be added: the first one decides. One
+/// thread leaves it in the library's order, several add theirs up in the order of the tensor.
 /// throws: Error where a library refuses what it did before
 void run_weight_gradient(const Team& team, const Convolution<float>& convolution, cpu::GradientOrder& kept);
 

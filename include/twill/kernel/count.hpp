@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts how many elements each operand of a program loads and stores, in builds that define TWILL_COUNT_ACCESS; elsewhere
-// it is nothing. Tests prove with it that a fused program passes over each operand once. All files of a counting executable
-// have to define the macro alike.
+// Counters of the elements that each operand of a program loads and stores, in builds that define TWILL_COUNT_ACCESS;
+// other builds count nothing. Tests prove with it that a fused program passes over each operand once. All files of a
+// counting executable have to define the macro. Read next: kernel/tail.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/table.hpp>

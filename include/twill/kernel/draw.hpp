@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random draws for a pack of positions. Consecutive positions share blocks of Philox 4x32-10, four draws each, so a pack
-// computes only the blocks that it touches, side by side in 64-bit lanes; positions that jump are drawn one by one. The
-// draws are those of core/philox.hpp, bit for bit. Read next: kernel/stage.hpp.
+// Random draws for a pack of positions. Consecutive positions share blocks of Philox 4x32-10, four draws each, so a
+// pack computes only the blocks that it touches, side by side in 64-bit lanes; positions that jump are drawn one by
+// one. The draws are those of core/philox.hpp, bit for bit. Read next: kernel/stage.hpp.
 
 #include <twill/core/philox.hpp>
 #include <twill/kernel/pack.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product with an epilogue: what is done to its result, or summed of its factors, in the same kernel. Vendors'
-// libraries have some; where a team has no such library, or it refuses, nothing is done and the caller launches the product
-// and a program of its own. Read next: ops/biased_product.hpp, kernel/gpu/product_choice.hpp.
+// Matrix products with an epilogue: an operation on the result, or a sum over the factors, in the same kernel. Vendors'
+// libraries have some; where a team has no such library, or it refuses, nothing is done and the caller launches the
+// product and a separate program. Read next: ops/biased_product.hpp, kernel/gpu/product_choice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cuda/gemm.hpp>
@@ -11,7 +11,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// One product, its epilogue, and the vectors and matrices that the epilogue reads and writes; see `nvidia::GemmEpilogue`.
+/// One product, its epilogue, and the vectors and matrices of the epilogue; see `nvidia::GemmEpilogue`.
 template <class T> struct EpilogueProduct {
   ProductStack<T> product{}; ///< its batch has no axes
   nvidia::GemmEpilogue epilogue = nvidia::GemmEpilogue::none;
@@ -21,7 +21,7 @@ template <class T> struct EpilogueProduct {
 
 inline namespace TWILL_ISA {
 
-/// Whether a library computed it; otherwise nothing was done. Teams with a library overload it. Call it unqualified.
+/// Computes the product if a library can; returns whether it did. Such teams overload it. Call it unqualified.
 template <class TeamType, class T> [[nodiscard]] bool run_epilogue_product(const TeamType&, const EpilogueProduct<T>&) {
   return false;
 }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain gradient descent of a matrix whose gradient is a product of thin factors: each element's sum stays in a register and
-// changes the weight at once, so the gradient is neither written nor read. The sums are those of the small product, in its
-// order, and the update rounds as the elementwise program of the rule does. Read next: compile/run/launch.hpp.
+// Fused SGD updates of a matrix whose gradient is a product of thin factors: each element's sum stays in a register and
+// changes the weight at once, so the gradient is neither written nor read. The sums have the order of the small
+// product, and the update rounds like the rule's elementwise program. Read next: compile/run/launch.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply_pack.hpp>
@@ -90,9 +90,9 @@ template <class T> [[nodiscard]] bool keeps_rows_of_zeros(const FusedSgd<T>& d) 
 
 } // namespace vector_detail
 
-/// Updates `count` rows of W from row `first` on, in the calling thread. A row without a gradient, because one row of factors
-/// has a zero for it, is left alone where nothing decays: an infinite weight stays infinite there, where a decay of zero times
-/// infinity would make it NaN.
+/// Updates `count` rows of W from row `first` on, in the calling thread. A row without a gradient, because one row of
+/// factors has a zero for it, is not changed where nothing decays: an infinite weight stays infinite there, where a
+/// decay of zero times infinity would make it NaN.
 template <class T>
 [[gnu::noinline]] void update_weight(const FusedSgd<T>& given, std::int64_t first, std::int64_t count) {
   FusedSgd<T> d = given;                     // copies stay in registers

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interpolation between the pixels of images that lie channels-last, on host devices: each output pixel is a weighted sum of
-// one (nearest) or four (linear) input pixels, and the gradient adds the same shares back. Every thread has images of its
+// Interpolation between the pixels of channels-last images on host devices: each output pixel is a weighted sum of one
+// (nearest) or four (linear) input pixels, and the gradient adds the same shares back. Every thread has images of its
 // own, so sums have one order. Read next: kernel/gpu/interpolation.hpp, ops/interpolate.hpp.
 
 #include <twill/core/config.hpp>
@@ -29,7 +29,7 @@ struct InterpolationShape {
   Space output{1, 1};
   Interpolation mode = Interpolation::nearest;
   bool align_corners = false;
-  std::array<double, 2> scale{0, 0}; ///< how many input pixels one output pixel is; 0: as the extents say
+  std::array<double, 2> scale{0, 0}; ///< how many input pixels one output pixel is; 0: derived from the extents
 
   /// The share of two neighbouring input positions in an output position.
   struct Taps {
@@ -38,7 +38,7 @@ struct InterpolationShape {
     double first_share = 1;
     double second_share = 0;
   };
-  /// Source positions and shares as PyTorch computes them, in double.
+  /// Source positions and shares, computed in double like PyTorch's.
   [[nodiscard]] constexpr Taps taps(std::size_t axis, std::int64_t position) const {
     const std::int64_t n = input[axis];
     const std::int64_t m = output[axis];
@@ -61,7 +61,7 @@ struct InterpolationShape {
   [[nodiscard]] constexpr std::int64_t out_elements() const { return batch * output[0] * output[1] * channels; }
 };
 
-/// The output from the input or, as its gradient, the input from the output.
+/// The output from the input or, for the gradient, the input from the output.
 template <class T> struct Interpolating {
   bool is_gradient = false;
   InterpolationShape shape{};
@@ -73,7 +73,7 @@ template <class T> struct Interpolating {
 
 namespace twill { inline namespace v0 { namespace kernel { namespace detail { inline namespace TWILL_ISA {
 
-/// One image. `sums` has room for it where it is a gradient, and is `in` where that computes in its own type.
+/// One image. `sums` has room for it in a gradient, and is `in` where the gradient is summed in its own type.
 template <class T> void interpolate_image(const Interpolating<T>& p, std::int64_t number, compute_t<T>* sums) {
   using C = compute_t<T>;
   const InterpolationShape& s = p.shape;
@@ -112,7 +112,7 @@ template <class T> void interpolate_image(const Interpolating<T>& p, std::int64_
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Interpolates, or computes the gradient. On other kinds of team an overload of theirs does. Call it unqualified.
+/// Interpolates, or computes the gradient. Other kinds of team overload it. Call it unqualified.
 template <class T> void run_interpolation(const Team& team, const Interpolating<T>& interpolating) {
   const InterpolationShape& s = interpolating.shape;
   if (s.in_elements() == 0) return;

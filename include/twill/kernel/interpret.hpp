@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Interpreted programs: fused programs that are known at run time only, or that are not worth a kernel of their own. A
-// program becomes the same table that Tabulate makes of a type, whose functions run its lines one after another over blocks
-// of about a thousand values; the loops around and the bits of the results are those of compiled programs.
+// program becomes a table like those that Tabulate makes of types, whose functions run its lines one after another over
+// blocks of about a thousand values; the loops around them and the bits of the results are those of compiled programs.
 // Not in the umbrella, because without the compiled library each file would compile all block functions. Read next:
 // kernel/interpreted_stage.hpp.
 
@@ -24,14 +24,14 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 /// A fused program that runs line by line over blocks of values. Any number of threads may run it at once.
 class InterpretedProgram {
 public:
-  /// Each line needs its kind, type (a leaf, a conversion, an output), access, primitive, reduction and arguments, as
-  /// `detail::line_of` gives them; the rest is found.
+  /// Each line needs its kind, type (a leaf, a conversion, an output), access, primitive, reduction and arguments, in
+  /// the form of `detail::line_of`; the rest is found.
   /// throws: ValueError for lines that break the rules of kernel/program.hpp or the limits of kernel/table.hpp
   explicit InterpretedProgram(std::span<const Line> lines);
   InterpretedProgram(const InterpretedProgram&) = delete;
   InterpretedProgram& operator=(const InterpretedProgram&) = delete;
 
-  /// The program as the loops around it see it; lives as long as this object.
+  /// The program as the loops around it see it; valid as long as this object.
   [[nodiscard]] const ProgramTable& table() const { return table_; }
   [[nodiscard]] KernelShape shape() const { return summary_.shape; }
   /// Its lines, complete.
@@ -44,7 +44,7 @@ private:
     int line = 0;
     int operand = -1;
     int bytes = 0;        ///< of an element in memory
-    bool is_word = false; ///< four bytes that are computed with as they lie
+    bool is_word = false; ///< four bytes, computed with in their memory format
     int arity = 0;
     std::array<int, 4> arguments{};
     SharedValueFunction run = nullptr;

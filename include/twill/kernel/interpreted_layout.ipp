@@ -73,7 +73,7 @@ TWILL_COLD TWILL_BODY void InterpretedStage::add_instruction(const PlannedLines&
   if (stores) {
     own.kind = line.kind == LineKind::output ? Kind::output : Kind::reduce;
     own.value = line.arguments[0];
-    if (!own.moves[0]) { // a whole block of what the row shares
+    if (!own.moves[0]) { // a whole block of the shared value
       BlockInstruction block{.kind = Kind::shared, .value = count_ + i, .line = line.arguments[0]};
       block.bytes = vector_detail::block_bytes(argument(0).type);
       code_.push_back(block);
@@ -112,8 +112,8 @@ TWILL_COLD TWILL_BODY void InterpretedStage::add_instruction(const PlannedLines&
   code_.push_back(own);
 }
 
-/// Values are used where they lie, and made where they will lie, unless something is written between that may lie over them:
-/// an output may lie exactly where an input lies, and so may the first scratch row.
+/// Values are used in place, and made in their destination, unless something that may overlap them is written between:
+/// an output may coincide exactly with an input, and so may the first scratch row.
 TWILL_COLD TWILL_BODY void InterpretedStage::note_memory_in_place() {
   using Kind = BlockInstruction::Kind;
   const int size = static_cast<int>(code_.size());
@@ -130,7 +130,7 @@ TWILL_COLD TWILL_BODY void InterpretedStage::note_memory_in_place() {
     const BlockInstruction& own = instruction(k);
     if (own.kind == Kind::output || (own.kind != Kind::kept && own.scratch >= 0)) first_write = k;
   }
-  int last_read = -1; // of what is used where it lies
+  int last_read = -1; // of the values used in place
   for (int k = 0; k < size; ++k) {
     BlockInstruction& own = instruction(k);
     if (own.kind != Kind::input && own.kind != Kind::kept) continue;
@@ -185,7 +185,7 @@ TWILL_COLD TWILL_BODY void InterpretedStage::assign_slots(const PlannedLines& pr
         slot_of[value] = -1;
       }
     };
-    if (own.kind == Kind::compute) release(true); // pack by pack, so that a result may lie over an argument
+    if (own.kind == Kind::compute) release(true); // pack by pack, so that a result may replace an argument
     if (own.kind != Kind::reduce && own.kind != Kind::output) {
       std::size_t slot = 0;
       while (slot < is_taken.size() && is_taken[slot]) ++slot;

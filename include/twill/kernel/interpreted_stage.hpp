@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One stage of an interpreted program: its lines as instructions over blocks of about a thousand values, which stay in the
-// first-level cache. Operands that can be used where they lie are; other values live in a few slots of working memory on the
-// stack, which they share as registers are shared. Sums run in the accumulators, blocks and order of compiled stages.
+// Stages of an interpreted program: lines as instructions over blocks of about a thousand values, which stay in the
+// first-level cache. Operands are used in place where they can be; other values share a few slots of working memory on
+// the stack, allocated like registers. Sums run in the accumulators, blocks and order of compiled stages.
 // Not in the umbrella. Read next: kernel/interpret.hpp.
 
 #include <twill/kernel/block_functions.hpp>
@@ -19,7 +19,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// A program's lines and what is planned for them, as stages are made from them.
+/// A program's lines and the plans for them, from which stages are made.
 struct PlannedLines {
   const Line* lines = nullptr;
   const LinePlan* plan = nullptr;
@@ -33,16 +33,16 @@ struct PlannedLines {
 struct BlockInstruction {
   enum class Kind : std::uint8_t { input, kept, indices, gather, shared, compute, reduce, output };
   Kind kind = Kind::compute;
-  bool in_place = false;      ///< its values are used where they lie
+  bool in_place = false;      ///< its values are used in place
   bool may_lie_apart = false; ///< rows of a column program may have gaps between them
-  bool is_held = false;       ///< as its elements lie in memory
+  bool is_held = false;       ///< in the memory format of its elements
   bool is_contiguous = false; ///< along the row, whatever its stride says
-  int value = 0;              ///< which value it makes; of a reduction and an output: takes
+  int value = 0;              ///< the value that it makes; of a reduction or an output: the value that it takes
   int line = 0;
   int operand = -1;
   int scratch = -1;       ///< the row of values that stages keep, which it reads or writes
   int direct_output = -1; ///< the operand of an output whose memory takes the values if it can
-  std::int64_t slot = -1; ///< where its values lie in working memory
+  std::int64_t slot = -1; ///< offset of its values in working memory
   int bytes = 0;          ///< of a value in a block
   int arity = 0;
   std::array<int, 4> arguments{}; ///< values
@@ -58,14 +58,14 @@ public:
 
   [[nodiscard]] int block_bytes() const { return totals_.block_bytes; }
   [[nodiscard]] const vector_detail::StageTotals& totals() const { return totals_; }
-  /// Where a reduction's accumulator lies within a block of them.
+  /// The offset of a reduction's accumulator within a block of accumulators.
   [[nodiscard]] int offset_of(int line) const;
 
-  /// As `StageFunction`.
+  /// Runs the stage: a `StageFunction`.
   void run(const Cursor& where, const std::byte* shared, std::byte* partial, const ScratchRows& scratch,
            std::int64_t begin, std::int64_t end, bool resume) const;
 
-  /// As `ColumnFunction`; `shared`: what each row shares, `shared_row_bytes` apart.
+  /// Runs the stage down columns: a `ColumnFunction`; `shared`: values that each row shares, `shared_row_bytes` apart.
   void run_columns(const Cursor& where, const std::int64_t* down, const std::byte* shared,
                    std::int64_t shared_row_bytes, std::int64_t height, std::int64_t begin, std::int64_t end, bool add,
                    std::byte* sums, std::int64_t column, std::int64_t row_bytes) const;

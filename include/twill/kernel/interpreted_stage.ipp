@@ -10,20 +10,20 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Where the values of a block are.
+/// The addresses of a block's values.
 struct InterpretedStage::Frame {
   Frame(const Cursor& cursor, const std::byte* shared_values, const ScratchRows& rows, std::byte* working)
-      : where{cursor}, shared{shared_values}, scratch{rows}, memory{working} {} // the rest stays as it is
+      : where{cursor}, shared{shared_values}, scratch{rows}, memory{working} {} // the rest stays uninitialised
 
   const Cursor& where;
   const std::byte* shared;
   const ScratchRows& scratch;
   std::byte* memory;
   const std::byte* at[2 * max_lines];
-  // of a column program
+  // for column programs
   std::int64_t pitch[2 * max_lines]; ///< from row to row
   bool is_dense[2 * max_lines];      ///< rows have no gaps between them
-  bool moves[2 * max_lines];         ///< else a pack stands for each row
+  bool moves[2 * max_lines];         ///< otherwise a pack is used for each row
 };
 
 TWILL_BODY void InterpretedStage::run(const Cursor& where, const std::byte* shared, std::byte* partial,
@@ -56,7 +56,7 @@ TWILL_BODY void InterpretedStage::run(const Cursor& where, const std::byte* shar
   }
 }
 
-/// Accumulators that have seen nothing, or what they saw before.
+/// Accumulators at their start, or with their earlier content.
 TWILL_BODY void InterpretedStage::start(std::byte* memory, const std::byte* partial, bool resume) const {
   for (const Reduced& own : reduced_) {
     if (!resume) own.functions.start(memory + own.sums, std::int64_t{lanes_} * totals_.accumulators);

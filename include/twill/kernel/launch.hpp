@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts a program into the stream of a host-like device. The caller's array of operands may go at once: they travel by
-// value, unless the device runs a launch before it returns. On a device without memory nothing runs, though the same code
-// compiles. While somebody watches launches, this one is handed over. Read next: kernel/run.hpp, kernel/launch_watch.hpp.
+// Launches of programs in the stream of a host-like device. Operands are copied by value, so the caller's array may go
+// at once, unless the device runs a launch before it returns. On a device without memory the same code compiles but
+// runs nothing. While a watch is set, launches are handed to it. Read next: kernel/run.hpp, kernel/launch_watch.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/cpu.hpp>
@@ -45,7 +45,7 @@ template <class D> inline constexpr bool launches_tables = D::has_memory && !has
 
 namespace twill { inline namespace v0 { namespace kernel { namespace detail { inline namespace TWILL_ISA {
 
-/// A copy of a program's operands. Bytes, because an array of operands would be cleared before it is filled.
+/// A copy of a program's operands, as bytes, because an array of operands would be cleared before it is filled.
 template <int Count> class BoundOperands {
 public:
   explicit BoundOperands(const Operand* operands) { std::memcpy(bytes_, operands, Count * sizeof(Operand)); }
@@ -60,7 +60,7 @@ public:
   [[nodiscard]] const Operand* data() const { return nullptr; }
 };
 
-/// Launches a program for who watches.
+/// Launches a program through the watch.
 template <class D>
 TWILL_COLD void launch_watched_program(const LaunchedProgram& program, const D& device, const Grid& grid,
                                        const Operand* operands) {
@@ -72,7 +72,7 @@ TWILL_COLD void launch_watched_program(const LaunchedProgram& program, const D& 
   launch_watched(device, what, [&](const Team& team) { run_table(*program.table, AnyTeam{team}, grid, operands); });
 }
 
-/// The same of a GPU's program.
+/// Launches a GPU's program through the watch.
 template <class P, class D>
 TWILL_COLD void launch_watched_kernel(const D& device, const Grid& grid, const Operand* operands) {
   const WatchedLaunch what{.lines = summary_of<P>.lines.data(),
@@ -101,8 +101,8 @@ void launch(const LaunchedProgram& program, const D& device, const Grid& grid, c
   }
 }
 
-/// Runs the program on the device, in the order of its stream. Deduces the lines, so closures and local types are welcome
-/// in whatever made them. `launch(device, f)` of the device is found by its argument.
+/// Runs the program on the device, in the order of its stream. Deduces the lines, so the code that made them may use
+/// closures and local types. `launch(device, f)` of the device is found by its argument.
 template <class... Lines, class D>
 void launch(Program<Lines...> program, const D& device, const Grid& grid, const Operand* operands) {
   using P = Program<Lines...>;

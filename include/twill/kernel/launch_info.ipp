@@ -131,7 +131,7 @@ TWILL_COLD TWILL_BODY NodeInfo product_info(const WatchedProducts& stack, std::s
   for (int o = 0; o < stack.following->count; ++o) {
     const FollowingOperand& operand = stack.following->operands[o];
     of_operands.push_back(elements_along(stack, operand));
-    if (operand.element_bytes == 0 || operand.panel.data == stack.c) continue; // numbers, and what the product left
+    if (operand.element_bytes == 0 || operand.panel.data == stack.c) continue; // numbers, and the product's result
     (operand.is_output ? node.bytes_written : node.bytes_read) +=
         of_operands.back() * static_cast<std::int64_t>(size_of(operand.dtype));
   }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges for NVIDIA's profilers (NVTX), one for each launch of an eager statement, named by its operations. A file that is
-// compiled with TWILL_WITH_NVTX=1 and launches anything turns them on for the whole program; others include nothing for it.
-// Read next: core/range.hpp, kernel/launch_watch.hpp.
+// Ranges for NVIDIA's profilers (NVTX), one for each launch of an eager statement, named by its operations. A file that
+// is compiled with TWILL_WITH_NVTX=1 and launches anything turns them on for the whole program; other files include
+// nothing for them. Read next: core/range.hpp, kernel/launch_watch.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/range.hpp>
@@ -30,7 +30,7 @@ TWILL_COLD inline void name_launch(const WatchedLaunch& launch) {
   launch.run(launch);
 }
 
-/// True when launches are named. A trace that is being taken goes on.
+/// Names launches; true when that is on. A trace in progress continues.
 [[nodiscard]] inline bool name_launches() {
   launch_range.store(&name_launch, std::memory_order_relaxed);
   LaunchWatch nobody = nullptr;

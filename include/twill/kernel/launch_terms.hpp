@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The terms in which launches are told, those of compiled programs and of eager statements alike: what one is called, and how
-// many elements of an operand it touches. Read next: kernel/launch_info.hpp, compile/report/node_info.hpp.
+// Names and counts of launches, for compiled programs and eager statements alike: the name of a launch, and how many
+// elements of an operand it touches. Read next: kernel/launch_info.hpp, compile/report/node_info.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -20,7 +20,7 @@ namespace twill { inline namespace v0 { namespace kernel {
 /// "multiply+add+tanh": each word once, and only the first few.
 [[nodiscard]] std::string joined_words(const std::vector<std::string_view>& words);
 
-/// Elements of an operand that a launch touches: those of the axes along which it moves.
+/// Elements of an operand that a launch touches: the product of the axes along which it moves.
 [[nodiscard]] std::int64_t elements_along(const Grid& grid, const Operand& operand);
 
 }}} // namespace twill::v0::kernel

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch of an eager statement hands to whoever watches: addresses of what it is made of, and a function that runs it.
-// A launch asks one flag; only while somebody watches does it say more. Who watches describes it, times it or names it, and
-// runs it (profile/trace.hpp, kernel/launch_ranges.hpp), so files that only launch compile nothing of that. Launches
-// of host devices that run later than they are given to the device are not watched. Read next: kernel/launch_info.hpp.
+// Watching of eager launches: a watch receives the parts of a launch and a function that runs it; it describes, times
+// or names the launch (profile/trace.hpp, kernel/launch_ranges.hpp) and runs it. Without a watch a launch costs one
+// load of a flag, so files that only launch compile nothing more. Launches of host devices that run later than they are
+// given to the device are not watched. Read next: kernel/launch_info.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -21,7 +21,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// A stack of matrix products, whatever its elements are (`ProductStack`), and what follows each.
+/// A stack of matrix products of any element type (`ProductStack`), and the program that follows each.
 struct WatchedProducts {
   const Dims* batch = nullptr;
   const BatchStrides* a_batch = nullptr;
@@ -46,23 +46,23 @@ struct WatchedLaunch {
   const Grid* grid = nullptr;                ///< of a program
   const Operand* operands = nullptr;         ///< of a program
   const WatchedProducts* products = nullptr; ///< null for a program
-  const void* work = nullptr;                ///< what `run` knows
+  const void* work = nullptr;                ///< the state of `run`
   void (*run)(const WatchedLaunch& launch) = nullptr;
 };
 
-/// Whoever watches: has to run the launch, once, in the calling thread, and lets through what it throws.
+/// A watch: has to run the launch, once, in the calling thread, and passes on its exceptions.
 using LaunchWatch = void (*)(const WatchedLaunch& launch);
 
-/// Who watches all launches of the process; null while nobody does.
+/// The watch of all launches of the process; null for none.
 TWILL_EXPORT inline constinit std::atomic<LaunchWatch> launch_watch{nullptr};
 
-/// Who names launches for profilers, inside whatever else watches them; null where nobody does.
+/// Names launches for profilers, inside any other watch; null for none.
 TWILL_EXPORT inline constinit std::atomic<LaunchWatch> launch_range{nullptr};
 
-/// Whether a kind of device tells of its launches: they have run, or stand in a GPU's stream, when `launch` returns.
+/// Whether a kind of device reports its launches: they have run, or are in a GPU's stream, when `launch` returns.
 template <class D> inline constexpr bool tells_of_launches = requires { requires D::launches_at_once; };
 
-/// Whether somebody is to be told of a launch on such a device now. cost: one load
+/// Whether a launch on such a device is watched now. cost: one load
 template <class D> [[nodiscard]] bool is_watched(const D&) {
   if constexpr (tells_of_launches<D>)
     return launch_watch.load(std::memory_order_relaxed) != nullptr;
@@ -70,13 +70,13 @@ template <class D> [[nodiscard]] bool is_watched(const D&) {
     return false;
 }
 
-/// Runs a launch in its range, where it has one.
+/// Runs a launch in its profiler range, where it has one.
 void run_in_range(const WatchedLaunch& launch);
 
-/// Hands a launch to who watches; runs it where nobody does any more.
+/// Hands a launch to the watch; runs it where there is none any more.
 void hand_over(const WatchedLaunch& launch);
 
-/// Where a launch takes place.
+/// The device and stream of a launch.
 template <class D> class LaunchPlace {
   static_assert(!has_queue<D>, "twill: include <twill/kernel/gpu/launch.hpp> for launches on GPUs");
 
@@ -91,7 +91,7 @@ private:
   int device_;
 };
 
-/// Launches `run(team)` on a device for who watches.
+/// Launches `run(team)` on a device through the watch.
 template <class D, class Run> TWILL_COLD void launch_watched(const D& device, WatchedLaunch what, const Run& run) {
   launch(device, [&](const team_t<D>& team) {
     const LaunchPlace<D> place{device, team};
@@ -104,7 +104,7 @@ template <class D, class Run> TWILL_COLD void launch_watched(const D& device, Wa
   });
 }
 
-/// The same of a stack of products.
+/// Launches a stack of products through the watch.
 template <class D, class T, class Run>
 TWILL_COLD void launch_watched(const D& device, const ProductStack<T>& stack, const Following& following,
                                WatchedLaunch what, const Run& run) {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The 16-bit floating types in packs: widened to float on the way in, rounded to nearest even on the way out, with the bits
-// that core/half.hpp defines. Hardware conversions where the instruction set has them, integer arithmetic elsewhere.
+// 16-bit floating types in packs: widened to float when loaded, rounded to nearest even when stored, with the bits of
+// core/half.hpp. Hardware conversions, or integer arithmetic where there are none. Read next: kernel/pack.hpp.
 
 #include <twill/core/half.hpp>
 #include <twill/kernel/native.hpp>
@@ -16,7 +16,7 @@ namespace vector_detail {
 template <int N> using Words = Pack<std::uint16_t, N>;
 template <int N> using Bits = Pack<std::uint32_t, N>;
 
-/// As core/half.hpp does on the way to 16 bits.
+/// Rounds double to float, to odd, before the rounding to 16 bits (see core/half.hpp).
 template <int N> TWILL_INLINE Pack<float, N> round_to_odd(const Pack<double, N>& value) {
   constexpr std::uint64_t rest = twill::detail::rest_of_double;
   const auto bits = bits_as<Pack<std::uint64_t, N>>(value).v;
@@ -74,7 +74,7 @@ template <NarrowFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<float, N> widen(
 template <NarrowFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<std::uint16_t, N> narrow(const Pack<float, N>& value) {
   return vector_detail::narrow(value, T{});
 }
-/// The bits of N numbers rounded once to a 16-bit type, of integers through float.
+/// The bits of N numbers rounded once to a 16-bit type; integers go through float.
 template <NarrowFloat T, class From, int N>
 [[nodiscard]] TWILL_INLINE Pack<std::uint16_t, N> narrow(const Pack<From, N>& value) {
   if constexpr (std::is_same_v<From, double>)

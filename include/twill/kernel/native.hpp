@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few vector operations that the GNU extensions lack: fused multiply-add, square root, rounding, minimum and maximum as
-// the hardware has them, 16-bit floats, stores that bypass the caches. Compiler builtins, since <immintrin.h> costs more to
-// include than everything else here together. Where the instruction set has none, a plain form stands beside it.
+// Vector operations that the GNU extensions lack: fused multiply-add, square root, rounding, hardware minimum and
+// maximum, 16-bit floats, stores that bypass the caches. Compiler builtins, since <immintrin.h> costs more to include
+// than all of this header. Each has a plain form for instruction sets without it. Read next: kernel/apply_pack.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/pack.hpp>
@@ -22,7 +22,7 @@ inline constexpr unsigned char all_8_unsigned = 255;
 } // namespace vector_detail
 #endif
 
-/// Hides where a product came from, so that the compiler does not contract it with a later sum: twill decides what is fused.
+/// Hides the origin of a product, so that no compiler contracts it with a later sum: twill decides what is fused.
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> uncontracted(Pack<T, N> product) {
 #if defined(__FMA__) && !defined(__clang__)
   if constexpr (std::is_floating_point_v<T> && Pack<T, N>::fits && N * sizeof(T) >= 16) {
@@ -137,7 +137,7 @@ template <Rounding R, class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> roun
         a);
 }
 
-/// The larger as the instruction has it: `a > b ? a : b`, so b when one of them is NaN.
+/// The larger by the hardware instruction: `a > b ? a : b`, so b when one of them is NaN.
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> larger(const Pack<T, N>& a, const Pack<T, N>& b) {
 #if defined(__AVX512F__) && !defined(__clang__)
   if constexpr (std::is_same_v<T, float> && N == 16)

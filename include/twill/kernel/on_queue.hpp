@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code for every kind of device says to call a function that gives work to a GPU's queue. Those functions stand in
-// kernel/gpu/, which programs for hosts never read: naming them unqualified with this tag as the first argument finds them
-// when a template is instantiated for a GPU. Read next: kernel/gpu/sort.hpp.
+// Argument-dependent lookup of functions that give work to a GPU's queue, for code that serves every kind of device.
+// They are in kernel/gpu/, which programs for hosts never include: unqualified calls with this tag as the first
+// argument find them when a template is instantiated for a GPU. Read next: kernel/gpu/sort.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/team_of.hpp>

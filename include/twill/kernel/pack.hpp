@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// N values of one type that are computed together, over the GNU vector extensions that g++, clang and nvcc's host pass
-// share. A `Pack<T, N>` fills one register, or two when its type is wider than the one that N was chosen for; a `Mask<N, W>`
-// is N truth values as integers of W bytes, all bits set or none, the form in which comparisons leave them.
+// Packs: N values of one type that are computed together, over the GNU vector extensions that g++, clang and nvcc's
+// host pass share. A `Pack<T, N>` fills one register, or two when its type is wider than the one that N was chosen for;
+// a `Mask<N, W>` is N truth values as integers of W bytes, all bits set or none, the form that comparisons give.
 // Read next: kernel/native.hpp, the few operations that the extensions lack.
 
 #include <twill/core/config.hpp>
@@ -58,7 +58,7 @@ template <class T, int N> struct Pack {
   Vector v;
 
   Pack() = default;
-  TWILL_INLINE Pack(const Vector& vector) : v{vector} {} // by reference: a wide vector has no settled ABI as a value
+  TWILL_INLINE Pack(const Vector& vector) : v{vector} {} // by reference: a wide vector has no fixed ABI as a value
   TWILL_INLINE Pack(T value) : v{value - Vector{}} {}    // minus zero keeps the sign of -0
 
   friend TWILL_INLINE Pack operator+(const Pack& a, const Pack& b) { return a.v + b.v; }
@@ -105,7 +105,7 @@ template <class T, int N> TWILL_INLINE void store(T* to, const Pack<T, N>& pack)
   *reinterpret_cast<Unaligned*>(to) = pack.v;
 }
 
-/// The same bits as another type of the same total size.
+/// Reinterprets the bits as another type of equal total size.
 template <class To, class From> [[nodiscard]] TWILL_INLINE To bits_as(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
   return To{(typename To::Vector)from.v};
@@ -151,7 +151,7 @@ template <class P> [[nodiscard]] TWILL_INLINE auto join(const P& low, const P& h
 
 namespace vector_detail {
 
-/// A conversion of a whole register in one instruction, of which g++ 12 makes several. Else nothing.
+/// A conversion of a whole register in one instruction, for which g++ 12 emits several. Otherwise nothing.
 template <class To, int N, class V> TWILL_INLINE auto convert_at_once([[maybe_unused]] const V& v) {
 #if defined(__GNUC__) && !defined(__clang__)
   [[maybe_unused]] constexpr bool to_double = std::is_same_v<To, double> && std::is_same_v<typename V::Value, float>;
@@ -188,7 +188,7 @@ template <class To, class From, int N> [[nodiscard]] TWILL_INLINE Pack<To, N> co
     return Pack<To, N>{__builtin_convertvector(pack.v, vector_detail::vector_t<To, N>)};
 }
 
-/// The same truth values in integers of another size.
+/// Truth values in integers of another size.
 template <int To, int N, int From> [[nodiscard]] TWILL_INLINE Mask<N, To> resize(const Mask<N, From>& mask) {
   if constexpr (To == From)
     return mask;
@@ -196,7 +196,7 @@ template <int To, int N, int From> [[nodiscard]] TWILL_INLINE Mask<N, To> resize
     return Mask<N, To>{__builtin_convertvector(mask.v, vector_detail::vector_t<integer_t<To>, N>)};
 }
 
-/// Where the mask is true the first, else the second.
+/// The first where the mask is true, otherwise the second.
 template <class T, int N, int W>
 [[nodiscard]] TWILL_INLINE Pack<T, N> select(const Mask<N, W>& mask, const Pack<T, N>& a, const Pack<T, N>& b) {
   if constexpr (Pack<T, N>::fits) {
@@ -273,7 +273,7 @@ template <class F, class T, int N, class... Packs>
   return result;
 }
 
-/// The same with results of another type.
+/// A function applied lane by lane, with results of another type.
 template <class To, class F, class T, int N>
 [[nodiscard]] TWILL_INLINE Pack<To, N> by_lane_to(F f, const Pack<T, N>& pack) {
   Pack<To, N> result;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operands that do not lie side by side along the row, although their program loads whole vectors: they are copied to a small
-// buffer, a few hundred elements at a time, and the program's own loop runs over the buffer. So one program serves every
-// layout, and an operand with gaps costs one more pass through the first-level cache. Compiled once for all programs.
-// Read next: kernel/tail.hpp.
+// Packing of operands that are not contiguous along the row although their program loads whole vectors: they are copied
+// to a small buffer, a few hundred elements at a time, and the program's own loop runs over the buffer. One program
+// serves every layout, and an operand with gaps costs one more pass through the first-level cache. Compiled once for
+// all programs. Read next: kernel/tail.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/pack.hpp>
@@ -27,7 +27,7 @@ inline void pack_words(std::byte* to, const std::byte* from, std::int64_t stride
   for (std::int64_t i = 0; i < count; ++i, word += stride) packed[i] = *word;
 }
 
-/// `count` elements, each `stride` elements from the last, side by side.
+/// Copies `count` elements, each `stride` elements after the last, side by side.
 void pack_elements(std::byte* to, const std::byte* from, std::int64_t stride, std::int64_t count, int size);
 
 /// The buffer of the operands that a stage packs, and how many elements of each fit.

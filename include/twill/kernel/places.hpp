@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The places of the smallest elements of rows, in order. Elements become integers whose order is theirs
+// Places of the smallest elements of rows, in order. Elements become integers with the same order
 // (kernel/gpu/order_key.hpp), so one sort of (integer, place) serves every type; places differ, so equal elements keep
-// their order whatever the algorithm. For GPUs: kernel/gpu/row_orders.hpp.
+// their order under any algorithm. Read next: kernel/gpu/row_orders.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>

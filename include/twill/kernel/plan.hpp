@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the loops of a program are laid out, decided at compile time. A program with reductions runs one loop over the row
-// for each stage; a value belongs to the first stage in which it can be known, is needed in some stages, and between two of
-// them is either kept in a scratch row or computed again, whichever is cheaper. Column programs have a single stage.
-// Read next: kernel/body.hpp.
+// Loop plans of programs, made at compile time. A program with reductions runs one loop over the row for each stage; a
+// value belongs to the first stage in which it can be known, is needed in some stages, and between two of them is
+// either kept in a scratch row or computed again, whichever is cheaper. Column programs have a single stage. Read next:
+// kernel/body.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -17,7 +17,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// What the plan says about one line.
+/// The plan of one line.
 struct LinePlan {
   int level = 0;    ///< varying: the first stage that can compute it; uniform: the stage before which it is known
   int home = -1;    ///< the first stage that needs it
@@ -32,7 +32,7 @@ struct LinePlan {
   [[nodiscard]] constexpr bool kept_in(int stage) const { return scratch >= 0 && home == stage; }
 };
 
-/// What the plan says about a program as a whole.
+/// The plan of a program as a whole.
 struct PlanTotals {
   int stages = 1;
   int scratch_rows = 0;
@@ -51,7 +51,7 @@ namespace detail {
 
 inline constexpr int max_stages = 16;
 inline constexpr int worth_keeping =
-    8; ///< additions: dearer values are kept in a scratch row rather than computed again
+    8; ///< additions: more expensive values are kept in a scratch row rather than computed again
 
 [[nodiscard]] constexpr int cost_of(Primitive primitive) {
   using enum Primitive;
@@ -141,7 +141,7 @@ constexpr int assign_levels(const Line* lines, LinePlan* plan, int count) {
   return stages;
 }
 
-/// Marks what each stage computes; with `keep`, values that have a scratch row are read from it after their home stage.
+/// Marks the values that each stage computes; with `keep`, later stages read those with a scratch row from it.
 constexpr void mark_needs(const Line* lines, LinePlan* plan, int count, int stages, KernelShape shape, bool keep) {
   for (int i = 0; i < count; ++i) plan[i].computed = plan[i].loaded = 0;
   for (int stage = stages - 1; stage >= 0; --stage) {
@@ -150,8 +150,8 @@ constexpr void mark_needs(const Line* lines, LinePlan* plan, int count, int stag
       const Line& line = lines[i];
       LinePlan& own = plan[i];
       bool wanted = (own.computed & bit) != 0;
-      // stores happen in the last stage, so that an output may lie where an input lies
-      // and without reductions, what is uniform is still stored all along the row
+      // stores happen in the last stage, so that an output may share memory with an input; without reductions, a
+      // uniform value is still stored all along the row
       if (line.kind == LineKind::output)
         wanted = !line.column && (!line.uniform || shape != KernelShape::row) && stage == stages - 1;
       if (line.kind == LineKind::reduce) wanted = own.level - 1 == stage;
@@ -174,7 +174,7 @@ constexpr void mark_needs(const Line* lines, LinePlan* plan, int count, int stag
 
 } // namespace detail
 
-/// Lays out the loops of a program's lines, each of which has a plan in `own`.
+/// Plans the loops of a program's lines, each of which has a plan in `own`.
 constexpr PlanTotals make_plan(const Line* lines, LinePlan* own, int count, KernelShape shape) {
   PlanTotals plan{};
   plan.element_bytes = detail::element_bytes(lines, count);

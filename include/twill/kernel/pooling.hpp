@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling over windows of images that lie channels-last, on host devices. Averages and their gradient; of maxima, the pick of
-// what stands where a window is largest, and its transpose, which find the place again instead of storing it. Every thread
-// has images of its own, so sums have one order. Read next: kernel/gpu/pooling.hpp, ops/pooling.hpp.
+// Pooling over windows of channels-last images on host devices: averages and their gradient; for maxima, picks at the
+// largest element of a window and their transpose, which find that element again instead of storing its place. Every
+// thread has images of its own, so sums have one order. Read next: kernel/gpu/pooling.hpp, ops/pooling.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -23,14 +23,14 @@ namespace twill { inline namespace v0 { namespace kernel {
 enum class PoolingPart : std::uint8_t {
   average,          ///< out from in: the sum of a window over a divisor
   average_gradient, ///< in from out: each element's share of all windows that hold it
-  pick,             ///< out from in: what stands in `in` where `key` is largest in a window
+  pick,             ///< out from in: the value of `in` where `key` is largest in a window
   scatter,          ///< in from out: the sum over the windows in which `key` is largest here
 };
 
 /// How a window divides its sum, and where windows begin.
 enum class PoolingMode : std::uint8_t {
   padded,   ///< by the elements of the window within the padded image, as with `count_include_pad`
-  inside,   ///< by those within the image
+  inside,   ///< by its elements within the image
   fixed,    ///< by a number
   adaptive, ///< windows follow from the extents alone: output i covers [floor(i n / m), ceil((i + 1) n / m))
 };
@@ -48,7 +48,7 @@ struct PoolingShape {
   PoolingMode mode = PoolingMode::padded;
   std::int64_t divisor = 1;
 
-  /// The positions of a window along an axis that lie inside the image, `step` apart, and how many there are with padding.
+  /// Positions of a window along an axis that are inside the image, `step` apart, and how many there are with padding.
   struct Range {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -74,7 +74,7 @@ struct PoolingShape {
     if (mode == PoolingMode::padded) return rows.with_padding * columns.with_padding;
     return (rows.end - rows.begin) * (columns.end - columns.begin);
   }
-  /// The outputs, from the first to the last, among whose windows are all that hold a position of the image.
+  /// The range of outputs whose windows hold a position of the image.
   struct Readers {
     std::int64_t first = 0;
     std::int64_t last = 0;
@@ -91,7 +91,7 @@ struct PoolingShape {
   [[nodiscard]] constexpr std::int64_t out_elements() const { return batch * output[0] * output[1] * channels; }
 };
 
-/// A part of pooling and where its tensors lie; the part says which of `in` and `out` is written.
+/// A part of pooling and its tensors; the part says which of `in` and `out` is written.
 template <class T> struct Pooling {
   PoolingPart part = PoolingPart::average;
   PoolingShape shape{};
@@ -100,7 +100,7 @@ template <class T> struct Pooling {
   T* out = nullptr;
 };
 
-/// Whether x takes the place of the largest so far, as PyTorch has it: the first of equals, the last NaN.
+/// Whether x replaces the largest value so far, in PyTorch's order: the first of equals, the last NaN.
 template <class T> [[nodiscard]] constexpr bool is_larger(T x, T largest) { return x > largest || x != x; }
 
 }}} // namespace twill::v0::kernel
@@ -143,7 +143,7 @@ template <class T> struct PoolingWindow {
     });
   }
 
-  /// For each channel what is largest in the window, as `key` has it.
+  /// Finds the largest `key` of the window for each channel.
   void find_largest() const {
     C largest[channel_run];
     std::fill_n(largest, channel_run, -std::numeric_limits<C>::infinity());
@@ -156,9 +156,9 @@ template <class T> struct PoolingWindow {
     for (std::int64_t c = 0; c < count; ++c) p.out[pixel + c] = static_cast<T>(largest[c]);
   }
 
-  /// Calls f(channel, element) with where in `key` the window is largest.
+  /// Calls f(channel, element) with the element of `key` that is largest in the window.
   template <class F> void find(const F& f) const {
-    using Number = std::conditional_t<sizeof(C) == 8, std::int64_t, std::int32_t>; // as wide as what is compared
+    using Number = std::conditional_t<sizeof(C) == 8, std::int64_t, std::int32_t>; // as wide as the compared type
     C largest[channel_run];
     Number places[channel_run] = {};
     Number number = 0;
@@ -178,7 +178,7 @@ template <class T> struct PoolingWindow {
   }
 };
 
-/// All windows of one image. `sums` has room for a whole image where `in` is written, and is `in` where it computes so.
+/// All windows of one image. `sums` has room for an image where `in` is written, and is `in` if sums have its type.
 template <class T> void pool_image(const Pooling<T>& p, std::int64_t number, compute_t<T>* sums) {
   const PoolingShape& s = p.shape;
   const std::int64_t image = number * s.input[0] * s.input[1] * s.channels;
@@ -213,7 +213,7 @@ template <class T> void pool_image(const Pooling<T>& p, std::int64_t number, com
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Computes one part of pooling. On other kinds of team an overload of theirs does. Call it unqualified.
+/// Computes one part of pooling. Other kinds of team overload it. Call it unqualified.
 template <class T> void run_pooling(const Team& team, const Pooling<T>& pooling) {
   const PoolingShape& s = pooling.shape;
   if (s.in_elements() == 0) return;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The closed list of scalar primitives. Expressions, graphs and fused programs all speak of a primitive by its enumerator;
-// what it computes stands in kernel/apply.hpp, its derivative in graph/derivatives.hpp. Everything elementwise that a
-// user can write is a composition of these, so it fuses by itself. Read next: kernel/program.hpp.
+// Scalar primitives, a closed list. Expressions, graphs and fused programs name a primitive by its enumerator;
+// kernel/apply.hpp defines its value, graph/derivatives.hpp its derivative. All elementwise functions that a user can
+// write are compositions of primitives, so they fuse without further code. Read next: kernel/program.hpp.
 
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// What an elementwise line computes.
+/// The operation of an elementwise line.
 enum class Primitive : std::uint8_t {
   // one operand, arithmetic
   negate,
@@ -103,15 +103,15 @@ enum class Primitive : std::uint8_t {
   random_integer,
 };
 
-/// How many there are.
+/// The number of primitives.
 inline constexpr int primitive_count = static_cast<int>(Primitive::random_integer) + 1;
 
-/// What a primitive is about, which decides the element types that it takes and gives: numbers as they are (arithmetic,
-/// where booleans have a meaning only now and then), real numbers, what leaves integers alone, truth values from any type or
-/// from truth values, integers with or without booleans.
+/// The family of a primitive, which decides the element types that it takes and gives: numbers of any type (arithmetic,
+/// where booleans are allowed only for some), real numbers, rounding (which leaves integers unchanged), truth values
+/// from any type or from truth values, integers with or without booleans.
 enum class Family : std::uint8_t { arithmetic, floating, rounding, comparison, logical, bitwise, integer };
 
-/// How a primitive is called in prints, how many operands it takes, and of which types.
+/// A primitive's name in prints, number of operands, and types.
 struct PrimitiveInfo {
   std::string_view name{};           ///< in prints
   int arity = 0;                     ///< operands
@@ -151,7 +151,7 @@ inline constexpr PrimitiveGroup primitive_groups[] = {
     {4, integer, "random_integer"},
 };
 
-// Outside of the function: there every call of a constant evaluation would build the table anew.
+// Outside the function: inside, every call of a constant evaluation would build the table anew.
 inline constexpr auto primitive_table = [] {
   std::array<PrimitiveInfo, primitive_count> table{};
   std::size_t size = 0;
@@ -170,7 +170,7 @@ inline constexpr auto primitive_table = [] {
 static_assert(primitive_table.back().name == "random_integer");
 } // namespace detail::families
 
-/// What is known of a primitive.
+/// The properties of a primitive.
 [[nodiscard]] constexpr PrimitiveInfo info(Primitive primitive) {
   return detail::families::primitive_table.data()[static_cast<std::size_t>(primitive)];
 }

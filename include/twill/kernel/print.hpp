@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fused program as text, one line for each of its lines, for dumps and messages. Used where strings may cost something;
-// kernels do not include it.
+// Printed form of fused programs, one line of text for each line, for dumps and messages. Used where strings are
+// affordable; kernels do not include it. Read next: kernel/program.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -17,14 +17,14 @@ namespace twill { inline namespace v0 { namespace kernel {
 
 namespace detail {
 
-/// What a line does, without its operands' numbers and its type.
+/// The operation of a line, without its operands' numbers and its type.
 [[nodiscard]] std::string verb(const Line& line);
 
 [[nodiscard]] std::string line_text(int number, const Line& line);
 
 } // namespace detail
 
-/// "%2 = multiply %0 %1 : float32" and the like, one line each, after a heading with the kernel shape.
+/// Lines of the form "%2 = multiply %0 %1 : float32" after a heading with the kernel shape.
 template <class... Lines> [[nodiscard]] std::string to_string(Program<Lines...> program) {
   const auto summary = describe(program);
   std::string text = join_text({name(summary.shape), " kernel: ", summary.leaves, " leaves, ", summary.steps,

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix product of host devices: picks the small product or a library by what was measured for that class of
-// shape. Element types that BLAS does not know are summed in float (16-bit types) or in their own type (integers). Libraries
-// pack operands into memory of their own, of which oneDNN and BLAS take care: where it is missing, another way is taken.
+// Matrix products of host devices: the small product or a library, chosen by measurements for that class of shape.
+// Element types that BLAS does not have are summed in float (16-bit types) or in their own type (integers). Libraries
+// pack operands into memory of their own, which oneDNN and BLAS manage; where it is missing, another way is taken.
 // Read next: kernel/product_choice.hpp, kernel/small_product.hpp, device/cpu/gemm.hpp.
 
 #include <twill/core/config.hpp>
@@ -22,8 +22,8 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// C = alpha * op(A) * op(B) + beta * C, where op transposes or not; op(A) is m x k, op(B) is k x n, row-major with `ld`
-/// elements from row to row. C is not read when beta is 0.
+/// C = alpha * op(A) * op(B) + beta * C, where op transposes or not; op(A) is m x k, op(B) is k x n, row-major with
+/// `ld` elements from row to row. C is not read when beta is 0.
 template <Scalar T, class Team>
 void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
              compute_t<T> alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, compute_t<T> beta, T* c,

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which matrix product computes which shape: twill's small product or a library. The rules were read off a grid of 1,446
-// shapes (bench/kernel/product_grid.cpp; table and numbers in bench/results/latest/product_grid.md): in one thread, float32,
-// AVX-512. Over that grid the choice takes 2% (transposed right side: 5%) longer than the fastest of all on average, and as
-// long in the median. For squares of 48 and more oneDNN 2.6 is 1.3 to 2.1 times as fast as OpenBLAS 0.3.21; below, calling
-// a library costs more than the small product. Narrower vectors scale the limits down.
+// Choice of the matrix product for a shape: twill's small product or a library. The rules come from a grid of 1,446
+// shapes (bench/kernel/product_grid.cpp; numbers in bench/results/latest/product_grid.md): in one thread, float32,
+// AVX-512. Over it the choice takes 2% (transposed right side: 5%) longer than the fastest of all on average, and as
+// long in the median. For squares of 48 and more oneDNN 2.6 is 1.3 to 2.1 times as fast as OpenBLAS 0.3.21; below, a
+// library call costs more than the small product. Narrower vectors lower the limits. Read next: kernel/product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/onednn.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks of matrix products over strided memory, and what follows each of them. A program that follows (bias, activation)
-// runs in place on the rows that were just computed, in the thread that computed them and while its cache holds them. The
-// team shares out whole products when there are enough of them, else the rows of each. Read next: kernel/product.hpp.
+// Stacks of matrix products over strided memory, each with a program that follows it (bias, activation). The program
+// runs in place on the rows just computed, in the same thread and while its cache holds them. The team shares out whole
+// products when there are enough of them, otherwise the rows of each. Read next: kernel/product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -22,7 +22,7 @@ namespace twill { inline namespace v0 { namespace kernel {
 
 using BatchStrides = std::array<std::int64_t, max_rank>;
 
-/// Equally large matrices; the first one's element (i, j) lies at `data[i * row_stride + j * column_stride]`.
+/// Matrices of equal size; element (i, j) of the first is `data[i * row_stride + j * column_stride]`.
 template <class T> struct MatrixStack {
   const T* data = nullptr;
   std::int64_t row_stride = 0;
@@ -58,14 +58,14 @@ struct Following {
   void (*run)(const AnyTeam& team, const Grid& grid, const Operand* operands) = nullptr;
   const FollowingOperand* operands = nullptr;
   int count = 0;
-  bool is_one_dimension = false; ///< a panel is rows * columns elements, one behind the other
+  bool is_one_dimension = false; ///< a panel is rows * columns elements, one after the other
 };
 
 inline constexpr int max_following_operands = 24;
 
 inline namespace TWILL_ISA {
 
-/// How a matrix lies: row-major or, transposed, column-major, with so many elements from one row or column to the next.
+/// Memory order of a matrix: row-major or, transposed, column-major, with the distance between rows or columns.
 struct MatrixLayout {
   bool is_dense = false;
   bool is_transposed = false;
@@ -77,7 +77,7 @@ template <class T>
   const auto leading = [](std::int64_t major, std::int64_t extent, std::int64_t minor_extent) {
     return std::max<std::int64_t>(extent == 1 ? 0 : major, std::max<std::int64_t>(minor_extent, 1));
   };
-  const bool is_column = columns == 1 && rows > 1; // rather a row of its own than many rows of one element
+  const bool is_column = columns == 1 && rows > 1; // a row of its own rather than many rows of one element
   if (!(is_column && matrix.row_stride == 1) && (matrix.column_stride == 1 || columns == 1) &&
       (matrix.row_stride >= columns || rows == 1))
     return {true, false, leading(matrix.row_stride, rows, columns)};
@@ -86,7 +86,7 @@ template <class T>
   return {};
 }
 
-/// A row-major copy of a matrix that lies otherwise.
+/// A row-major copy of a matrix of another order.
 template <class T>
 [[nodiscard]] std::vector<T> packed(const MatrixStack<T>& matrix, std::int64_t rows, std::int64_t columns) {
   std::vector<T> copy(static_cast<std::size_t>(rows * columns));
@@ -123,13 +123,13 @@ void product_of_stack(const AnyTeam& team, const ProductStack<T>& stack, const T
                      std::max(stack.c_row_stride, std::max<std::int64_t>(stack.n, 1)));
 }
 
-/// Runs what follows on rows [first, first + rows) of one product.
+/// Runs the following program on rows [first, first + rows) of one product.
 void follow(const AnyTeam& team, const Following& following, std::int64_t columns, std::int64_t first,
             std::int64_t rows, const BatchStrides& index, int batch_rank);
 
-/// How many rows are computed before what follows them runs: as many as half of the second-level cache holds (4096 x 128 by
-/// 128 x 512 with bias and relu takes 0.84 of three statements' time so, 0.86 with all rows at once), and all of them when
-/// the product is so deep that what follows does not count.
+/// How many rows are computed before the program that follows runs on them: as many as half of the second-level cache
+/// holds (4096 x 128 by 128 x 512 with bias and relu then takes 0.84 of three statements' time, 0.86 with all rows at
+/// once), and all of them when the product is so deep that the time of the program does not count.
 [[nodiscard]] constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t columns, std::int64_t depth,
                                                 std::int64_t element_bytes) {
   constexpr std::int64_t cache_bytes = 512 * 1024;
@@ -138,7 +138,7 @@ void follow(const AnyTeam& team, const Following& following, std::int64_t column
   return std::max<std::int64_t>(64, cache_bytes / (columns * element_bytes) / 16 * 16);
 }
 
-/// Computes all products, and what follows each.
+/// Computes all products, and runs the program that follows each.
 template <class T> void run_products(const AnyTeam& team, const ProductStack<T>& stack, const Following& following) {
   const std::int64_t count = stack.batch.elements();
   if (count == 0 || stack.m == 0 || stack.n == 0) return;

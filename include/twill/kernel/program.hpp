@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fused program: a straight-line list of small named lines, as a type. It is the key of a kernel, so two equal pieces of
-// different networks share one. Lines are numbered from 0; each defines a value that later lines name by its number. Types,
-// steps and kinds of leaf are in the type; extents, strides, addresses and constants are operands. Both the lazy
-// expressions and the graph compiler end here. Read next: kernel/run.hpp.
+// Fused programs: a straight-line list of small named lines, as a type. The type is the key of a kernel, so two equal
+// pieces of different networks share one. Lines are numbered from 0; each defines a value that later lines name by its
+// number. Types, steps and kinds of leaf are in the type; extents, strides, addresses and constants are operands. Lazy
+// expressions and the graph compiler both produce programs. Read next: kernel/run.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
@@ -21,15 +21,15 @@ enum class Access : std::uint8_t { contiguous, uniform, strided };
 /// A leaf that reads memory. Takes an operand.
 template <Scalar T, Access A> struct In {};
 
-/// A leaf whose value stands in the operand itself. Takes an operand.
+/// A leaf whose value is in the operand itself. Takes an operand.
 template <Scalar T> struct Immediate {};
 
-/// A leaf that knows where it is: the int64 `base + sum over d of index[d] * strides[d]`. Takes an operand.
+/// A leaf that gives its position: the int64 `base + sum over d of index[d] * strides[d]`. Takes an operand.
 struct Iota {};
 
-/// A leaf that reads where an int64 line says: the element `value(Argument) + sum over d of index[d] * strides[d]` elements
-/// behind `data`. A is the movement of the strides alone. Takes an operand. Whoever computes the argument answers for the
-/// addresses; an output must not lie over what is gathered, nor over what the argument is computed from.
+/// A leaf that reads where an int64 line says: the element `value(Argument) + sum over d of index[d] * strides[d]`
+/// after `data`. A is the movement of the strides alone. Takes an operand. The argument's author is responsible for the
+/// addresses; an output must not overlap the gathered elements, nor the sources of the argument.
 template <Scalar T, int Argument, Access A = Access::uniform> struct Gather {};
 
 /// One primitive applied to earlier values of one common type (`where`: bool, T, T; the random draws: four int64).
@@ -44,13 +44,13 @@ template <Reduction R, int Argument> struct Reduce {};
 /// Combines a value over the first dimension of the grid (down the columns); only `Out` may use the result.
 template <Reduction R, int Argument> struct ReduceColumns {};
 
-/// Stores an earlier value, which has to be of type T. Takes an operand: stride 0 along the dimension that was reduced.
+/// Stores an earlier value, which has to be of type T. Takes an operand: stride 0 along the reduced dimension.
 template <Scalar T, int Argument> struct Out {};
 
 /// The whole program; `Out` lines come last.
 template <class... Lines> struct Program {};
 
-/// What a leaf or an output is bound to, in the order of the lines that take operands.
+/// The binding of a leaf or an output, in the order of the lines that take operands.
 struct Operand {
   void* data = nullptr;                         ///< In, Gather, Out: the element at index 0 of the grid
   std::uint64_t bits = 0;                       ///< Immediate: the value's bit pattern, low bytes first; Iota: the base

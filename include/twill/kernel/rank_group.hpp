@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program that is one of several sees of the others: a group of ranks along a named axis, which carries out calls on
-// runs of bytes that all ranks make in the same order. Programs are compiled for an axis of so many ranks and meet a group
-// when they run; who the others are, threads, processes or GPUs, is told by parallel/group/rank_group.hpp. Read next:
-// ops/collective.hpp, the operations that call a group.
+// Group of ranks along a named axis, as one rank's program sees it: it carries out calls on runs of bytes that all
+// ranks make in the same order. Programs are compiled for an axis with a number of ranks and meet a group when they
+// run; parallel/group/rank_group.hpp implements groups of threads, processes or GPUs. Read next: ops/collective.hpp,
+// the operations that call a group.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -21,22 +21,22 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// The name of an axis of ranks, at most 16 characters, and how many ranks it has, as integers: they stand among the
-/// attributes of operations.
+/// The name of an axis of ranks, at most 16 characters, and its number of ranks, as integers: they are attributes of
+/// operations.
 struct AxisId {
   std::int64_t low = 0;  ///< characters 0 to 7
   std::int64_t high = 0; ///< the others
   std::int64_t size = 0; ///< ranks; 0: no axis
 
   constexpr AxisId() = default;
-  /// As it stands among attributes.
+  /// From its form among attributes.
   constexpr AxisId(std::int64_t first, std::int64_t second, std::int64_t ranks)
       : low{first}, high{second}, size{ranks} {}
   /// requires: a name of at most 16 characters of ASCII
   constexpr AxisId(std::string_view name, std::int64_t ranks)
       : low{packed(name, 0)}, high{packed(name, 8)}, size{ranks} {}
 
-  /// Character i of 16; those behind the name are zero.
+  /// Character i of 16; those after the name are zero.
   [[nodiscard]] constexpr char character(int i) const {
     return static_cast<char>((i < 8 ? low : high) >> (8 * (i % 8)) & 0x7f);
   }
@@ -55,7 +55,7 @@ private:
   }
 };
 
-/// What all ranks do together.
+/// A call that all ranks make together.
 enum class Collective : std::uint8_t {
   none,
   all_reduce,     ///< the reduction of all sources, everywhere
@@ -65,12 +65,12 @@ enum class Collective : std::uint8_t {
 
 /// One call, on memory of the rank's device. Counts are of elements.
 struct GroupCall {
-  Collective collective = Collective::none; ///< what is done
+  Collective collective = Collective::none; ///< the kind of call
   Reduction reduction = Reduction::sum;     ///< where something is reduced
   DType dtype = DType::float32;             ///< of source and target
   const void* source = nullptr;             ///< what this rank gives
   std::int64_t source_count = 0;            ///< of one rank
-  void* target = nullptr;                   ///< where this rank gets the result
+  void* target = nullptr;                   ///< where this rank receives the result
   std::int64_t target_count = 0;            ///< of one rank
 };
 
@@ -83,11 +83,11 @@ public:
   RankGroup& operator=(const RankGroup&) = delete;
   virtual ~RankGroup() = default;
 
-  /// Along which the ranks stand.
+  /// The axis along which the ranks are numbered.
   [[nodiscard]] const AxisId& axis() const { return axis_; }
-  /// The number of this rank along it.
+  /// The number of this rank along the axis.
   [[nodiscard]] virtual int rank() const = 0;
-  /// In the order of the device's stream; the memory may be used again by what is given to the device afterwards.
+  /// Runs a call in the order of the device's stream; work given to the device afterwards may use the memory again.
   /// throws: when a rank failed, is missing, or made another call
   virtual void run(const GroupCall& call) = 0;
   /// Tells the other ranks that this one cannot go on.
@@ -106,7 +106,7 @@ public:
   void add(std::shared_ptr<RankGroup> group);
   /// The group along the axis of this name; null where there is none.
   [[nodiscard]] RankGroup* find(const AxisId& axis) const;
-  /// In the order in which they were added.
+  /// All groups, in the order in which they were added.
   [[nodiscard]] const std::vector<std::shared_ptr<RankGroup>>& all() const { return groups_; }
 
   /// Tells the other ranks of all groups that this one cannot go on.

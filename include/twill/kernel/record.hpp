@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch would do, written down instead of done. A device without memory runs nothing; while somebody on its thread
-// listens, every program that is launched there leaves a record: its shape, its grid, and how each operand moves.
-// Read next: expr/planned.hpp, which tells users.
+// Records of launches that do not run. A device without memory runs nothing; while a listener exists on its thread,
+// every program that is launched there leaves a record: its shape, its grid, and how each operand moves.
+// Read next: expr/planned.hpp, which reports them to users.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -22,20 +22,20 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// An operand of a launch that lies in memory.
+/// An operand of a launch that is in memory.
 struct OperandRecord {
   DType dtype = DType::boolean;
   LineKind kind = LineKind::input;
   int passes = 1; ///< stages of the program that touch its elements one by one; 0 when it is read once for a row
   const void* data = nullptr;
   Dims strides{};             ///< in elements, along the grid
-  std::int64_t elements = -1; ///< of a product's operands: how many different ones
+  std::int64_t elements = -1; ///< of a product's operands: the number of different ones
 };
 
 /// One launch.
 struct LaunchRecord {
   KernelShape shape = KernelShape::elementwise;
-  bool is_product = false; ///< a matrix product, and what follows its rows
+  bool is_product = false; ///< a matrix product, and the program that follows its rows
   int lanes = 0;           ///< elements that a host computes together
   int chunk = 0;           ///< elements that a thread of a GPU computes together
   int steps = 0;
@@ -43,10 +43,10 @@ struct LaunchRecord {
   List<OperandRecord> operands{};
 };
 
-/// Where launches of this thread on a device without memory are written down; null: nowhere.
+/// The records of this thread's launches on a device without memory; null: not recorded.
 inline constinit thread_local List<LaunchRecord>* launch_records = nullptr;
 
-/// Listens while it lives.
+/// Records launches while it exists.
 class LaunchListener {
 public:
   explicit LaunchListener(List<LaunchRecord>& records) : before_{std::exchange(launch_records, &records)} {}
@@ -62,7 +62,7 @@ private:
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Writes a launch down. Out of the way of launches: only plans come here.
+/// Records a launch. Kept out of launches' code: only plans call it.
 template <class... Lines> TWILL_COLD void record_launch(Program<Lines...>, const Grid& grid, const Operand* operands) {
   using P = Program<Lines...>;
   LaunchRecord record{};
@@ -88,7 +88,7 @@ template <class... Lines> TWILL_COLD void record_launch(Program<Lines...>, const
   launch_records->push_back(std::move(record));
 }
 
-/// Writes a stack of products down, and the operands of what follows them.
+/// Records a stack of products, and the operands of the program that follows them.
 template <class T> TWILL_COLD void record_products(const ProductStack<T>& stack, const Following& following) {
   const auto of_batch = [&](const BatchStrides& strides) {
     std::int64_t count = 1;
@@ -110,7 +110,7 @@ template <class T> TWILL_COLD void record_products(const ProductStack<T>& stack,
   add(dtype_of<T>, LineKind::output, stack.c, stack.batch.elements() * stack.m * stack.n);
   for (int o = 0; o < following.count; ++o) {
     const FollowingOperand& operand = following.operands[o];
-    if (operand.element_bytes == 0 || operand.panel.data == stack.c) continue; // numbers, and what the product left
+    if (operand.element_bytes == 0 || operand.panel.data == stack.c) continue; // numbers, and the product's result
     std::int64_t elements =
         of_batch(operand.batch) * (operand.row_stride != 0 || following.is_one_dimension ? stack.m : 1);
     if (operand.panel.strides[following.is_one_dimension ? 0 : 1] != 0) elements *= stack.n;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reductions do outside their loops: accumulators and lanes combined, chunks combined as a balanced tree, sums of
-// columns kept in memory. Written over the kind of reduction and the types alone, so all programs share them.
+// Parts of reductions outside their loops: accumulators and lanes combined, chunks combined as a balanced tree, sums of
+// columns kept in memory. They depend on the kind of reduction and the types alone, so all programs share them.
 // Read next: kernel/stage.hpp.
 
 #include <twill/kernel/apply_pack.hpp>
@@ -25,12 +25,12 @@ template <class V> TWILL_INLINE void write(std::byte* to, const V& value) {
   std::memcpy(to, static_cast<const void*>(&value), sizeof(V));
 }
 
-/// The scalar of a vector's lanes.
+/// The scalar type of a vector's lanes.
 template <class V> struct LaneOf { using type = bool; };
 template <class T, int N> struct LaneOf<Pack<T, N>> { using type = T; };
 template <class V> using lane_t = typename LaneOf<V>::type;
 
-/// How a column's sums are kept: bytes for truth values.
+/// The type in which a column's sums are kept: bytes for truth values.
 template <class T> using kept_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
 template <Reduction R, class V, int Count>
@@ -63,7 +63,7 @@ template <Reduction R, class T>
     row[j] = static_cast<kept_t<T>>(kernel::combine<R>(static_cast<T>(row[j]), static_cast<T>(other[j])));
 }
 
-/// One pack of columns added to the sums, or made the sums.
+/// Adds one pack of columns to the sums, or makes it the sums.
 template <Reduction R, class V> TWILL_INLINE void merge_sums(std::byte* sums, std::int64_t column, bool add, V mine) {
   auto* row = reinterpret_cast<kept_t<lane_t<V>>*>(sums) + column;
   if constexpr (is_mask<V>) {
@@ -79,7 +79,7 @@ template <Reduction R, class V> TWILL_INLINE void merge_sums(std::byte* sums, st
   }
 }
 
-/// Stores what a row shares, `count` times along it.
+/// Stores a value that a row shares, `count` times along it.
 template <class T>
 [[gnu::noinline]] void store_shared(const std::byte* slot, std::int64_t at, std::int64_t stride, std::int64_t count) {
   T* to = reinterpret_cast<T*>(at);

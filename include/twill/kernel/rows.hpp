@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise and row programs. Each row runs the program's stages in order; what a stage reduces is known to the next. Rows
-// longer than a chunk are reduced chunk by chunk and the chunks' results combined as a balanced tree, so neither the error
-// nor the bits depend on how many threads took part. Compiled once for all programs. Read next: kernel/run.hpp.
+// Elementwise and row programs. Each row runs the program's stages in order; a stage knows the reductions of earlier
+// ones. Rows longer than a chunk are reduced chunk by chunk, and the results combined as a balanced tree, so neither
+// the error nor the bits depend on the number of threads. Compiled once for all programs. Read next: kernel/run.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/any_team.hpp>
@@ -24,7 +24,7 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 namespace vector_detail {
 inline constexpr std::int64_t chunk_elements = 16384; ///< of a row that is reduced piece by piece
 inline constexpr std::int64_t max_shared_bytes = std::int64_t{max_lines} * shared_slot_bytes;
-inline constexpr std::int64_t block_elements = 512;   ///< of rows that are run as if they were one
+inline constexpr std::int64_t block_elements = 512;   ///< of rows that are run like one
 inline constexpr std::int64_t repeated_bytes = 16384; ///< of the operands that all rows of such a block share
 } // namespace vector_detail
 
@@ -35,23 +35,23 @@ public:
 
   void run(const AnyTeam& team);
 
-  /// Takes what each rank will need in a run, in which long rows that the team shares lie with the caller.
+  /// Reserves the memory that each rank will need in a run; the caller holds that of long rows that the team shares.
   void reserve(const AnyTeam& team) const;
 
 private:
   [[nodiscard]] bool is_shared_by(const AnyTeam& team) const;
   /// Whether each thread has rows of its own, where the team shares the work.
   [[nodiscard]] bool shares_rows(const AnyTeam& team) const;
-  /// Of a long row.
+  /// The number of chunks of a long row.
   [[nodiscard]] std::int64_t chunks() const;
 
   void some_rows(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) const;
 
-  /// Rows that do not fill packs but lie one behind another are run in blocks, each as one long row; what all rows share is
-  /// repeated in a buffer. Returns whether the operands allow it.
+  /// Runs rows that do not fill packs but follow one another in memory in blocks, each like one long row; shared
+  /// operands are repeated in a buffer. Returns whether the operands allow it.
   [[nodiscard]] bool rows_as_one(std::int64_t first, std::int64_t last) const;
 
-  /// Streams only what is aligned for it.
+  /// Streams only aligned outputs.
   void align(Cursor& at) const;
 
   struct Working {
@@ -67,7 +67,7 @@ private:
   /// One row in chunks, which the team shares.
   void long_row(const Cursor& row, const AnyTeam& team) const;
 
-  /// Stores the values that a row shares: once where the output has no stride along the row, else all along it.
+  /// Stores the values that a row shares: once where the output has no stride along the row, otherwise all along it.
   void finish_row(const Cursor& at, std::byte* shared) const;
 
   const ProgramTable& program_;
@@ -77,13 +77,13 @@ private:
   RowWalk walk_;
   Cursor start_;
   bool streams_ = false;
-  bool packs_ = false; ///< some operand has gaps that its program does not know of
+  bool packs_ = false; ///< some operand has gaps unknown to its program
 };
 
 namespace vector_detail {
 
-/// An elementwise program on a single row that does not fill a pack, in one look at each operand: for kernels of this size
-/// nothing but overhead counts. Returns whether the operands allow it.
+/// An elementwise program on a single row that does not fill a pack, with one look at each operand: for kernels of this
+/// size only overhead counts. Returns whether the operands allow it.
 bool run_short_row(const ProgramTable& program, std::int64_t n, const Operand* bound);
 
 } // namespace vector_detail

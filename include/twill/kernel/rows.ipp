@@ -16,7 +16,7 @@ TWILL_BODY RowKernel::RowKernel(const ProgramTable& program, const Grid& grid, c
   const std::size_t last = grid.rank == 0 ? 0 : static_cast<std::size_t>(grid.rank - 1);
   const bool is_single = n_ == 1 || grid.rank == 0;
   const std::int64_t elements = n_ * walk_.count();
-  // without branches in the common case: for a small kernel, this is what takes time
+  // without branches in the common case: for a small kernel, these take most of the time
   for (int o = 0; o < program.operands; ++o) {
     const OperandInfo& info = program.operand[o];
     const bool in_memory = info.role <= OperandInfo::Role::gather;
@@ -72,7 +72,7 @@ TWILL_COLD TWILL_BODY void RowKernel::reserve(const AnyTeam& team) const {
       if (mine.begin < mine.end) Scratch::reserve(bytes);
     });
   } else {
-    team.parallel([](int, int) {}); // which starts its threads
+    team.parallel([](int, int) {}); // this starts its threads
     Scratch::reserve(bytes);
   }
 }
@@ -187,7 +187,7 @@ TWILL_BODY RowKernel::Working RowKernel::scratch_rows(std::int64_t chunks) const
 }
 
 TWILL_BODY void RowKernel::short_row(const Cursor& at, std::byte* shared, ScratchRows scratch) const {
-  // only whole packs fit, and a second pass over what is in the cache beats a first touch of the output
+  // only whole packs fit, and a second pass over cached values beats a first touch of the output
   const int output = program_.scratch_output;
   if (output >= 0 && at.mode[output] == StoreMode::plain && (n_ & (program_.lanes - 1)) == 0)
     scratch.first = reinterpret_cast<std::byte*>(at.at[output]);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a fused program over a grid on the threads of a team. The program's shape decides the loops: elementwise and row
-// programs (reductions over the last dimension, performed in order) share theirs, column programs (reductions over the
-// first dimension) have their own. Callers that can merge dimensions first (kernel/coalesce.hpp) get longer inner loops.
+// Execution of a fused program over a grid on the threads of a team. Elementwise and row programs (reductions over the
+// last dimension, in order) share their loops, column programs (reductions over the first) have their own. Callers that
+// merge dimensions first (kernel/coalesce.hpp) get longer inner loops. Read next: kernel/rows.hpp.
 
 #include <twill/kernel/any_team.hpp>
 #include <twill/kernel/columns.hpp>
@@ -14,7 +14,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Runs a program that was tabulated, on the threads of a team.
+/// Runs a tabulated program on the threads of a team.
 inline void run_table(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* operands) {
   if (program.columns != nullptr)
     run_columns(program, team, grid, operands);
@@ -23,7 +23,7 @@ inline void run_table(const ProgramTable& program, const AnyTeam& team, const Gr
 }
 
 /// Runs the program at every index of the grid; operands in the order of the lines that take one.
-/// An output may lie exactly where an input lies. requires: `team.size()`, `team.parallel(f(rank, size))`
+/// An output may coincide exactly with an input. requires: `team.size()`, `team.parallel(f(rank, size))`
 /// throws: std::bad_alloc when a thread's first long row needs working memory
 template <class... Lines, class Team>
 void run(Program<Lines...>, const Team& team, const Grid& grid, const Operand* operands) {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What random orders and choices are made of: pure functions of a draw and a place, the same on host devices and GPUs. Weights
-// become integers, whose sums do not depend on the order of adding, so that all devices choose alike.
+// Random orders and weighted choices: pure functions of a draw and a place, equal on host devices and GPUs. Weights
+// become integers, whose sums do not depend on the order of addition, so that all devices make equal choices.
 // Read next: expr/sampling.hpp.
 
 #include <twill/core/bits.hpp>
@@ -27,7 +27,7 @@ namespace twill { inline namespace v0 { namespace kernel {
   return i % 2 == 0 ? keys[0] : keys[1];
 }
 
-/// A weight as a share of the greatest of n, in units so small that n of them have 62 bits. What is positive stays so.
+/// A weight as a fraction of the greatest of n, in units so small that n have 62 bits. Positive weights stay positive.
 [[nodiscard]] constexpr std::int64_t scaled_weight(double weight, double greatest, std::int64_t n) {
   if (!(weight > 0)) return 0;
   const int bits = 62 - bits_needed(static_cast<std::uint64_t>(n));
@@ -35,7 +35,7 @@ namespace twill { inline namespace v0 { namespace kernel {
   return share > 0 ? share : 1;
 }
 
-/// The first of n running sums that exceeds a random share of the last.
+/// The first of n running sums that exceeds a random fraction of the last.
 [[nodiscard]] constexpr std::int64_t place_of_share(const std::int64_t* sums, std::int64_t n, std::uint64_t seed,
                                                     std::uint32_t step, std::uint64_t index) {
   const auto share =
@@ -53,8 +53,8 @@ namespace twill { inline namespace v0 { namespace kernel {
   return first;
 }
 
-/// When the exponential clock of a weight rings first (Efraimidis and Spirakis, "Weighted random sampling with a reservoir",
-/// 2006).
+/// The first ring of a weight's exponential clock (Efraimidis and Spirakis, "Weighted random sampling with a
+/// reservoir", 2006).
 [[nodiscard]] constexpr double random_clock(double weight, std::uint64_t seed, std::uint32_t step,
                                             std::uint64_t index) {
   if (!(weight > 0)) return std::numeric_limits<double>::infinity();

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cumulative sums and their like along one axis of row-major memory. A long row is cut into chunks of a fixed size: each is
-// scanned from its own start and then combined with what stands before it, in one order whoever does it, so the bits do not
-// depend on how many threads took part. Down a middle axis, neighbouring columns advance together.
+// Cumulative reductions along one axis of row-major memory. A long row is cut into chunks of a fixed size: each is
+// scanned by itself and combined with the total before it, in one order, so the bits do not depend on the number of
+// threads. Down a middle axis, neighbouring columns advance together. Read next: kernel/gpu/scan.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply.hpp>
@@ -19,7 +19,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// The combination of a reduction, step by step. Those that round do so in float64, as PyTorch's on hosts: the error of a
+/// Step-by-step combination of a reduction. Those that round do so in float64, like PyTorch's on hosts: the error of a
 /// running total grows with its length.
 template <Reduction R> struct Running {
   template <class T>
@@ -80,13 +80,13 @@ public:
   }
 
 private:
-  /// What a chunk adds up to.
+  /// The total of a chunk.
   [[nodiscard]] C total(std::int64_t begin, std::int64_t end) const {
     C running = static_cast<C>(from_[begin]);
     for (std::int64_t i = begin + 1; i < end; ++i) running = Op::combine(running, static_cast<C>(from_[i]));
     return running;
   }
-  /// Scans a chunk that stands behind others; returns all of them together.
+  /// Scans a chunk that follows others; returns the total of all of them.
   C scan(std::int64_t begin, std::int64_t end, bool is_first, C before) const {
     C running = static_cast<C>(from_[begin]);
     C all = is_first ? running : Op::combine(before, running);
@@ -108,13 +108,13 @@ private:
   [[nodiscard]] std::int64_t chunks() const { return (shape_.length + chunk - 1) / chunk; }
 
   template <class Team> TWILL_COLD void reserve_long_row(const Team& team) const {
-    team.parallel([](int, int) {}); // which starts its threads
+    team.parallel([](int, int) {}); // this starts its threads
     Scratch::reserve<C>(chunks());
   }
 
   template <class Team> void long_row(const Team& team, std::int64_t start) const {
     const std::int64_t chunks = this->chunks();
-    C* const before = Scratch::of_thread<C>(chunks); // what the chunks in front of each add up to
+    C* const before = Scratch::of_thread<C>(chunks); // the total of the chunks before each
     const auto end_of = [&](std::int64_t i) { return start + std::min((i + 1) * chunk, shape_.length); };
     team.parallel([&](int rank, int size) {
       const Share mine = share_of(chunks, 1, rank, size);

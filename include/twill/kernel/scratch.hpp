@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Working memory of kernels: one buffer for each thread, which grows to the largest row it has seen and stays, so that a
-// steady step asks no allocator. Those that one thread holds at once have slots of their own. A kernel that finds none stops in
-// the midst of its step, so who changes weights reserves first: kernels then take what they will need and do nothing else.
-// Read next: kernel/rows.hpp, compile/run/reserve.hpp.
+// Working memory of kernels: one buffer for each thread, which grows to the largest row it has seen and stays, so that
+// a steady step asks no allocator. Buffers that one thread holds at the same time have slots of their own. A kernel
+// that finds no memory stops half-way through its step, so code that changes weights reserves first: kernels then take
+// the memory that they will need and do nothing else. Read next: kernel/rows.hpp, compile/run/reserve.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/recent_plans.hpp>
@@ -23,31 +23,31 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-/// For what a thread holds working memory. An outer kernel and one that it calls have different slots.
+/// The use of a thread's working memory. An outer kernel and one that it calls have different slots.
 struct ScratchSlot {
   static constexpr int rows = 0;    ///< of a kernel that calls no other
   static constexpr int parts = 1;   ///< sums of each thread, before they are added
   static constexpr int widened = 2; ///< 16-bit numbers as float
-  static constexpr int packed = 3;  ///< matrices that no library reads as they lie
+  static constexpr int packed = 3;  ///< matrices in an order that no library reads
 };
 
 /// A thread's working memory, aligned to a cache line; a second call of the same slot may move it.
 class Scratch {
 public:
   static constexpr std::size_t alignment = 64;
-  static constexpr std::size_t most_spare_bytes = std::size_t{4} << 20; ///< taken beyond what is asked for
+  static constexpr std::size_t most_spare_bytes = std::size_t{4} << 20; ///< taken beyond the request
 
   template <int Slot = ScratchSlot::rows> [[nodiscard]] static std::byte* of_thread(std::size_t bytes) {
     Scratch& scratch = in<Slot>();
     if (bytes > scratch.capacity_bytes_) scratch.grow(bytes + std::min(bytes / 2, most_spare_bytes));
     return scratch.memory_.get();
   }
-  /// The same for so many elements.
+  /// Working memory for a number of elements.
   template <class T, int Slot = ScratchSlot::rows> [[nodiscard]] static T* of_thread(std::int64_t count) {
     return reinterpret_cast<T*>(of_thread<Slot>(static_cast<std::size_t>(count) * sizeof(T)));
   }
 
-  /// Lets the calling thread have so much, and no more, so that the next call for it cannot fail.
+  /// Gives the calling thread exactly this much, so that the next call for it cannot fail.
   template <int Slot = ScratchSlot::rows> static void reserve(std::size_t bytes) {
     if (Scratch& scratch = in<Slot>(); bytes > scratch.capacity_bytes_) scratch.grow(bytes);
   }
@@ -55,20 +55,20 @@ public:
     reserve<Slot>(static_cast<std::size_t>(count) * sizeof(T));
   }
 
-  /// How many bytes the calling thread has there.
+  /// How many bytes the calling thread has in a slot.
   template <int Slot = ScratchSlot::rows> [[nodiscard]] static std::size_t capacity_of_thread() {
     return in<Slot>().capacity_bytes_;
   }
 
-  /// A number that changes when the calling thread may have less than before: it is another thread, or some thread has lost
-  /// its buffer for want of a larger one or a library's plan to another.
+  /// A number that changes when the calling thread may have less than before: it is another thread, or some thread has
+  /// lost its buffer because there was no larger one, or a library's plan to another.
   [[nodiscard]] static std::uint64_t state_of_thread() {
     static constinit thread_local std::uint32_t number = 0;
     if (number == 0) [[unlikely]]
       number = threads_.fetch_add(1, std::memory_order_relaxed) + 1;
     return std::uint64_t{number} << 32 | losses();
   }
-  /// The same of threads that stay who they are, such as those of devices.
+  /// The state of threads that stay the same, such as those of devices.
   [[nodiscard]] static std::uint64_t state_of_workers();
 
 private:
@@ -93,8 +93,8 @@ private:
   TWILL_EXPORT static inline constinit std::atomic<std::uint32_t> losses_{0};
 };
 
-/// While one lives, programs and operations that a table starts from this thread only take working memory, in each thread of
-/// their team, whose threads start for it if they will be needed.
+/// While one exists, programs and operations that a table starts from this thread only take working memory, in each
+/// thread of their team, whose threads start for it if they will be needed.
 class Reservation {
 public:
   Reservation() : outer_{is_under_way_} { is_under_way_ = true; }

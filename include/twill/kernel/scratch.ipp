@@ -23,7 +23,7 @@ TWILL_COLD TWILL_BODY void Scratch::grow(std::size_t capacity) {
   } catch (const std::bad_alloc&) {
     losses_.fetch_add(1, std::memory_order_relaxed);
 #ifdef __GLIBC__
-    ::malloc_trim(0); // what the C library keeps unused goes back to the system before a request is given up
+    ::malloc_trim(0); // returns memory that the C library keeps unused to the system before a request is given up
 #endif
     memory_.reset(taken(capacity));
   }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products too small for a BLAS library, whose checks and packing cost more than they compute: up to four rows by a
-// pack of columns stay in registers while the inner dimension runs. Where B is transposed the inner dimension itself is the
-// pack, or B is turned in a small buffer first. Read next: kernel/product.hpp, which chooses.
+// Small matrix products, where a BLAS library's checks and packing cost more than the computation: up to four rows by a
+// pack of columns stay in registers while the inner dimension runs. Where B is transposed the inner dimension itself is
+// the pack, or B is first transposed in a small buffer. Read next: kernel/product.hpp, which chooses.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply_pack.hpp>
@@ -17,7 +17,7 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 
 namespace vector_detail {
 
-/// The left factor: element (i, p) lies at `data[i * row + p * column]`.
+/// The left factor: element (i, p) is `data[i * row + p * column]`.
 template <class T> struct Left {
   const T* data;
   std::int64_t row;
@@ -30,14 +30,14 @@ template <class T, int W> TWILL_INLINE void blend_into(T* c, const Pack<T, W>& s
   store(c, value);
 }
 
-/// W elements, each so far from the last.
+/// Loads W elements at a fixed distance from each other.
 template <class T, int W> TWILL_INLINE Pack<T, W> load_apart(const T* from, std::int64_t stride) {
   Pack<T, W> result;
   for (int i = 0; i < W; ++i) result.v[i] = from[i * stride];
   return result;
 }
 
-/// The right factor: element (p, j) lies at `data[p * row + j]`, or where it is turned at `data[p + j * row]`.
+/// The right factor: element (p, j) is `data[p * row + j]`, or `data[p + j * row]` where it is transposed.
 template <class T, bool IsTurned> struct Right {
   const T* data;
   std::int64_t row;
@@ -84,7 +84,7 @@ TWILL_INLINE void column_tile(std::int64_t k, T alpha, const Left<T>& a, Right<T
   }
 }
 
-/// R rows of all columns: several packs at once, pairs, whole packs, then ever narrower ones.
+/// R rows of all columns: several packs at once, pairs, whole packs, then narrower and narrower ones.
 template <int R, int W, class T, bool IsTurned>
 TWILL_INLINE void row_panel(std::int64_t j, std::int64_t n, std::int64_t k, T alpha, const Left<T>& a,
                             const Right<T, IsTurned>& b, T beta, T* c, std::int64_t ldc) {
@@ -142,7 +142,7 @@ void product_of_dots(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, co
 
 inline constexpr std::int64_t turned_elements = 2048; ///< of B, in a buffer on the stack
 
-/// C = alpha * A * B^T + beta * C by way of a buffer in which B is turned, some columns at a time.
+/// C = alpha * A * B^T + beta * C through a buffer in which B is transposed, some columns at a time.
 template <class T>
 [[gnu::noinline]] void turned_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const Left<T>& left,
                                       const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
@@ -165,7 +165,7 @@ template <class T>
   }
 }
 
-/// C = beta * C: what is left where the factors have no elements.
+/// C = beta * C: the product where the factors have no elements.
 template <class T>
 [[gnu::noinline]] void empty_product(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) {
   for (std::int64_t i = 0; i < m; ++i)
@@ -174,8 +174,8 @@ template <class T>
 
 } // namespace vector_detail
 
-/// C = alpha * op(A) * op(B) + beta * C in the calling thread, where op transposes or not; op(A) is m x k, op(B) is k x n,
-/// `ld` the distance between stored rows. C is not read when beta is 0.
+/// C = alpha * op(A) * op(B) + beta * C in the calling thread, where op transposes or not; op(A) is m x k, op(B) is k x
+/// n, `ld` is the distance between stored rows. C is not read when beta is 0.
 template <class T>
 void small_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                    const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {

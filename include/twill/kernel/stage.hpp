@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that are a program's own: one loop over whole packs for each stage, what the row shares at each level, and
-// for column programs a few rows of one pack. Reductions in a light body run in several accumulators, so that the latency of
-// an addition does not bound the loop. `table_of<P>` hands them to the loops around. Read next: kernel/rows.hpp.
+// Functions compiled for each program: one loop over whole packs for each stage, the values that rows share at each
+// level, and for column programs a few rows of one pack. Reductions in a light body run in several accumulators, so
+// that the latency of an addition does not bound the loop. `table_of<P>` points to them. Read next: kernel/rows.hpp.
 
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/count.hpp>
@@ -28,7 +28,7 @@ template <int Operands> struct Local {
   StoreMode mode[Operands > 0 ? Operands : 1];
 };
 
-/// Lines that a predicate chose.
+/// Lines selected by a predicate.
 template <int Count> struct Chosen {
   int size = 0;
   std::array<int, static_cast<std::size_t>(Count)> number{};
@@ -39,7 +39,7 @@ template <auto Chosen, int... K>
 auto sequence_of(std::integer_sequence<int, K...>) -> std::integer_sequence<int, Chosen.number[K]...>;
 template <auto Chosen> using Sequence = decltype(sequence_of<Chosen>(std::make_integer_sequence<int, Chosen.size>{}));
 
-/// How a stage reduces.
+/// The totals of a stage's reductions.
 struct StageTotals {
   int block_bytes = 0; ///< of one set of accumulators
   int accumulators = 1;
@@ -53,8 +53,8 @@ struct StageTotals {
                                                                              : static_cast<int>(size_of(argument.type));
 }
 
-/// Notes what a stage does with each line, in arrays of `count`: whether it works on the line, whether it takes the value
-/// that the row shares, and where a reduction's accumulator lies.
+/// Notes each line's role in a stage, in arrays of `count`: whether the stage works on the line, whether it takes the
+/// value that the row shares, and the offset of a reduction's accumulator.
 [[nodiscard]] constexpr StageTotals plan_stage(const Line* lines, const LinePlan* plan, const int* widths, int count,
                                                KernelShape shape, int lanes, int stage, bool* is_active,
                                                bool* is_shared, int* offsets) {
@@ -82,8 +82,8 @@ struct StageTotals {
   return result;
 }
 
-/// The lines that a stage works on, and the accumulators of its reductions. It belongs to the number of lines and not to the
-/// program, so that programs share the function that finds it.
+/// The lines that a stage works on, and the accumulators of its reductions. It depends on the number of lines and not
+/// on the program, so that programs share the function that finds it.
 template <int Count> struct StagePlan : StageTotals {
   Chosen<Count> active{};
   Chosen<Count> shared{};
@@ -119,7 +119,7 @@ template <class P, int Stage> struct StageLines {
   static constexpr const auto& active_lines = plan.active;
   static constexpr const auto& shared_lines = plan.shared;
   static constexpr const auto& reduced_lines = plan.reduced;
-  /// Where each accumulator lies within a block of them.
+  /// The offset of each accumulator within a block of them.
   static constexpr const auto& offsets = plan.offsets;
   static constexpr int block_bytes = plan.block_bytes;
   /// How many accumulators each reduction of the stage has.
@@ -205,7 +205,7 @@ template <class P, int Stage> struct StageLoop {
     (evaluate<I>(registers, local, scratch, j, sums), ...);
   }
 
-  /// Accumulators that have seen nothing, or what they saw before.
+  /// Accumulators at their start, or with their earlier content.
   template <int... R>
   static TWILL_INLINE void start(Accumulators& sums, [[maybe_unused]] const std::byte* partial, bool resume,
                                  std::integer_sequence<int, R...>) {
@@ -227,7 +227,7 @@ template <class P, int Stage> struct StageLoop {
     using namespace vector_detail;
     ((value_of<R>(to) = combine<B::line(R).reduction>(value_of<R>(to), value_of<R>(from))), ...);
   }
-  /// What a block of packs has summed, added as a tree: no sum runs over more than a block.
+  /// The sums of a block of packs, added as a tree: no sum runs over more than a block.
   template <int... R>
   static TWILL_INLINE void fold(Accumulators& total, Accumulators (&sums)[accumulators],
                                 std::integer_sequence<int, R...> reduced) {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program is, as a value: a table with one row for each line. Everything that asks about a program at compile time
-// (the plan of its loops, the operands it takes, its printed form) asks this table, never the types. The functions take a
+// Summary of a program as a value: a table with one row for each line. All compile-time questions about a program (the
+// plan of its loops, the operands it takes, its printed form) read this table, never the types. The functions take a
 // pointer and a count, so that they are compiled once and not once for each length. Read next: kernel/plan.hpp.
 
 #include <twill/core/dtype.hpp>
@@ -17,21 +17,21 @@ namespace twill { inline namespace v0 { namespace kernel {
 
 enum class LineKind : std::uint8_t { input, immediate, iota, gather, step, cast, reduce, reduce_columns, output };
 
-/// One line of a program; which members mean something depends on the kind.
+/// One line of a program; the kind decides which members have a meaning.
 struct Line {
   LineKind kind = LineKind::step;
-  DType type = DType::boolean; ///< the element type of the value; of an output: of what is stored
+  DType type = DType::boolean; ///< the element type of the value; of an output: of the stored elements
   Access access = Access::contiguous;
   Primitive primitive = Primitive::negate;
   Reduction reduction = Reduction::sum;
   int arity = 0;
   std::array<int, 4> arguments{};
   int operand = -1;     ///< which operand the line takes, -1 for none
-  bool uniform = false; ///< the same for every element of a row
+  bool uniform = false; ///< equal for every element of a row
   bool column = false;  ///< made by ReduceColumns: one value for each column, known when all rows are done
 };
 
-/// Which loops a program needs.
+/// The loops that a program needs.
 enum class KernelShape : std::uint8_t { elementwise, row, column };
 
 [[nodiscard]] constexpr std::string_view name(KernelShape shape) {
@@ -66,7 +66,7 @@ template <Scalar T, int Argument> constexpr Line line_of(Out<T, Argument>) {
   return {.kind = LineKind::output, .type = dtype_of<T>, .arity = 1, .arguments = {Argument}};
 }
 
-/// The first line with a fault, or -1: an argument that is not earlier, operands of two types, a value of the wrong type.
+/// The first line with a fault, or -1: an argument that is not earlier, operands of two types, a wrong value type.
 constexpr int complete(Line* lines, int count) {
   int operands = 0;
   for (int i = 0; i < count; ++i) {
@@ -136,7 +136,7 @@ constexpr int complete(Line* lines, int count) {
   return line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns;
 }
 
-/// What is known of a program as a whole.
+/// Facts about a program as a whole.
 struct SummaryTotals {
   int fault = -1; ///< the first line that breaks a rule of kernel/program.hpp, -1 for none
   int leaves = 0;
@@ -174,7 +174,7 @@ constexpr SummaryTotals describe(Line* lines, int count) {
   return summary;
 }
 
-/// What a program consists of: its lines, how many operands it takes and which kernel shape runs it.
+/// The contents of a program: its lines, how many operands it takes and which kernel shape runs it.
 template <class... Lines> [[nodiscard]] constexpr auto describe(Program<Lines...>) {
   constexpr int count = static_cast<int>(sizeof...(Lines));
   Summary<count> summary{};
@@ -196,8 +196,8 @@ template <class P> struct Described {
 /// The table of a program that keeps the rules; any other does not compile.
 template <class P> inline constexpr auto summary_of = detail::Described<P>::summary;
 
-/// The elements that a thread of a GPU computes together: 16 bytes of the largest type in memory, at least 2, at most 8. The
-/// sums of columns, which are stored once, do not count.
+/// Elements that a thread of a GPU computes together: 16 bytes of the largest type in memory, at least 2, at most 8.
+/// The sums of columns, which are stored once, do not count.
 [[nodiscard]] constexpr int chunk_elements(const Line* lines, int count) {
   int largest = 0;
   for (int i = 0; i < count; ++i) {

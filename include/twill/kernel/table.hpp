@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the loops around a program need to know of it, as data: its operands, its reductions, and a few functions, one for
-// each stage. Everything that walks, shares out, copies tails and combines chunks reads this table and is compiled once for
-// all programs; only the functions behind the pointers are a program's own. Read next: kernel/stage.hpp, which fills it.
+// Table of a program for the loops around it: its operands, its reductions, and a few functions, one for each stage.
+// All code that walks, shares out, copies tails and combines chunks reads this table and is compiled once for all
+// programs; only the functions behind the pointers are a program's own. Read next: kernel/stage.hpp, which fills it.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/any_team.hpp>
@@ -23,21 +23,21 @@ inline constexpr std::int64_t rows_at_once = 8; ///< of a column program, summed
 } // namespace vector_detail
 inline constexpr int max_column_buffer_bytes = 65536; ///< of the rows of a column program that do not fill a pack
 
-/// How an output is written. Of a gathered leaf: how many lanes of a pack have elements, `plain` for all.
+/// How an output is written. For a gathered leaf: how many lanes of a pack have elements, `plain` for all.
 enum class StoreMode : std::uint8_t { plain, stream, scatter };
 
-/// How a stage touches an element, for counting builds. What an earlier stage of the same row has loaded is in the cache.
+/// How a stage touches an element, for counting builds. An earlier stage of the row leaves its elements in the cache.
 enum class Touch : std::uint8_t { load, reload, store };
 
-/// Where the operands of a row lie: addresses as integers, for `Iota` the number itself. Only the first entries, one for
-/// each operand, ever hold anything: clearing the rest would cost more than a small kernel.
+/// Addresses of the operands of a row, as integers; for `Iota` the number itself. Only the first entries, one for each
+/// operand, ever hold a value: clearing the rest would cost more than a small kernel.
 struct Cursor {
   std::int64_t at[max_operands];
   std::int64_t stride[max_operands]; ///< in elements, along the row
   StoreMode mode[max_operands];
 };
 
-/// Where a row keeps values between stages.
+/// Rows of values that are kept between stages.
 struct ScratchRows {
   std::byte* first = nullptr;  ///< row 0: often the output itself
   std::byte* others = nullptr; ///< rows 1, 2, ...
@@ -48,10 +48,10 @@ struct ScratchRows {
   }
 };
 
-/// The values that a row shares lie in a block of bytes, each at eight times the number of its line.
+/// The values that a row shares are in a block of bytes, each at eight times the number of its line.
 inline constexpr int shared_slot_bytes = 8;
 
-/// What one operand is.
+/// Properties of one operand.
 struct OperandInfo {
   enum class Role : std::uint8_t { input, output, gather, iota, immediate };
   Role role = Role::input;
@@ -62,11 +62,11 @@ struct OperandInfo {
   int source = 0;           ///< of an output: the line that it stores
   /// An output that the row shares: stores the value in a slot `count` times along the row.
   void (*store_shared)(const std::byte* slot, std::int64_t at, std::int64_t stride, std::int64_t count) = nullptr;
-  /// An output of a column reduction: stores so many of its sums.
+  /// An output of a column reduction: stores some of its sums.
   void (*store_sums)(const std::byte* sums, std::int64_t at, std::int64_t stride, std::int64_t count) = nullptr;
 };
 
-/// What one reduction is.
+/// Properties of one reduction.
 struct ReductionInfo {
   int line = 0;
   int stage = 0;
@@ -74,9 +74,9 @@ struct ReductionInfo {
   int lane_bytes = 0; ///< of its vector
   /// Combines the accumulators, then the lanes.
   void (*finish)(const std::byte* accumulators, int block_bytes, std::byte* slot) = nullptr;
-  /// Combines so many results as a balanced tree, into the first.
+  /// Combines results as a balanced tree, into the first.
   void (*tree)(std::byte* first, std::int64_t stride_bytes, std::int64_t count) = nullptr;
-  /// Down the columns: sums that have seen nothing, and the sums of two chunks added.
+  /// Down the columns: initialises sums, and adds the sums of two chunks.
   void (*clear)(std::byte* sums, std::int64_t columns) = nullptr;
   void (*add)(std::byte* sums, const std::byte* more, std::int64_t columns) = nullptr;
 };
@@ -84,12 +84,12 @@ struct ReductionInfo {
 struct ProgramTable;
 class InterpretedProgram;
 
-/// Runs a stage over whole packs; leaves the accumulators in `partial`, and starts from what is there if told to resume.
+/// Runs a stage over whole packs; leaves the accumulators in `partial`, and starts from its content if told to resume.
 using StageFunction = void (*)(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
                                std::byte* partial, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
                                bool resume);
 
-/// Computes what the row shares and is known at a level.
+/// Computes the values that the row shares and that are known at a level.
 using SharedFunction = void (*)(const ProgramTable& program, int level, std::byte* shared, const std::int64_t* at,
                                 const Operand* bound);
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills the table of a program: its operands and reductions as data, and pointers to its functions. Read next:
+// Construction of a program's table: its operands and reductions as data, and pointers to its functions. Read next:
 // kernel/rows.hpp and kernel/columns.hpp, the loops that read it.
 
 #include <twill/core/config.hpp>
@@ -20,7 +20,7 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 namespace vector_detail {
 void count_access(int operand, Touch touch, std::int64_t elements);
 
-/// What a line says of its operand.
+/// The properties of a line's operand.
 [[nodiscard]] constexpr OperandInfo operand_of(const Line& line, const LinePlan& plan) {
   using enum OperandInfo::Role;
   OperandInfo info{};
@@ -43,7 +43,7 @@ void count_access(int operand, Touch touch, std::int64_t elements);
   return line.kind == LineKind::output && !line.column && line.uniform;
 }
 
-/// The lines of which a test is true.
+/// The lines that satisfy a test.
 template <int Count>
 [[nodiscard]] constexpr Chosen<Count> lines_that(const Summary<Count>& summary, bool (*is_wanted)(const Line&)) {
   Chosen<Count> chosen{};
@@ -67,7 +67,7 @@ template <int Count>
   return chosen;
 }
 
-/// Which of the reductions a line is.
+/// A reduction line's index among the reductions.
 [[nodiscard]] constexpr int ordinal_of(const Line* lines, int line) {
   int before = 0;
   for (int k = 0; k < line; ++k) before += is_reduction(lines[k]) ? 1 : 0;
@@ -75,7 +75,7 @@ template <int Count>
 }
 
 /// The output whose row can serve as the first scratch row: of the same type, with no input read after the values are
-/// there (the input may lie where the output lies). -1 for none.
+/// there (the input may share the output's memory). -1 for none.
 [[nodiscard]] constexpr int scratch_output(const Line* lines, const LinePlan* plan, int count) {
   int kept = -1;
   for (int i = 0; i < count; ++i)
@@ -219,7 +219,7 @@ template <class P> class Tabulate {
                vector_detail::Sequence<Lines::reduced_lines>{});
   }
 
-  /// Which of the reductions a line is.
+  /// A reduction line's index among the reductions.
   [[nodiscard]] static constexpr int ordinal(int line) {
     return vector_detail::ordinal_of(B::summary.lines.data(), line);
   }
@@ -313,7 +313,7 @@ public:
   }
 };
 
-/// Where the table of a program lies. Not a constant's value, so that the compiled library can hold it.
+/// Storage of a program's table. Not a constant's value, so that the compiled library can hold it.
 template <class P> struct TableOf { static const ProgramTable table; };
 template <class P> constinit const ProgramTable TableOf<P>::table = Tabulate<P>::table();
 

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One stage of a program over any number of elements. The last few, which do not fill a pack, are copied to a small buffer,
-// go through the very same loop there, and are copied back: no second body, and nothing outside the row is touched.
+// Stages over any number of elements. The last few, which do not fill a pack, are copied to a small buffer, go through
+// the same loop there, and are copied back: no second body, and nothing outside the row is touched.
 // Read next: kernel/rows.hpp.
 
 #include <twill/core/config.hpp>
@@ -30,21 +30,21 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
   }
 }
 
-/// How a stage walks an input or output.
+/// The stride with which a stage walks an input or output.
 [[nodiscard]] std::int64_t stride_of(const OperandInfo& info, const Cursor& where, int operand);
 
-/// Whether the last elements of a row may be computed twice: everything is contiguous, and no output lies over an input.
+/// Whether the last elements of a row may be computed twice: everything is contiguous, and no output overlaps an input.
 [[nodiscard]] bool may_repeat(const ProgramTable& program, const Cursor& where, std::int64_t end);
 
 /// The last `rest` elements before `end`.
 void run_tail(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared, std::byte* partial,
               const ScratchRows& scratch, std::int64_t begin, std::int64_t end, std::int64_t rest);
 
-/// Whether a stage finds an operand's row in the cache: an earlier stage touched it, by this operand or another that lies
-/// over it, or another one in this stage.
+/// Whether a stage finds an operand's row in the cache: an earlier stage touched it, through this operand or an
+/// overlapping one, or another operand did in this stage.
 [[nodiscard]] bool is_cached(const ProgramTable& program, int stage, const Cursor& where, int operand);
 
-/// Notes how many elements of each operand a stage touches; those of a short row stay in the cache for the next stage.
+/// Counts the elements of each operand that a stage touches; those of a short row stay in the cache for the next stage.
 void count_stage(const ProgramTable& program, int stage, std::int64_t elements, const Cursor* short_row = nullptr);
 
 } // namespace vector_detail

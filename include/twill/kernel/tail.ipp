@@ -36,7 +36,7 @@ TWILL_BODY bool may_repeat(const ProgramTable& program, const Cursor& where, std
   using Role = OperandInfo::Role;
   alignas(64) std::byte buffer[max_operands * pack_room];
   const int lanes = program.lanes;
-  // the last pack of a longer row can be read where it lies, over elements that are done
+  // the last pack of a longer row can be read in place, over elements that are done
   const bool is_short = end - begin < lanes;
   const std::int64_t j = is_short ? begin : end - lanes;
   const std::int64_t live = end - rest - j;
@@ -135,7 +135,7 @@ namespace vector_detail {
   PackedBlocks blocks{program, stage, where};
   Cursor at;
   bool resume = false;
-  do { // at least once: accumulators have to begin
+  do { // at least once: accumulators have to be initialised
     const std::int64_t count = end - begin < blocks.elements() ? end - begin : blocks.elements();
     blocks.pack(at, begin, count);
     program.stage[stage](program, stage, at, shared, partial, scratch, begin, begin + count, resume);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A square tile of elements, transposed in registers: its rows are loaded, shuffled, and stored as the rows of the other. A
-// copy between an order of elements and its transposed order then reads and writes whole lines of memory, where one element
-// at a time it would touch a line for each. Read next: kernel/transpose.hpp.
+// Square tiles of elements, transposed in registers: the rows are loaded, shuffled, and stored as the rows of the other
+// side. A copy between an order of elements and its transposed order then reads and writes whole lines of memory, where
+// one element at a time would touch a line for each. Read next: kernel/transpose.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/native.hpp>
@@ -17,8 +17,8 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 /// The rows and columns of a tile of elements of a size: a register's, and no more than there are registers for.
 [[nodiscard]] constexpr int tile_lanes(int bytes) { return vector_bytes / bytes < 16 ? vector_bytes / bytes : 16; }
 
-/// The lanes of two packs by turns, of which this is the lower (0) or upper (1) half. Indices are written out, as in
-/// kernel/pack.hpp.
+/// The lower (0) or upper (1) half of the interleaved lanes of two packs. Indices are written out: nvcc loses packs
+/// that a builtin expands.
 template <int Half, class T, int N>
 [[nodiscard]] TWILL_INLINE Pack<T, N> interleave(const Pack<T, N>& a, const Pack<T, N>& b) {
   static_assert(N == 2 || N == 4 || N == 8 || N == 16);
@@ -40,8 +40,8 @@ template <int Half, class T, int N>
     return Pack<T, N>{__builtin_shufflevector(a.v, b.v, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)};
 }
 
-/// The rows of a tile, transposed: row i and row i + N/2 by turns, as rows 2i and 2i + 1, log2(N) times (the perfect
-/// shuffle of Stone, 1971).
+/// The rows of a tile, transposed: row i and row i + N/2 interleaved into rows 2i and 2i + 1, log2(N) times (the
+/// perfect shuffle of Stone, 1971).
 template <int Left, class T, int N, int... I>
 TWILL_INLINE void shuffle_rows(Pack<T, N> (&rows)[N], std::integer_sequence<int, I...> halves) {
   if constexpr (Left > 1) {
@@ -53,7 +53,7 @@ TWILL_INLINE void shuffle_rows(Pack<T, N> (&rows)[N], std::integer_sequence<int,
   }
 }
 
-/// to[j][i] = from[i][j] for a tile, of which each row lies side by side; strides from row to row, in elements.
+/// to[j][i] = from[i][j] for a tile with contiguous rows; strides from row to row, in elements.
 template <class Word, int... I>
 TWILL_INLINE void copy_tile(Word* to, std::int64_t to_stride, const Word* from, std::int64_t from_stride, bool streams,
                             std::integer_sequence<int, I...>) {
@@ -67,8 +67,8 @@ TWILL_INLINE void copy_tile(Word* to, std::int64_t to_stride, const Word* from, 
     ((store(to + I * to_stride, rows[I])), ...);
 }
 
-/// to[j][i] = from[i][j] for i < height, j < width, both at least a tile's: what does not fill a tile is copied by one that
-/// lies over its neighbour. `streams`: past the caches, where the address allows it.
+/// to[j][i] = from[i][j] for i < height, j < width, both at least a tile's: a remainder that does not fill a tile is
+/// copied by one that overlaps its neighbour. `streams`: past the caches, where the address allows it.
 template <class Word>
 void copy_tiles(Word* to, std::int64_t to_stride, const Word* from, std::int64_t from_stride, std::int64_t height,
                 std::int64_t width, bool streams) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies in which the elements that lie side by side in the source do not lie side by side in the destination: `transpose()`
-// and other permutations of axes. Along the two axes concerned, blocks of tiles are copied one after another, so that both
-// sides are read and written in whole lines of memory; all other axes are walked. The team shares the blocks. Only copying
-// programs compile it. Read next: kernel/tabulate.hpp, which offers it to kernel/rows.hpp.
+// Transposing copies, whose contiguous axes differ between source and destination: `transpose()` and other permutations
+// of axes. Along the two axes concerned, blocks of tiles are copied one after another, so that both sides are read and
+// written in whole lines of memory; all other axes are walked. The team shares the blocks. Only copying programs
+// compile it. Read next: kernel/tabulate.hpp, which offers it to kernel/rows.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/any_team.hpp>
@@ -20,7 +20,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA { namespace vector_detail {
 
-/// An axis that is cut into blocks. The last one takes what is left, so none is smaller than a tile.
+/// An axis that is cut into blocks. The last block takes the remainder, so none is smaller than a tile.
 struct BlockedAxis {
   int axis = 0;
   std::int64_t extent = 0;
@@ -33,10 +33,10 @@ struct BlockedAxis {
   [[nodiscard]] std::int64_t size(std::int64_t number) const;
 };
 
-/// The axis along which an operand's elements lie side by side; -1 where there is none of at least so many elements.
+/// The axis along which an operand's elements are contiguous; -1 where none has at least this many elements.
 [[nodiscard]] int side_by_side(const Grid& grid, const Operand& operand, int least);
 
-/// A copy whose two sides lie side by side along different axes.
+/// A copy whose two sides are contiguous along different axes.
 template <class Word> class TransposedCopy {
 public:
   TransposedCopy(const Grid& grid, const Operand* bound, int read, int written)
@@ -51,7 +51,7 @@ public:
         streams_{grid.elements() * static_cast<std::int64_t>(sizeof(Word)) >= worth_streaming &&
                  to_stride_ * static_cast<std::int64_t>(sizeof(Word)) % vector_bytes == 0} {}
 
-  /// How many blocks there are.
+  /// The number of blocks.
   [[nodiscard]] std::int64_t count() const { return panels_ * read_.blocks * written_.blocks; }
 
   /// Copies the blocks [first, last).
@@ -82,16 +82,16 @@ private:
   const Grid& grid_;
   const Operand& from_;
   const Operand& to_;
-  BlockedAxis read_;    ///< along which the source lies side by side
-  BlockedAxis written_; ///< along which the destination does
+  BlockedAxis read_;    ///< along which the source is contiguous
+  BlockedAxis written_; ///< along which the destination is contiguous
   std::int64_t from_stride_;
   std::int64_t to_stride_;
   std::int64_t panels_;
   bool streams_;
 };
 
-/// Runs a program that copies elements of a size (operand 0 to operand 1) if its sides lie side by side along different axes,
-/// of a tile's elements at least. Returns whether they do.
+/// Runs a program that copies elements of a size (operand 0 to operand 1) if its sides are contiguous along different
+/// axes, of a tile's elements at least. Returns whether they are.
 template <class Word>
 [[gnu::noinline]] bool run_transposed(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                       const Operand* bound) {

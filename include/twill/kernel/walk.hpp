@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Visits the rows of a grid: keeps the addresses of all operands at the present index of the outer dimensions and moves
-// them on by additions. Read next: kernel/rows.hpp.
+// Walk over the rows of a grid: keeps the addresses of all operands at the present index of the outer dimensions and
+// advances them by additions. Read next: kernel/rows.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -22,7 +22,7 @@ public:
   /// How many rows there are.
   [[nodiscard]] std::int64_t count() const { return count_; }
 
-  /// Moves addresses that stand at row 0 to another row.
+  /// Moves addresses from row 0 to another row.
   void seek(std::int64_t row, std::int64_t* at);
 
   /// Moves the addresses on by one row.
@@ -44,7 +44,7 @@ namespace vector_detail {
 inline constexpr std::int64_t worth_sharing = 400'000; ///< additions; below, waking a team costs more
 } // namespace vector_detail
 
-/// The part of `total` things that a member of a team takes, in multiples of `granule`.
+/// The part of `total` items that a member of a team takes, in multiples of `granule`.
 struct Share {
   std::int64_t begin = 0;
   std::int64_t end = 0;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention on CUDA devices: cuDNN's fused engines compute that of 16-bit types, forward and backward, where cuDNN is installed
-// (TWILL_WITH_CUDNN), twill's streamed kernels the rest. These overloads are more special than those of
-// kernel/gpu/attention.hpp, so compiled functions and steps come here. Read next: kernel/gpu/attention_choice.hpp,
+// Attention on CUDA devices: cuDNN's fused engines compute it for 16-bit types, forward and backward, where cuDNN is
+// installed (TWILL_WITH_CUDNN), twill's streamed kernels otherwise. These overloads are more special than those of
+// kernel/gpu/attention.hpp, so compiled functions and steps use them. Read next: kernel/gpu/attention_choice.hpp,
 // device/cuda/cudnn_attention.cuh.
 
 #include <twill/device/cuda/attention.hpp>
@@ -19,7 +19,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// cuDNN, as the choice of attention asks it.
+/// cuDNN, in the form that the choice of attention expects.
 struct CudnnAttention : Cudnn {
   template <class T>
   [[nodiscard]] static nvidia::PlanSummary

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block of threads of a CUDA grid, as kernel bodies see it, and the one `__global__` function of twill: it runs a body, whose
-// type says which. Bodies are constexpr functions, which --expt-relaxed-constexpr compiles for the device. Read next:
-// kernel/gpu/launch.hpp.
+// Block of threads of a CUDA grid, in the form of kernel bodies, and the one `__global__` function of twill: its
+// template argument is the body that it runs. Bodies are constexpr functions, which --expt-relaxed-constexpr compiles
+// for the device. Read next: kernel/gpu/launch.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cuda/runtime.cuh>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// The members are explained at `HostBlock`, kernel/gpu/block.hpp.
+/// A block with the members of `HostBlock` in kernel/gpu/block.hpp, which are explained there.
 class CudaBlock {
 public:
   [[nodiscard]] __device__ int block() const { return static_cast<int>(blockIdx.x); }
@@ -47,7 +47,7 @@ public:
       values.value = (static_cast<int>(threadIdx.x) & step) == 0 ? combine<Op>(values.value, other)
                                                                  : combine<Op>(other, values.value);
     }
-    __syncwarp(); // shuffles order no memory: what a lane read before, another may write after
+    __syncwarp(); // shuffles do not order memory: a lane may overwrite values that another has yet to read
   }
 
   [[nodiscard]] __device__ bool is_last(unsigned* counter, unsigned count) const {
@@ -58,7 +58,7 @@ public:
       last = atomicAdd(counter, 1U) == count - 1;
       if (last) *counter = 0;
     }
-    last = __syncthreads_or(last ? 1 : 0) != 0; // a flag in shared memory would take bytes that plans give to rows
+    last = __syncthreads_or(last ? 1 : 0) != 0; // a flag in shared memory would use bytes that plans give to rows
     if (last) __threadfence();
     return last;
   }
@@ -72,7 +72,7 @@ private:
   }
 };
 
-/// How many blocks of a body a processor has to have room for; 0: the compiler decides.
+/// The number of blocks of a body that a processor must have room for; 0: the compiler decides.
 template <class Body> [[nodiscard]] constexpr int least_blocks() {
   if constexpr (requires { Body::least_blocks; })
     return Body::least_blocks;
@@ -80,8 +80,8 @@ template <class Body> [[nodiscard]] constexpr int least_blocks() {
     return 0;
 }
 
-/// Runs a body. `Body` is an empty type with `operator()(block, parameters)`; `Body::most_threads` bounds the block. With
-/// `Body::least_blocks = 1` the compiler does not spill registers for the sake of more blocks.
+/// Runs a body. `Body` is an empty type with `operator()(block, parameters)`; `Body::most_threads` bounds the block.
+/// With `Body::least_blocks = 1` the compiler does not spill registers to allow more blocks.
 template <class Body, class Parameters>
 __global__ void __launch_bounds__(Body::most_threads, least_blocks<Body>())
     run_body(Body body, const __grid_constant__ Parameters parameters) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(Body::most_threads, least_blocks<Body>())
 
 namespace twill { inline namespace v0 {
 
-/// Starts a body on the queue's stream. The type of the body is deduced, so that types of closures stay out of its name.
+/// Starts a body on the queue's stream. The body's type is deduced, so that types of closures stay out of its name.
 /// throws: GpuError
 template <class Body, class Parameters>
 void enqueue(const gpu::Queue<CudaRuntime>& queue, Body body, const gpu::LaunchShape& shape,

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions on CUDA devices: cuDNN computes what it has engines for, where it is installed (TWILL_WITH_CUDNN), twill's
-// own kernel the rest. This overload is more special than that of kernel/gpu/convolution.hpp, so compiled functions and steps
-// come here; in their first run engines are chosen, and timed where LibraryOptions::autotune says so, and a captured step
-// keeps them. Weights stay as PyTorch stores them: cuDNN reorders them in the stream's working memory. Read next:
-// kernel/gpu/convolution_choice.hpp, device/cuda/cudnn_convolution.cuh.
+// Convolutions on CUDA devices: cuDNN computes those that it has engines for, where it is installed (TWILL_WITH_CUDNN),
+// twill's own kernel the rest. This overload is more special than that of kernel/gpu/convolution.hpp, so compiled
+// functions and steps use it; their first run chooses engines, by timing where LibraryOptions::autotune says so, and a
+// captured step keeps them. Weights keep PyTorch's order: cuDNN reorders them in the stream's working memory.
+// Read next: kernel/gpu/convolution_choice.hpp, device/cuda/cudnn_convolution.cuh.
 
 #include <twill/device/convolution.hpp>
 #include <twill/device/cuda/convolution.hpp>
@@ -22,7 +22,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// cuDNN, as `convolve` asks it.
+/// cuDNN, in the form that `convolve` expects.
 struct Cudnn {
   static constexpr std::string_view name = "cuDNN";
 
@@ -50,7 +50,7 @@ struct Cudnn {
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Computes one part of a convolution, after what the queue was given before; returns at once. throws: GpuError
+/// Computes one part of a convolution, after the queue's earlier work; returns at once. throws: GpuError
 template <class T>
 void run_convolution(const twill::gpu::Queue<CudaRuntime>& queue, const Convolution<T>& convolution) {
   gpu::convolve<gpu::Cudnn>(queue, convolution);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products on CUDA devices: cuBLASLt computes what it knows, with bias, activation and sums in the same kernel, and
-// twill's tiled kernel the rest. These overloads are more special than those of kernel/gpu/product.hpp, so generic code that
-// calls `run_products` or `product` on a queue comes here. Read next: kernel/gpu/product_choice.hpp, device/cuda/cublas.cuh.
+// Matrix products on CUDA devices: cuBLASLt computes those that it supports, with bias, activation and sums in one
+// kernel, twill's tiled kernel the rest. Overloads more special than those of kernel/gpu/product.hpp: generic calls of
+// `run_products` or `product` use them. Read next: kernel/gpu/product_choice.hpp, device/cuda/cublas.cuh.
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/cuda/cublas.cuh>
@@ -16,7 +16,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// cuBLASLt, as the choice of products asks it.
+/// cuBLASLt, in the form that the choice of products expects.
 struct CublasLt {
   static constexpr std::string_view name = "cuBLASLt";
 
@@ -36,7 +36,7 @@ void run_products(const twill::gpu::Queue<CudaRuntime>& queue, const ProductStac
   gpu::multiply<gpu::CublasLt>(queue, stack, alpha, beta);
 }
 
-/// Whether cuBLASLt computes a product with its epilogue; otherwise nothing is done. throws: GpuError
+/// Computes a product with its epilogue if cuBLASLt can; returns whether it did. throws: GpuError
 template <FloatingScalar T>
 [[nodiscard]] bool run_epilogue_product(const twill::gpu::Queue<CudaRuntime>& queue, const EpilogueProduct<T>& wanted) {
   return gpu::multiply_with_epilogue<gpu::CublasLt>(queue, wanted);

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long sorts on CUDA devices by CUB's radix sort, which reads memory half as often as twill's own and in fewer launches. It
-// gets working memory as twill's own kernels do, so compiled steps and recorded graphs sort with it, and its order is theirs,
-// bit for bit: keys are the same integers and both sorts are stable. This overload is more special than that of
-// kernel/gpu/radix.hpp. Not in expr.cuh: CUB takes longer to compile than a chain of operations. Read next:
-// kernel/gpu/queue_sort.hpp.
+// Long sorts on CUDA devices by CUB's radix sort, which reads memory half as often as twill's own and in fewer
+// launches. Its working memory comes from the caller, so compiled steps and recorded graphs sort with it, and its order
+// is that of twill's sort, bit for bit: the keys are equal integers and both sorts are stable. This overload is more
+// special than that of kernel/gpu/radix.hpp. Not in expr.cuh: CUB takes longer to compile than a chain of operations.
+// Read next: kernel/gpu/queue_sort.hpp.
 
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/queue.hpp>
@@ -33,7 +33,7 @@ int enqueue_radix_sort(const twill::gpu::Queue<CudaRuntime>& queue, const RadixB
                                    "cub::DeviceRadixSort::SortPairs", queue.device());
   };
   std::size_t bytes = 0;
-  sort(nullptr, bytes); // says how much memory it needs
+  sort(nullptr, bytes); // returns how much memory it needs
   if (bytes > room.bytes) return enqueue_own_radix_sort(queue, buffers, room, count, bits, from);
   bytes = room.bytes;
   sort(room.memory, bytes);

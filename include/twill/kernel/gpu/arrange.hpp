@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A grid as a GPU likes it, decided on the host once for each launch: dimensions of one element go, the others are sorted so
-// that neighbours in memory become neighbours in a row, those that all operands walk alike become one, and what is too large
-// for offsets of 31 bits is cut into several launches. Nothing here is a template: it is compiled once for all programs.
-// Read next: kernel/gpu/plan.hpp.
+// Arrangement of a grid for a GPU, made on the host once for each launch: dimensions of one element are dropped, the
+// others are sorted so that neighbours in memory become neighbours in a row, those that all operands walk with one
+// stride are merged, and grids too large for offsets of 31 bits are cut into several launches. No templates: it is
+// compiled once for all programs. Read next: kernel/gpu/plan.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
@@ -17,10 +17,10 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// What a plan has to know of an operand.
+/// The facts about an operand that a plan needs.
 struct OperandFacts {
   LineKind kind = LineKind::input;
-  Access access = Access::strided; ///< what its program promises of the last dimension
+  Access access = Access::strided; ///< the program's promise about the last dimension
   int bytes = 1;                   ///< of an element; of an iota's number 1
 
   [[nodiscard]] constexpr bool in_memory() const { return kind != LineKind::immediate && kind != LineKind::iota; }
@@ -38,7 +38,7 @@ inline constexpr auto operand_facts_of = [] {
   return facts;
 }();
 
-/// Some operands, which a plan may change: the caller's are copied first.
+/// Operands that a plan may change: the caller's are copied first.
 struct Bound {
   const OperandFacts* facts = nullptr;
   Operand* operands = nullptr;
@@ -49,7 +49,7 @@ struct Bound {
   }
 };
 
-/// A program's operands for a plan to change.
+/// Copies of a program's operands for a plan to change.
 template <class P> class OperandCopies {
 public:
   explicit OperandCopies(const Operand* operands) {
@@ -80,7 +80,7 @@ constexpr void swap_axes(Grid& grid, const Bound& bound, int a, int b) {
   }
 }
 
-/// Whether a dimension should stand outside of the next one: the outputs decide, then whatever moves along both.
+/// Whether a dimension should be outside the next one: decided by outputs, then by other operands that move along both.
 [[nodiscard]] constexpr bool in_order(const Bound& bound, int outer, int inner) {
   for (const bool is_output : {true, false})
     for (int o = 0; o < bound.count; ++o) {
@@ -99,8 +99,8 @@ constexpr void swap_axes(Grid& grid, const Bound& bound, int a, int b) {
 
 } // namespace detail
 
-/// Drops, sorts and merges the dimensions [first, last); what stands behind moves up. At least one of them remains, perhaps
-/// of one element. Which index an element has changes, which elements of the operands meet does not.
+/// Drops, sorts and merges the dimensions [first, last); later ones move up. At least one of them remains, perhaps of
+/// one element. The index of an element may change; which elements of the operands meet does not.
 constexpr void arrange(Grid& grid, const Bound& bound, int first, int last, bool sorts) {
   if (last == first) { // a scalar, or columns of a vector
     grid[grid.rank] = 1;
@@ -137,10 +137,10 @@ constexpr void arrange(Grid& grid, const Bound& bound, int first, int last, bool
   grid.rank = rank;
 }
 
-/// The most elements of a launch, and the farthest that an offset may reach: 31 bits, with room for chunks past the end.
+/// Most elements of a launch, and the largest offset: 31 bits, with room for chunks past the end.
 inline constexpr std::int64_t most_elements = (std::int64_t{1} << 31) - (1 << 20);
 
-/// Along which dimension of [first, rank) a grid is too large for one launch; -1 when it is not.
+/// The dimension of [first, rank) along which a grid is too large for one launch; -1 when there is none.
 [[nodiscard]] constexpr int too_large_along(const Grid& grid, const Bound& bound, int first, std::int64_t most) {
   bool fits = true;
   std::int64_t elements = 1;
@@ -154,7 +154,7 @@ inline constexpr std::int64_t most_elements = (std::int64_t{1} << 31) - (1 << 20
     fits = reach < most;
   }
   if (fits) return -1;
-  // the dimension along which something moves farthest
+  // the dimension along which an operand moves farthest
   int worst = first;
   std::int64_t farthest = -1;
   for (int axis = first; axis < grid.rank; ++axis) {
@@ -170,7 +170,7 @@ inline constexpr std::int64_t most_elements = (std::int64_t{1} << 31) - (1 << 20
   return worst;
 }
 
-/// Moves the operands on by so many steps along a dimension.
+/// Advances the operands by `steps` along a dimension.
 constexpr void advance(const Bound& bound, int axis, std::int64_t steps) {
   for (int o = 0; o < bound.count; ++o) {
     const std::int64_t distance = steps * bound.stride(o, axis);
@@ -181,7 +181,7 @@ constexpr void advance(const Bound& bound, int axis, std::int64_t steps) {
   }
 }
 
-/// What is called for each piece of a grid, by a pointer: programs share the code that calls it.
+/// A function to be called for each piece of a grid, by pointer: programs share the code that calls it.
 struct PieceFunction {
   void (*call)(const void* context, const Grid& piece) = nullptr;
   const void* context = nullptr;

@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention without the matrix of scores on a GPU: a warp owns a row, of queries in the forward pass and for their gradient,
-// of keys for the gradients of keys and values. It meets 32 rows of the other kind at once, one for each lane; a block's
-// eight warps share those in memory. Sums are float where elements have 16 bits, wait in shared memory until they are whole,
-// and have one thread and one order each: no atomics. On hosts: kernel/attention.hpp. Read next: kernel/gpu/attention_choice.hpp.
+// Attention without the matrix of scores on a GPU: a warp owns a row, of queries in the forward pass and for their
+// gradient, of keys for the gradients of keys and values. It meets 32 rows of the other kind at once, one a lane, in
+// memory that a block's eight warps share. Sums are float where elements have 16 bits, stay in shared memory until
+// complete, and have one thread and order: no atomics. On hosts: kernel/attention.hpp. Read next:
+// kernel/gpu/attention_choice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -20,7 +21,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// A block's rows, and what it keeps in shared memory, in the type C of the sums.
+/// A block's rows and its arrays in shared memory, in the type C of the sums.
 template <class C> struct AttentionTile {
   static constexpr int own = 8;               ///< rows, one for each warp
   static constexpr int others = warp_threads; ///< rows, one for each lane
@@ -46,7 +47,7 @@ template <class C> struct AttentionTile {
 /// Some rows of a matrix.
 template <class T> struct AttentionRows {
   const T* data = nullptr;
-  std::int64_t count = 0; ///< rows behind them are zeros
+  std::int64_t count = 0; ///< rows after them are zeros
 };
 
 /// Some columns of rows that are `width` long.
@@ -67,7 +68,7 @@ template <class T> struct AttentionParameters {
   std::int64_t tiles = 0; ///< of own rows in a batch
 };
 
-/// What the passes have in common.
+/// The parts that the passes have in common.
 template <class T> struct AttentionPass {
   using C = compute_t<T>;
   using Tile = AttentionTile<C>;
@@ -85,7 +86,7 @@ template <class T> struct AttentionPass {
     block.each([&](int thread) { each_sum(sums, columns, thread, [](C& sum, std::int64_t) { sum = C{}; }); });
   }
 
-  /// Puts sums, divided by what divisor(thread) gives, into their columns of rows in memory.
+  /// Stores sums, divided by divisor(thread), into their columns of rows in memory.
   template <class Block, class F>
   static constexpr void store(const Block& block, C* sums, const AttentionColumns& columns, T* to, std::int64_t rows,
                               const F& divisor) {
@@ -136,7 +137,7 @@ template <class T> struct AttentionPass {
     return in.mask.added != nullptr ? scaled + static_cast<C>(in.mask.added[at]) : scaled;
   }
 
-  /// Adds some columns of the other rows, weighted for each own row, to sums, which fade first.
+  /// Adds some columns of the other rows, weighted for each own row, to sums that are scaled down first.
   template <class Block, class Fade>
   static constexpr void add_rows(const Block& block, const C* weights, const AttentionRows<T>& other,
                                  const AttentionColumns& columns, C* sums, const Fade& fade) {
@@ -152,7 +153,7 @@ template <class T> struct AttentionPass {
   }
 };
 
-/// The output, and log(sum(exp(scores))) of each row. More columns than a tile has take a pass of their own.
+/// The output, and log(sum(exp(scores))) of each row. Each tile of columns has a pass of its own.
 template <class T> struct AttentionForward : AttentionPass<T> {
   using Pass = AttentionPass<T>;
   using C = typename Pass::C;
@@ -335,13 +336,13 @@ void enqueue_attention(const Queue& queue, Pass pass, AttentionParameters<T> par
             parameters);
 }
 
-/// The forward pass by these kernels.
+/// Runs the forward pass with these kernels.
 template <class Queue, class T>
 void attend_directly(const Queue& queue, const AttentionInputs<T>& inputs, T* out, compute_t<T>* logsumexp) {
   enqueue_attention(queue, AttentionForward<T>{},
                     AttentionParameters<T>{.in = inputs, .out = out, .logsumexp = logsumexp}, inputs.shape.queries);
 }
-/// The backward pass by these kernels.
+/// Runs the backward pass with these kernels.
 template <class Queue, class T>
 void attend_backward_directly(const Queue& queue, const AttentionInputs<T>& inputs,
                               const AttentionGradients<T>& gradients) {
@@ -355,8 +356,8 @@ void attend_backward_directly(const Queue& queue, const AttentionInputs<T>& inpu
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// out: (batches, queries, value width); logsumexp: (batches, queries), or null. More special overloads may give it to a
-/// library. Returns at once. throws: GpuError
+/// out: (batches, queries, value width); logsumexp: (batches, queries), or null. More special overloads may call a
+/// library instead. Returns at once. throws: GpuError
 template <class T, twill::gpu::Runtime R>
 void attention_forward(const twill::gpu::Queue<R>& queue, const AttentionInputs<T>& inputs, T* out,
                        compute_t<T>* logsumexp) {

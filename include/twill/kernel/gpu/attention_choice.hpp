@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who computes attention on a GPU: a vendor's library for 16-bit types without a mask, where it is there, allowed and has an
-// engine, twill's streamed kernels (kernel/gpu/attention.hpp) otherwise. No form keeps the scores. Each choice is noted once
-// with its reason, for library_choices(). The library is a template argument, so the choice is proved without CUDA. Read
-// next: kernel/cuda/attention.cuh.
+// Choice of the kernels for attention on a GPU: a vendor's library for 16-bit types without a mask, where it is
+// installed, allowed and has an engine, otherwise twill's streamed ones (kernel/gpu/attention.hpp). No form keeps the
+// scores. Choices are noted with their reasons, for library_choices(). The library is a template argument, so the
+// choice is tested without CUDA. Read next: kernel/cuda/attention.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -24,7 +24,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// A library that may compute attention: `name`, whether it `is_present()`, and both passes, which do it or tell why not.
+/// A library that may compute attention: `name`, whether it `is_present()`, and both passes, which may say why not.
 template <class L, class Queue>
 concept AttentionLibrary = requires(const Queue& queue, const nvidia::Attention& described,
                                     const AttentionInputs<half>& inputs, half* out, float* logsumexp,
@@ -35,7 +35,7 @@ concept AttentionLibrary = requires(const Queue& queue, const nvidia::Attention&
   { L::attend_backward(queue, described, inputs, gradients) } -> std::same_as<nvidia::PlanSummary>;
 };
 
-/// The attention of dense (batches, rows, width), as a library is told of it.
+/// The attention of dense (batches, rows, width), in the library's description.
 template <class T> [[nodiscard]] nvidia::Attention described_attention(const AttentionInputs<T>& inputs) {
   const AttentionShape& s = inputs.shape;
   nvidia::Attention described{.dtype = dtype_of<T>,
@@ -53,7 +53,7 @@ template <class T> [[nodiscard]] nvidia::Attention described_attention(const Att
   return described;
 }
 
-/// Why a library is not asked; empty when it is.
+/// The reason why a library is not asked; empty when it is.
 template <class T> [[nodiscard]] std::string_view attention_refusal(const AttentionInputs<T>& inputs) {
   if (inputs.mask.keep != nullptr || inputs.mask.added != nullptr) return "a mask is given";
   if (inputs.shape.keys == 0 || inputs.shape.width == 0 || inputs.shape.value_width == 0) return "an extent is 0";
@@ -61,7 +61,7 @@ template <class T> [[nodiscard]] std::string_view attention_refusal(const Attent
   return {};
 }
 
-/// Lets the library compute a pass, `run(described)`, or says that it did not; notes who does.
+/// Lets the library compute a pass, `run(described)`, or reports that it did not; notes the choice.
 template <class Library, bool IsBackward, twill::gpu::Runtime R, class T, class F>
 requires AttentionLibrary<Library, twill::gpu::Queue<R>>
 [[nodiscard]] bool give_attention(const twill::gpu::Queue<R>& queue, const AttentionInputs<T>& inputs, const F& run) {

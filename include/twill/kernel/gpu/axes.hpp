@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How kernels on a GPU find element i of a view, for i in row-major order: extents and strides as plain numbers among a
-// kernel's parameters, with axes merged that are one walk, so that most views need no division, and others cheap ones. Every
-// kernel that takes elements one by one uses them. Read next: kernel/gpu/divisor.hpp, kernel/gpu/tile.hpp.
+// Axes of a view on a GPU, which give the offset of element i in row-major order: extents and strides as numbers among
+// a kernel's parameters. Axes that form one walk are merged, so that most views need no division, and others cheap
+// ones. Kernels for single elements use them. Read next: kernel/gpu/divisor.hpp, kernel/gpu/tile.hpp.
 
 #include <twill/core/shape.hpp>
 #include <twill/kernel/gpu/divisor.hpp>
@@ -32,7 +32,7 @@ struct Axes {
     for (int axis = 0; axis < rank; ++axis) divisors[axis] = IndexDivisor(extents[axis], elements);
   }
 
-  /// Where element i lies, in elements.
+  /// The offset of element i, in elements.
   [[nodiscard]] constexpr std::int64_t offset(std::int64_t i) const {
     std::int64_t sum = 0;
     for (int axis = rank - 1; axis > 0; --axis) {
@@ -44,7 +44,7 @@ struct Axes {
   }
 };
 
-/// The same walk with as few axes as can be.
+/// An equal walk with as few axes as possible.
 [[nodiscard]] constexpr Axes merged(const Axes& axes) {
   Axes result{};
   std::int64_t extent = 1; // of axes that are one walk so far
@@ -60,7 +60,7 @@ struct Axes {
   return result;
 }
 
-/// How many groups of `size` it takes for `count` things.
+/// How many groups of `size` cover `count` items.
 [[nodiscard]] constexpr std::int64_t groups_of(std::int64_t size, std::int64_t count) {
   return (count + size - 1) / size;
 }

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel body on a GPU is written against: a block of threads that works in phases. `each(f)` is a phase: every
-// thread runs `f(thread)` once. Values that a thread keeps from phase to phase live in a `Local`, what threads tell each other
-// goes through shared memory and a `barrier`, and sums over neighbouring threads through `all_reduce`. On a GPU this is
-// kernel/cuda/block.cuh, where `each` is a call and a `Local` is a register. `HostBlock` runs the same body on the host, one
-// thread after the other, so that bodies are proved there, under sanitizers too. Read next: kernel/gpu/leaves.hpp.
+// Block of threads in which kernel bodies for a GPU are written, in phases: `each(f)` is a phase, in which every thread
+// runs `f(thread)` once. Values that a thread keeps from phase to phase are in a `Local`, threads exchange values
+// through shared memory and a `barrier`, and sums over neighbouring threads use `all_reduce`. On a GPU this is
+// kernel/cuda/block.cuh, where `each` is a call and a `Local` a register. `HostBlock` runs a body on the host, one
+// thread after the other, so that bodies are tested there, under sanitizers too. Read next: kernel/gpu/leaves.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply.hpp>
@@ -22,18 +22,18 @@ namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 inline constexpr int warp_threads = 32;
 inline constexpr int most_threads = 1024; ///< of a block
 
-/// A block of a grid, simulated. Phases run the threads in order; `barrier` has nothing left to do.
+/// A block of a grid, simulated. Phases run the threads in order, so `barrier` is empty.
 class HostBlock {
 public:
   HostBlock(int block, int blocks, int threads, std::byte* shared)
       : block_{block}, blocks_{blocks}, threads_{threads}, shared_{shared} {}
 
-  [[nodiscard]] constexpr int block() const { return block_; }   ///< which block of the grid this is
+  [[nodiscard]] constexpr int block() const { return block_; }   ///< the number of this block in the grid
   [[nodiscard]] constexpr int blocks() const { return blocks_; } ///< of the grid
   [[nodiscard]] constexpr int threads() const { return threads_; }
 
-  /// One value for each thread. `local[thread]` is that thread's own; no thread may touch another's. It begins as a register
-  /// does, with no value: bytes of ones, which are NaN, -1 and no truth value, where the type gives none.
+  /// One value for each thread. `local[thread]` is that thread's own; no thread may touch another's. It begins
+  /// uninitialised, like a register: bytes of ones, which are NaN, -1 and no truth value, where the type gives none.
   template <class T> class Local {
   public:
     Local() : bytes_{std::make_unique<std::byte[]>(sizeof(T) * most_threads)} {
@@ -55,7 +55,7 @@ public:
     for (int thread = 0; thread < threads_; ++thread) f(thread);
   }
 
-  /// What was written to shared or global memory before is seen by the block's other threads afterwards.
+  /// Earlier writes to shared or global memory are visible to the block's other threads afterwards.
   void barrier() const {}
 
   /// The block's shared memory, as many bytes as the launch asked for. requires: a multiple of alignof(T)
@@ -63,8 +63,8 @@ public:
     return reinterpret_cast<T*>(shared_ + offset_bytes);
   }
 
-  /// Combines the values of each group of `width` neighbouring threads (a power of two up to a warp); every thread of the
-  /// group gets the result. The order is that of a butterfly: the same on every device.
+  /// Combines the values of each group of `width` neighbouring threads (a power of two up to a warp); every thread of
+  /// the group gets the result. The order is that of a butterfly, on every device.
   template <Reduction Op, class T> void all_reduce(Local<T>& values, int width) const {
     for (int step = width / 2; step > 0; step /= 2)
       for (int thread = 0; thread < threads_; ++thread) {
@@ -74,8 +74,8 @@ public:
       }
   }
 
-  /// Adds one to a counter in global memory, after everything the block wrote is visible to the device; the same result for
-  /// all threads. Returns whether this block was the last of `count`; the counter is zero again then.
+  /// Adds one to a counter in global memory, after everything the block wrote is visible to the device; with one result
+  /// for all threads. Returns whether this block was the last of `count`; the counter is zero again then.
   [[nodiscard]] bool is_last(unsigned* counter, unsigned count) const {
     if (++*counter < count) return false;
     *counter = 0;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of kernel/blocks.hpp and running sums as bodies for a GPU, for compiled steps: they need no memory of their
-// own, so a step's peak stays what its plan says, and their results do not depend on the order of threads. Read next:
+// GPU bodies of the kernels of kernel/blocks.hpp and of running sums, for compiled steps: they need no memory of their
+// own, so a step's peak stays as planned, and their results do not depend on the order of threads. Read next:
 // kernel/gpu/index_sums.hpp, kernel/gpu/row_orders.hpp.
 
 #include <twill/device/gpu/queue.hpp>
@@ -86,7 +86,7 @@ template <class T> struct IndexedParameters {
   IndexedBlocks blocks{};
   BlockIndices indices{};
 
-  /// Where element i of place j of row o belongs, -1 for nowhere.
+  /// The place for element i of place j of row o, -1 for none.
   [[nodiscard]] constexpr std::int64_t place(std::int64_t o, std::int64_t j, std::int64_t i) const {
     return place_of(index[o * blocks.index_outer + j * blocks.index_place + i * blocks.index_inner], blocks.extent);
   }
@@ -130,8 +130,8 @@ void gather_blocks(const twill::gpu::Queue<R>& queue, const T* from, const std::
             gpu::IndexedParameters<T>{from, index, to, blocks, {blocks.outer, blocks.places, blocks.inner}});
 }
 
-/// As eager code scans, with the totals of chunks in the stream's working memory where they fit; else rows are scanned whole,
-/// one block or thread each.
+/// Scans in the order of eager code, with the totals of chunks in the stream's working memory where they fit; otherwise
+/// rows are scanned whole, one block or thread each.
 template <class T, twill::gpu::Runtime R>
 void running_sums(const twill::gpu::Queue<R>& queue, const T* from, T* to, const ScanShape& shape) {
   using C = compute_t<T>;

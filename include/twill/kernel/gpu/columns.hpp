@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Column programs on a GPU: reductions down the first dimension, such as bias gradients and batch statistics. A block owns a
-// few chunks of columns, side by side, and a fixed share of the rows, which its threads take in turn; their sums meet in
-// shared memory as a tree. Where one block a column would leave processors idle, the rows are shared out to several, and the
-// last to finish adds their sums up. Shares and order follow from shapes and layouts alone, never from the device: the same
-// bits everywhere. Read next: kernel/gpu/columns_plan.hpp.
+// Column programs on a GPU: reductions down the first dimension, such as bias gradients and batch statistics. A block
+// owns a few chunks of columns, side by side, and a fixed share of the rows, which its threads take in turn; their sums
+// are added in shared memory as a tree. Where one block a column would leave processors idle, several share the rows,
+// and the last to finish adds their sums. Shares and order depend on shapes and layouts alone, never on the device:
+// equal bits everywhere. Read next: kernel/gpu/columns_plan.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/gpu/arrange.hpp>
@@ -46,7 +46,7 @@ template <class P> struct Columns {
   using Reductions = typename L::template Where<IsReduction>;
   using ColumnOutputs = typename L::template Where<IsColumnOutput>;
 
-  /// The bytes of all sums of a column, as blocks leave them to the last.
+  /// The bytes of all sums of a column, in the form that blocks leave for the last one.
   static constexpr int sum_bytes = 8 * static_cast<int>(Reductions::size());
 
   template <class Block> constexpr void operator()(const Block& block, const Own& parameters) const {
@@ -79,7 +79,7 @@ private:
     Row at[rows]{};
   };
 
-  // Which columns and rows a thread has. Blocks of one share of rows follow each other.
+  // The columns and rows of a thread. Blocks of one share of rows follow each other.
   [[nodiscard]] static constexpr std::uint32_t share_of_block(const Own& p, int block) {
     return p.groups.quotient(static_cast<std::uint32_t>(block));
   }
@@ -93,7 +93,7 @@ private:
            static_cast<std::uint32_t>(column_lane(p, thread));
   }
 
-  /// Moves a cursor down by so many rows.
+  /// Advances a cursor by `count` rows.
   template <int... I>
   static constexpr void move_down(Cursor<L::operands>& cursor, const Own& p, std::int64_t count, Numbers<I...>) {
     (move_one_down<I>(cursor, p.grid.operands[L::line(I).operand].down * count), ...);
@@ -112,7 +112,7 @@ private:
     const std::int64_t first = std::int64_t{share_of_block(p, block)} * p.share_rows;
     const std::int64_t last = first + p.share_rows < p.rows ? first + p.share_rows : p.rows;
     std::int64_t row = first + row_lane(p, thread);
-    if (row >= last) return; // where nothing lies
+    if (row >= last) return; // past the last row
     Cursor<L::operands> cursor{};
     Place place{};
     L::locate(cursor, place, p.grid, chunk_of(p, block, thread), typename L::Moving{});
@@ -170,11 +170,11 @@ private:
       sums_of<R>(sums)[k] = identity<L::line(R).reduction, typename L::template Computed<R>>();
   }
 
-  /// How many reductions stand before line R.
+  /// The number of reductions before line R.
   template <int R, int... Each> [[nodiscard]] static consteval int ordinal_of(Numbers<Each...>) {
     return (0 + ... + (Each < R ? 1 : 0));
   }
-  /// Where a share's sums of line R wait for the last block.
+  /// The place of a share's sums of line R until the last block reads them.
   template <int R>
   [[nodiscard]] static constexpr auto* waiting(const Own& p, std::uint32_t share, std::uint32_t chunk) {
     using T = typename L::template Computed<R>;
@@ -198,7 +198,7 @@ private:
     for (int k = 0; k < lanes; ++k) sums_of<R>(sums)[k] = combine<L::line(R).reduction>(sums_of<R>(sums)[k], from[k]);
   }
 
-  /// The sums of a block's rows meet; a block alone stores the results, others leave their sums to the last.
+  /// Combines the sums of a block's rows; a single block stores the results, others leave their sums to the last.
   template <class Block, class Local, int... R>
   static constexpr void meet(const Block& block, const Own& p, Local& sums, Numbers<R...>) {
     (meet_one<R>(block, p, sums, p.shares == 1), ...);
@@ -211,7 +211,7 @@ private:
   static constexpr void meet_one(const Block& block, const Own& p, Local& sums, bool stores) {
     using T = typename L::template Computed<R>;
     T* shared = block.template shared<T>();
-    block.barrier(); // what was there before has been read
+    block.barrier(); // earlier contents have been read
     block.each([&](int thread) {
       TWILL_UNROLLED
       for (int k = 0; k < lanes; ++k) shared[thread * lanes + k] = sums_of<R>(sums[thread])[k];
@@ -263,7 +263,7 @@ private:
   }
 };
 
-/// Runs a column program over a grid. An output may lie exactly where an input lies.
+/// Runs a column program over a grid. An output may coincide exactly with an input.
 /// throws: what `enqueue` throws    cost: one kernel, unless offsets pass `most`
 template <class P, class Queue>
 void run_columns(const Queue& queue, Grid grid, const Operand* operands, std::int64_t most = most_elements) {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the rows and columns of a column program are shared out to blocks and threads, from the shape alone. Plain numbers,
-// tested on the host. Read next: kernel/gpu/columns.hpp.
+// Shares of a column program's rows and columns for blocks and threads, from the shape alone. Plain numbers, tested on
+// the host. Read next: kernel/gpu/columns.hpp.
 
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/parameters.hpp>
@@ -19,7 +19,7 @@ inline constexpr int column_threads = 256; ///< of a block
   return chunk_bytes == 0 ? 1 : chunk_bytes <= 16 ? 4 : chunk_bytes <= 32 ? 2 : 1;
 }
 
-/// How the rows of a launch are shared out, for its kernel.
+/// The shares of a launch's rows, for its kernel.
 struct ColumnShare {
   std::int64_t rows = 0;
   std::int64_t share_rows = 0;   ///< of a block
@@ -32,12 +32,12 @@ struct ColumnShare {
   unsigned* counters = nullptr;
 };
 
-/// What a launch of a column program passes.
+/// The parameters of a launch of a column program.
 template <int Count> struct ColumnParameters : ColumnShare {
   Parameters<Count> grid{}; ///< the columns
 };
 
-/// How the work of a launch is shared out.
+/// The shares of a launch's work.
 struct ColumnShares {
   std::uint32_t groups = 1;
   std::uint32_t shares = 1;
@@ -47,8 +47,8 @@ struct ColumnShares {
   friend constexpr bool operator==(const ColumnShares&, const ColumnShares&) = default;
 };
 
-/// Blocks as wide as a warp of chunks; rows shared to about a thousand blocks, as many as large devices hold at once, unless
-/// that leaves a thread fewer than four rows or the shares' sums more memory than there is. `chunk_bytes`: of a chunk's sums.
+/// Blocks as wide as a warp of chunks; about a thousand share the rows, as many as large devices hold at once, unless
+/// that leaves a thread fewer than four rows or needs too much memory for sums. `chunk_bytes`: of a chunk's sums.
 [[nodiscard]] constexpr ColumnShares share_columns(std::int64_t rows, std::uint32_t chunks, int chunk_bytes,
                                                    std::size_t memory_bytes, int counters) {
   constexpr std::int64_t wanted_blocks = 1024;
@@ -72,7 +72,7 @@ struct ColumnShares {
   return result;
 }
 
-/// The same, written down for the kernel. `sum_bytes`: of all sums of a column.
+/// Writes the shares into the kernel's parameters. `sum_bytes`: of all sums of a column.
 [[nodiscard]] inline twill::gpu::LaunchShape share_columns(ColumnShare& to, const Walk& walk, std::int64_t rows,
                                                            int lanes, int sum_bytes,
                                                            const twill::gpu::WorkingMemory& working) {

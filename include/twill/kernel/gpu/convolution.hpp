@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions on a GPU by twill's own kernels, and their gradients: a block computes a tile of an output or of an input's
-// gradient, a thread one element where groups have few channels, a warp one of a weight's gradient. Products are added in a
-// fixed order, so results do not depend on the device. A more special overload, for the queues of one driver, may give what
-// its library knows to the library. On hosts the same call is kernel/convolution.hpp. Read next:
+// Convolutions on a GPU by twill's own kernels, and their gradients: a block computes a tile of an output or of an
+// input's gradient, a thread one element where groups have few channels, a warp one of a weight's gradient. Products
+// are added in a fixed order, so results do not depend on the device. A more special overload, for the queues of one
+// driver, may pass supported cases to a library. Read next: kernel/convolution.hpp for hosts,
 // kernel/gpu/convolution_tiles.hpp.
 
 #include <twill/core/config.hpp>
@@ -20,7 +20,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// A thread computes one element of what the part writes.
+/// Body in which a thread computes one element of the written tensor.
 template <class T> struct ConvolutionBody {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
@@ -95,8 +95,8 @@ private:
   }
 };
 
-/// A warp computes the gradient of one weight: there are few weights and each sums over all pixels of the batch, which its
-/// lanes share out.
+/// Body in which a warp computes the gradient of one weight: there are few weights, and each sums over all pixels of
+/// the batch, which the warp's lanes share.
 template <class T> struct WeightGradientBody {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
@@ -171,7 +171,7 @@ template <class Queue, class T> void convolve_directly(const Queue& queue, const
   const ConvolutionProduct product{s, is_gradient};
   const ConvolutionTileParameters<T> tiles{product, is_gradient ? convolution.y : convolution.x, convolution.w,
                                            is_gradient ? convolution.x : convolution.y};
-  constexpr int processors = 128; // of a large device: either tile adds in one order, so the bits are the same
+  constexpr int processors = 128; // of a large device: both tiles add in one order, so the bits are equal
   if (choose_tile(product.rows, product.columns, s.groups, processors) == ProductTile::wide)
     enqueue_convolution_tiles<ProductTile::wide>(queue, tiles);
   else
@@ -182,7 +182,7 @@ template <class Queue, class T> void convolve_directly(const Queue& queue, const
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Computes one part of a convolution, after what the queue was given before; returns at once. throws: GpuError
+/// Computes one part of a convolution, after the queue's earlier work; returns at once. throws: GpuError
 template <twill::gpu::Runtime R, class T>
 void run_convolution(const twill::gpu::Queue<R>& queue, const Convolution<T>& convolution) {
   gpu::convolve_directly(queue, convolution);

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who computes a convolution on a GPU: a vendor's library where it is there, allowed and has an engine, twill's own kernel
-// (kernel/gpu/convolution.hpp) otherwise. Each choice is noted once with its reason, for library_choices(), and the first slow
-// one of a device is a warning. The library is a template argument, so the choice is proved without CUDA. Read next:
-// kernel/cuda/convolution.cuh.
+// Choice between libraries and twill's kernel for convolutions on a GPU: a vendor's library where it is installed,
+// allowed and has an engine, otherwise twill's kernel (kernel/gpu/convolution.hpp). Each choice is noted once with its
+// reason, for library_choices(), and the first slow one of a device is a warning. The library is a template argument,
+// so the choice is tested without CUDA. Read next: kernel/cuda/convolution.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -27,8 +27,8 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// A library that may compute convolutions: `name`, whether it `is_present()`, and convolve(queue, part, described, x, w, y),
-/// which does it or tells why not.
+/// A library that may compute convolutions: `name`, whether it `is_present()`, and convolve(queue, part, described, x,
+/// w, y), which computes it or returns why not.
 template <class L, class Queue>
 concept ConvolutionLibrary = requires(const Queue& queue, ConvolutionPart part, const nvidia::Convolution& described,
                                       void* data) {
@@ -55,8 +55,8 @@ concept ConvolutionLibrary = requires(const Queue& queue, ConvolutionPart part, 
 /// Multiplications from which on a convolution is large enough to be worth a library.
 inline constexpr std::int64_t large_convolution = std::int64_t{1} << 24;
 
-/// Tells the first large problem of a device that is twill's own kernel's against the user's will, and the first for which
-/// engines were refused for their memory.
+/// Warns of the first large problem of a device that twill's own kernel computes against the user's will, and of the
+/// first for which engines were refused for their memory.
 template <twill::gpu::Runtime R>
 TWILL_COLD void warn_of_slow_choice(const twill::gpu::Queue<R>& queue, const LibraryChoice& choice,
                                     const nvidia::PlanSummary& summary, std::int64_t multiply_adds,
@@ -74,7 +74,7 @@ TWILL_COLD void warn_of_slow_choice(const twill::gpu::Queue<R>& queue, const Lib
                     choice.reason, "; install ", library, " and configure the program again"}));
 }
 
-/// Computes one part of a convolution, after what the queue was given before. throws: GpuError
+/// Computes one part of a convolution, after the queue's earlier work. throws: GpuError
 template <class Library, twill::gpu::Runtime R, class T>
 requires ConvolutionLibrary<Library, twill::gpu::Queue<R>>
 void convolve(const twill::gpu::Queue<R>& queue, const Convolution<T>& c) {

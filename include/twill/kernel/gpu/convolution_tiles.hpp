@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions and their gradients by the input as matrix products whose left factor is never stored: a block computes a tile
-// of pixels by channels, and reads each step of the images and of the weights into shared memory once for all of them
-// (implicit GEMM). Steps go over the taps of the kernel and, within each, over channels: a fixed order, so results do not
-// depend on the device. Read next: kernel/gpu/product.hpp, kernel/gpu/convolution.hpp.
+// Implicit GEMM for convolutions and their gradients by the input, matrix products whose left factor is never stored: a
+// block computes a tile of pixels by channels, and reads each step of the images and of the weights into shared memory
+// once for all of them. Steps go over the taps of the kernel and, within each, over channels: a fixed order, so results
+// do not depend on the device. Read next: kernel/gpu/product.hpp, kernel/gpu/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/convolution.hpp>
@@ -23,8 +23,8 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// A convolution's output, or its gradient by the input, as one product for each group: pixels of what is written by its
-/// channels, summed over taps and channels of what is read.
+/// A convolution's output, or its gradient by the input, as one product for each group: written pixels by their
+/// channels, summed over taps and channels of the tensor that is read.
 struct ConvolutionProduct {
   bool is_gradient = false;
   ConvolutionShape shape{};
@@ -53,7 +53,7 @@ struct ConvolutionProduct {
       by_stride[axis] = IndexDivisor(s.stride[axis], s.input[axis] + s.padding[axis]);
   }
 
-  /// Where a pixel that is written through a tap reads, or -1.
+  /// The position that a written pixel reads through a tap, or -1.
   [[nodiscard]] constexpr std::int64_t source(std::size_t axis, std::int64_t at, std::int64_t tap) const {
     const std::int64_t moved = tap * shape.dilation[axis] - shape.padding[axis];
     if (!is_gradient) {
@@ -75,7 +75,7 @@ struct ConvolutionProduct {
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// What a launch of tiles is given.
+/// The parameters of a launch of tiles.
 template <class T> struct ConvolutionTileParameters {
   ConvolutionProduct product;
   const T* from = nullptr;
@@ -83,7 +83,7 @@ template <class T> struct ConvolutionTileParameters {
   T* to = nullptr;
 };
 
-/// A block computes a tile of one group.
+/// Body in which a block computes a tile of one group.
 template <class T, ProductTile Tile> struct ConvolutionTiles {
   using C = compute_t<T>;
   using Sizes = TileSizes<Tile>;
@@ -130,7 +130,7 @@ private:
   static constexpr int loads = Sizes::rows * Sizes::depth / Sizes::threads; ///< of a thread for each step
   static_assert(Sizes::threads % Sizes::depth == 0 && Sizes::rows == Sizes::columns);
 
-  /// The pixels that a thread brings.
+  /// The pixels that a thread loads.
   struct OwnRows {
     Pixels::Index at[loads];
   };
@@ -138,7 +138,7 @@ private:
     return thread / Sizes::depth + load * (Sizes::threads / Sizes::depth);
   }
 
-  /// Neighbouring threads read neighbouring channels of a pixel.
+  /// Loads pixels; neighbouring threads read neighbouring channels of a pixel.
   static constexpr void load_pixels(C* to, const ConvolutionTileParameters<T>& p, const OwnRows& own,
                                     std::int64_t group, std::int64_t first, std::int64_t rows, int thread) {
     const ConvolutionProduct& product = p.product;
@@ -164,7 +164,7 @@ private:
     }
   }
 
-  /// Weights are (filters, channels, taps): neighbouring threads read along channels, whichever factor's they are.
+  /// Loads weights, which are (filters, channels, taps): neighbouring threads read along the channels of either factor.
   static constexpr void load_weights(C* to, const ConvolutionTileParameters<T>& p, std::int64_t group,
                                      std::int64_t first, std::int64_t first_column, int thread) {
     const ConvolutionProduct& product = p.product;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integer division by numbers that a kernel is given, without the dozens of instructions that a GPU needs for it: as a
-// multiplication and a shift. Indices that may pass 31 bits take a divisor that the host made for their bound: all threads of
-// a launch multiply 32 bits, or all 64. Read next: kernel/gpu/axes.hpp.
+// Integer division by run-time constants of a kernel as a multiplication and a shift, instead of the dozens of
+// instructions that a GPU needs for it. Indices that may pass 31 bits take a divisor that the host made for their
+// bound: all threads of a launch multiply 32 bits, or all 64. Read next: kernel/gpu/axes.hpp.
 
 #include <twill/core/philox.hpp>
 
@@ -56,10 +56,10 @@ struct Divisor {
   [[nodiscard]] constexpr std::uint32_t quotient(std::uint32_t number) const { return reciprocal.quotient(number); }
 };
 
-/// Numbers from 0 to a bound, known to the host, divided by one that a launch is given.
+/// Division of numbers from 0 to a bound, known to the host, by a number given to a launch.
 class IndexDivisor {
 public:
-  /// A number and what it leaves.
+  /// A quotient and its remainder.
   struct Parts {
     std::int64_t quotient = 0;
     std::int64_t rest = 0;
@@ -68,7 +68,7 @@ public:
   constexpr IndexDivisor() = default;
   /// requires: divisor >= 1, and numbers below `bound`
   constexpr IndexDivisor(std::int64_t divisor, std::int64_t bound) : value_{divisor}, is_fast_{bound <= fast_bound} {
-    if (is_fast_) { // a greater divisor than that leaves all numbers, as the greatest fast one does
+    if (is_fast_) { // a greater divisor leaves all numbers as remainders, like the greatest fast one
       const Reciprocal narrow{static_cast<std::uint32_t>(divisor < fast_bound ? divisor : fast_bound)};
       reciprocal_.magic = narrow.magic;
       reciprocal_.shift = narrow.shift;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise programs on a GPU: each thread takes a few chunks, issues all their loads, then computes and stores one chunk
-// after the other. One kernel serves every layout: operands say for themselves how they are reached, and a chunk that sticks
-// out of its row goes element by element. An output may lie exactly over an input: what is stored was loaded by the same
-// thread before. Read next: kernel/gpu/plan.hpp.
+// Elementwise programs on a GPU: each thread takes a few chunks, issues all their loads, then computes and stores one
+// chunk after the other. One kernel serves every layout: each operand carries its own access mode, and a chunk that
+// crosses the end of its row goes element by element. An output may coincide exactly with an input: the thread that
+// stores an element has loaded it before. Read next: kernel/gpu/plan.hpp.
 
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/arrange.hpp>
@@ -19,8 +19,8 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// The bytes of a chunk of all inputs that move. A row that repeats, such as a bias, counts though caches have it: a program
-/// says how an operand lies along the last dimension and leaves the others to strides, which one kernel takes as they come.
+/// The bytes of a chunk of all inputs that move. A row that repeats, such as a bias, counts though caches hold it: a
+/// program states the access along the last dimension only, and one kernel takes any other strides.
 [[nodiscard]] constexpr int bytes_of_chunk(const Line* lines, int count, int lanes) {
   int bytes = 0;
   for (int i = 0; i < count; ++i)
@@ -29,8 +29,8 @@ namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
   return bytes;
 }
 
-/// Chunks of a thread: 32 bytes on their way for each, 48 KiB for a processor with 1536 of them. One where a program draws,
-/// which takes longer than memory does.
+/// Chunks of a thread: 32 bytes in flight for each, 48 KiB for a processor with 1536 of them. One where a program draws
+/// random numbers, which takes longer than memory does.
 [[nodiscard]] constexpr int chunks_of_thread(int chunk_bytes, bool draws) {
   return draws ? 1 : chunk_bytes <= 8 ? 4 : chunk_bytes <= 16 ? 2 : 1;
 }
@@ -42,7 +42,7 @@ template <class P> struct Elementwise {
   static constexpr int most_threads = 256;
   static constexpr int chunks =
       chunks_of_thread(bytes_of_chunk(summary_of<P>.lines.data(), L::count, L::lanes), L::Draws::size() > 0);
-  /// Where computing takes longer than loading, registers come first; elsewhere the compiler's choice has more threads.
+  /// Registers come first where computing takes longer than loading; elsewhere the compiler's choice has more threads.
   static constexpr int least_blocks = L::Draws::size() > 0 || summary_of<P>.steps >= 20 ? 1 : 0;
 
   template <class Block> constexpr void operator()(const Block& block, const Own& parameters) const {
@@ -80,7 +80,7 @@ private:
         return;
       }
     }
-    // with all ways of access the code of a chunk is long; what else is under way are its lanes
+    // with all access modes the code of a chunk is long; its lanes are enough work in flight
     TWILL_ROLLED
     for (int c = 0; c < chunks; ++c) {
       if constexpr (chunks > 1)
@@ -116,7 +116,7 @@ private:
   }
 };
 
-/// The blocks and threads that run so many chunks: blocks of 256 threads, smaller ones while processors would be idle.
+/// The blocks and threads for `chunks` chunks: blocks of 256 threads, smaller ones while processors would be idle.
 [[nodiscard]] constexpr twill::gpu::LaunchShape elementwise_shape(std::uint32_t chunks, int chunks_of_thread,
                                                                   int processors) {
   const auto own = static_cast<std::uint32_t>(chunks_of_thread);
@@ -126,7 +126,7 @@ private:
   return {.blocks = (workers + threads - 1) / threads, .threads = threads};
 }
 
-/// Runs an elementwise program over a grid. An output may lie exactly where an input lies.
+/// Runs an elementwise program over a grid. An output may coincide exactly with an input.
 /// throws: what `enqueue` throws    cost: one kernel, unless offsets pass `most`
 template <class P, class Queue>
 void run_elementwise(const Queue& queue, const Grid& grid, const Operand* operands, std::int64_t most = most_elements) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adding by index in compiled steps on a GPU, such as the gradient of an embedding: the places that indices name are sorted,
-// stably, so that what goes to one place stands side by side and is added up in the host's order
-// (kernel/gpu/sorted_writes.hpp). The bits are therefore the host's, whatever repeats; the work is linear. More indices than a
-// stream's working memory sorts at once are added part after part, in order. Eager code: kernel/gpu/scatter.hpp.
+// Sums by index in compiled steps on a GPU, such as the gradient of an embedding: the places that indices name are
+// sorted, stably, so that elements for one place are adjacent and are added in the host's order
+// (kernel/gpu/sorted_writes.hpp). The bits are therefore the host's, whatever repeats; the work is linear. More indices
+// than a stream's working memory sorts are added part after part, in order. Read next: kernel/gpu/scatter.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/kernel/blocks.hpp>
@@ -18,8 +18,8 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// The indices as entries (outer, places, inner) along the axes on which they differ, and what follows each: `repeats` runs
-/// of `run` elements. The key of an entry is its place among (outer, extent, inner).
+/// The indices as entries (outer, places, inner) along the axes on which they differ, and the elements of each:
+/// `repeats` runs of `run` elements. The key of an entry is its place among (outer, extent, inner).
 struct IndexEntries {
   const std::int64_t* index = nullptr;
   IndexedBlocks blocks{};
@@ -37,7 +37,7 @@ struct IndexEntries {
   }
   [[nodiscard]] constexpr std::int64_t count() const { return indices.elements(); }
   [[nodiscard]] constexpr std::int64_t targets() const { return outer * blocks.extent * inner; }
-  /// Where an entry goes; behind all places where its index lies outside.
+  /// The place of an entry; after all places where its index is outside.
   [[nodiscard]] constexpr std::uint64_t key(std::int64_t entry) const {
     const auto [o, j, i] = indices(entry);
     const std::int64_t place =

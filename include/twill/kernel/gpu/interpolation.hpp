@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interpolation on a GPU: a thread computes one element. That of a gradient looks at every output pixel that could have read
-// it, so no two threads write one element and sums have one order. On hosts the same call is kernel/interpolation.hpp.
+// Interpolation on a GPU, a thread for each element. In a gradient it visits all output pixels that could have read its
+// element: no two threads write one element, and sums have one order. Read next: kernel/interpolation.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -26,7 +26,7 @@ template <class T> struct InterpolationParameters {
         written{given.shape.batch, given.is_gradient ? given.shape.input : given.shape.output, given.shape.channels} {}
 };
 
-/// A thread computes one element of the output or, as a gradient, of the input.
+/// Body in which a thread computes one element of the output or, for the gradient, of the input.
 template <class T> struct InterpolationBody {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
@@ -101,7 +101,7 @@ private:
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Interpolates, after what the queue was given before; returns at once. throws: GpuError
+/// Interpolates, after the queue's earlier work; returns at once. throws: GpuError
 template <twill::gpu::Runtime R, class T>
 void run_interpolation(const twill::gpu::Queue<R>& queue, const Interpolating<T>& interpolating) {
   const InterpolationShape& s = interpolating.shape;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several launches of one elementwise program as one kernel, as a step updates all of its weights: each block belongs to one
-// of them and works as in a launch of its own, so the bits are the same. What does not fit into one kernel's parameters takes
-// several. Read next: kernel/gpu/elementwise.hpp.
+// Joined launches: several launches of one elementwise program as one kernel, for a step that updates all of its
+// weights. Each block belongs to one launch and works like a block of it alone, so the bits are equal. Launches beyond
+// one kernel's parameters take several kernels. Read next: kernel/gpu/elementwise.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/instruction_set.hpp>
@@ -55,7 +55,7 @@ public:
     launch_pieces(grid, {copies.bound(), 0, One::L::lanes, &next_.walk, next_.operands, {append, this}}, most);
   }
 
-  /// Starts what was collected.
+  /// Starts the collected launches.
   void start() {
     if (parameters_.count == 0) return;
     twill::gpu::LaunchShape shape = elementwise_shape(chunks_, One::chunks, queue_.properties().processors);
@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  /// Takes the launch that was planned.
+  /// Takes the planned launch.
   void append() {
     constexpr std::uint32_t chunks_of_a_launch = 1U << 31;
     if (parameters_.count == Body::most_members || next_.walk.chunks > chunks_of_a_launch - chunks_) start();
@@ -83,14 +83,14 @@ private:
   const Queue& queue_;
   typename Body::Own parameters_{};
   typename One::Own next_{};
-  std::uint32_t chunks_ = 0; ///< of all that were collected
+  std::uint32_t chunks_ = 0; ///< of all collected launches
 };
 
 }}}} // namespace twill::v0::kernel::gpu
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Runs an elementwise program at every index of several grids, none of which needs what another stores.
+/// Runs an elementwise program at every index of several grids, none of which reads another's results.
 /// throws: GpuError    cost: one kernel for a dozen grids
 template <class... Lines, twill::gpu::Runtime R>
 void run_joined(Program<Lines...>, const twill::gpu::Queue<R>& queue, const JoinedLaunch* launches, std::size_t count,

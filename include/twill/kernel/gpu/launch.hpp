@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a fused program on a GPU: `kernel::launch(program, device, grid, operands)` comes here when a device's kernels start
-// through a queue. The shape of the program decides which kernel. Operands are copied into the launch, so the caller's may go
-// at once. Read next: kernel/gpu/elementwise.hpp, kernel/gpu/columns.hpp, kernel/gpu/rows.hpp.
+// Launches of fused programs on a GPU: `kernel::launch(program, device, grid, operands)` comes here when a device's
+// kernels start through a queue. The shape of the program decides the kernel. Operands are copied into the launch, so
+// the caller's may go at once. Read next: kernel/gpu/elementwise.hpp, kernel/gpu/columns.hpp, kernel/gpu/rows.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -16,8 +16,8 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Runs the program at every index of the grid, after what the queue was given before; returns at once.
-/// An output may lie exactly where an input lies. throws: GpuError
+/// Runs the program at every index of the grid, after the queue's earlier work; returns at once.
+/// An output may coincide exactly with an input. throws: GpuError
 template <class... Lines, twill::gpu::Runtime R>
 void run(Program<Lines...> program, const twill::gpu::Queue<R>& queue, const Grid& grid, const Operand* operands) {
   using P = Program<Lines...>;

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a launch on a GPU takes place: in a stream, whose driver has timers. Read next: device/gpu/timer_calls.hpp,
+// Place of a watched launch on a GPU: its stream, whose driver has timers. Read next: device/gpu/timer_calls.hpp,
 // kernel/launch_watch.hpp.
 
 #include <twill/device/gpu/gpu.hpp>

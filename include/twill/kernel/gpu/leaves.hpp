@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory as a thread sees it: the lanes of a chunk come and go as words in registers, by vector accesses of up to 16 bytes
-// where the operand allows it, else element by element; one operand that is misaligned, broadcast or strided slows down no
-// other. Everything is unrolled by template parameters, so that words stay in registers. Read next: kernel/gpu/lines.hpp.
+// Loads and stores of a thread's chunk: lanes are words in registers, moved by vector accesses of up to 16 bytes where
+// the operand allows it, otherwise one by one; an operand that is misaligned, broadcast or strided slows down no other.
+// Template parameters unroll all loops, so that words stay in registers. Read next: kernel/gpu/lines.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -17,15 +17,15 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// One memory access of so many bytes.
+/// One memory access of `Bytes` bytes.
 template <int Bytes> struct alignas(Bytes) [[gnu::may_alias]] Unit { std::uint32_t words[Bytes / 4]; };
 template <> struct alignas(2) [[gnu::may_alias]] Unit<2> { std::uint16_t words[1]; };
 template <> struct alignas(1) [[gnu::may_alias]] Unit<1> { std::uint8_t words[1]; };
 
-/// The elements of a chunk in registers, packed as they lie in memory.
+/// The elements of a chunk in registers, packed in their memory format.
 template <class T, int Lanes> struct Words {
   static constexpr int bytes = Lanes * static_cast<int>(sizeof(T));
-  /// Of one access: at most 16, and of one-byte types 4, because wider ones have been miscompiled.
+  /// Bytes of one access: at most 16, and of one-byte types 4, because wider ones have been miscompiled.
   static constexpr int unit_bytes = sizeof(T) == 1 ? (bytes < 4 ? bytes : 4) : bytes < 16 ? bytes : 16;
   static constexpr int units = bytes / unit_bytes;
   std::uint32_t words[(bytes + 3) / 4]{};
@@ -43,7 +43,7 @@ template <class T> [[nodiscard]] constexpr T element_of_bits(std::uint64_t bits)
     return static_cast<T>(bits & 0xffU);
 }
 
-/// A lane. The number has to be known once loops are unrolled, here and below.
+/// The element of a lane. The lane has to be a constant once loops are unrolled, here and below.
 template <class T, int Lanes> [[nodiscard]] constexpr T element(const Words<T, Lanes>& from, int lane) {
   constexpr int size = static_cast<int>(sizeof(T));
   if constexpr (size == 8)
@@ -69,7 +69,7 @@ template <class T, int Lanes> constexpr void set_element(Words<T, Lanes>& to, in
   }
 }
 
-/// Where a thread's chunk lies in its row.
+/// The position of a thread's chunk in its row.
 struct Place {
   std::int32_t first = 0;     ///< element of lane 0; in a flattened grid its number
   std::int32_t remaining = 0; ///< elements of the row from there on; none: the chunk is past the end
@@ -87,7 +87,7 @@ template <int Count> struct Cursor {
   std::int64_t number[Count == 0 ? 1 : Count]{};
 };
 
-/// How far an indexed operand's element lies from its first: the grid was flattened, and `number` counts through it.
+/// The distance of an indexed operand's element from its first: the grid was flattened, and `number` counts through it.
 [[nodiscard]] constexpr std::int32_t indexed_offset(const OperandParameters& operand, const Walk& walk,
                                                     std::int32_t number) {
   auto rest = static_cast<std::uint32_t>(number);
@@ -101,7 +101,7 @@ template <int Count> struct Cursor {
   return offset + static_cast<std::int32_t>(rest) * operand.strides[walk.index_rank - 1];
 }
 
-/// How far each lane's element lies from what the cursor points at.
+/// The distance of each lane's element from the cursor.
 template <int Lanes> struct LaneOffsets { std::int32_t at[Lanes]{}; };
 
 template <int Lanes>
@@ -124,7 +124,7 @@ template <int Lanes>
   return offsets;
 }
 
-/// How far a lane's element lies from what the cursor points at.
+/// The distance of a lane's element from the cursor.
 template <Path Form>
 [[nodiscard]] constexpr std::int64_t lane_offset(const OperandParameters& operand, const Walk& walk, const Place& place,
                                                  int lane) {
@@ -133,7 +133,7 @@ template <Path Form>
   return std::int64_t{lane} * operand.step;
 }
 
-/// An element behind an address. Truth values are read as bytes: whatever is not zero is true.
+/// The element at an address. Truth values are read as bytes: any nonzero byte is true.
 template <class T> [[nodiscard]] constexpr T read_element(const std::byte* at, std::int64_t offset) {
   if constexpr (std::is_same_v<T, bool>)
     return reinterpret_cast<const std::uint8_t*>(at)[offset] != 0;
@@ -170,7 +170,7 @@ template <class T, int Lanes> constexpr void store_units(const Words<T, Lanes>& 
   }
 }
 
-/// Issues the loads of a chunk. Of a broadcast operand only lane 0 is read, for `spread` to copy once all loads are under way.
+/// Issues the loads of a chunk. Of a broadcast operand only lane 0 is read; `spread` copies it after all loads.
 template <Access A, Path Form, class T, int Lanes>
 constexpr void load_chunk(Words<T, Lanes>& to, const std::byte* at, const OperandParameters& operand, const Walk& walk,
                           const Place& place) {

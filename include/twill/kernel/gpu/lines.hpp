@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lines of a program, one lane of a thread at a time: every line's value is a scalar in a register, computed by the same
-// definitions as the host's (kernel/apply.hpp). What was loaded waits as words in `Leaves`, what will be stored gathers in
-// `Results`. The kernels of all shapes call these functions for the lines that they want, lane by lane.
-// Read next: kernel/gpu/elementwise.hpp.
+// Evaluation of a program's lines, one lane of a thread at a time: every line's value is a scalar in a register,
+// computed by the host's definitions (kernel/apply.hpp). Loaded words wait in `Leaves`, values to be stored gather in
+// `Results`. The kernels of all shapes call these functions for the lines that they need, lane by lane. Read next:
+// kernel/gpu/elementwise.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -91,7 +91,7 @@ struct DrawnBlock {
   }
 };
 
-/// A program's lines as the GPU's kernels need them.
+/// A program's lines in the form that the GPU's kernels need.
 template <class P> struct Lines {
   static constexpr int count = static_cast<int>(summary_of<P>.lines.size());
   static constexpr int operands = summary_of<P>.operands;
@@ -99,12 +99,12 @@ template <class P> struct Lines {
   static constexpr int lanes = chunk_elements(summary_of<P>.lines.data(), count);
 
   [[nodiscard]] static consteval Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
-  /// How a line's elements lie in memory.
+  /// The type of a line's elements in memory.
   template <int I> using Element = scalar_t<line(I).type>;
-  /// In what a line is computed.
+  /// The type in which a line is computed.
   template <int I> using Computed = compute_t<Element<I>>;
 
-  /// The lines that a rule wants, `static consteval bool Rule::wants(int line)`, as `Numbers<...>`.
+  /// The lines that a rule selects, `static consteval bool Rule::wants(int line)`, as `Numbers<...>`.
   template <class Rule> using Where = typename detail::Selection<P, Rule>::type;
 
   struct IsInput {
@@ -118,11 +118,11 @@ template <class P> struct Lines {
       return line(i).kind == LineKind::step && line(i).primitive == Primitive::random_uniform;
     }
   };
-  /// Computed lane by lane in an elementwise kernel, in order.
+  /// Lines computed lane by lane in an elementwise kernel, in order.
   struct IsValue {
     static consteval bool wants(int i) { return line(i).kind < LineKind::reduce; }
   };
-  /// Has an address or a number of its own that moves along the grid.
+  /// Lines with an address or a number of their own that moves along the grid.
   struct IsMoving {
     static consteval bool wants(int i) { return line(i).operand >= 0 && line(i).kind != LineKind::immediate; }
   };
@@ -134,18 +134,18 @@ template <class P> struct Lines {
 
   template <class Lines> struct WordFile;
   template <int... I> struct WordFile<Numbers<I...>> : WordSlot<I, Element<I>, lanes>... {};
-  /// What was loaded for a chunk.
+  /// The loaded words of a chunk.
   using Leaves = WordFile<Inputs>;
-  /// What will be stored of a chunk.
+  /// The words of a chunk to be stored.
   using Results = WordFile<Outputs>;
 
   template <class Lines, class Drawing> struct ValueFile;
   template <int... I, int... D>
   struct ValueFile<Numbers<I...>, Numbers<D...>> : ValueSlot<I, Computed<I>>..., ValueSlot<-1 - D, DrawnBlock>... {};
-  /// The values of one lane. A draw's block stays in it from lane to lane.
+  /// The values of one lane. The block of a random draw stays in it from lane to lane.
   using Lane = ValueFile<All<count>, Draws>;
 
-  /// Points the cursor at a chunk, for the lines that move. Past the end, where nothing is touched, it stays at the start.
+  /// Points the cursor at a chunk, for the lines that move. Past the end, without any access, it stays at the start.
   template <int... I>
   static constexpr void locate(Cursor<operands>& cursor, Place& place, const Parameters<operands>& parameters,
                                std::uint32_t chunk, Numbers<I...>) {
@@ -181,7 +181,7 @@ template <class P> struct Lines {
     load_chunk<own.access, Form>(words_of<I>(leaves), cursor.at[own.operand], parameters.operands[own.operand],
                                  parameters.walk, place);
   }
-  /// Waits for input I, if need be.
+  /// Waits for input I, if necessary.
   template <int I> static constexpr void settle(Leaves& leaves, const Parameters<operands>& parameters) {
     constexpr Line own = line(I);
     spread<own.access>(words_of<I>(leaves), parameters.operands[own.operand]);
@@ -222,7 +222,7 @@ template <class P> struct Lines {
       value_of<I>(lane) =
           value_of<-1 - I>(lane).uniform(value_of<own.arguments[0]>(lane), value_of<own.arguments[1]>(lane),
                                          value_of<own.arguments[2]>(lane), value_of<own.arguments[3]>(lane));
-    } else if constexpr (plan_of<P>.lines[I].reciprocal) { // by what the row shares
+    } else if constexpr (plan_of<P>.lines[I].reciprocal) { // by a value that the row shares
       value_of<I>(lane) = value_of<own.arguments[0]>(lane) * (Computed<I>{1} / value_of<own.arguments[1]>(lane));
     } else {
       value_of<I>(lane) = step<I>(lane, std::make_integer_sequence<int, own.arity>{});
@@ -234,7 +234,7 @@ template <class P> struct Lines {
     return static_cast<Computed<I>>(element_of_bits<Element<I>>(parameters.operands[line(I).operand].bits));
   }
 
-  /// Puts what output I stores of a lane among the results.
+  /// Puts a lane's value of output I among the results.
   template <int I> static constexpr void keep(Results& results, const Lane& lane, int number) {
     set_element(words_of<I>(results), number, static_cast<Element<I>>(value_of<line(I).arguments[0]>(lane)));
   }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers as unsigned integers whose order is the order of sorting: by size, NaN behind all others, -0 equal to 0; and the
-// exact reverse for descending order. Radix sorts compare nothing else. Read next: kernel/gpu/radix.hpp.
+// Sort keys: numbers as unsigned integers in sorting order, by size, NaN after all others, -0 equal to 0; and the exact
+// reverse for descending order. Radix sorts compare nothing else. Read next: kernel/gpu/radix.hpp.
 
 #include <twill/core/half.hpp>
 
@@ -12,9 +12,9 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// The integers that an element type is sorted by.
+/// The integers by which an element type is sorted.
 template <class T> using order_key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-/// How many of their lower bits are used.
+/// The number of their lower bits that are used.
 template <class T> inline constexpr int order_key_bits = static_cast<int>(8 * sizeof(T));
 
 /// The bits of a floating number.
@@ -24,7 +24,7 @@ template <class T> [[nodiscard]] constexpr order_key_t<T> bits_of(T value) {
   else
     return __builtin_bit_cast(order_key_t<T>, value);
 }
-/// Those of infinity.
+/// The bits of infinity.
 template <class T> [[nodiscard]] constexpr order_key_t<T> infinity_bits() {
   if constexpr (std::same_as<T, half>)
     return 0x7c00U;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which pixel an element of images that lie channels-last belongs to: kernels that take one thread for each element split its
-// number without divisions. Read next: kernel/gpu/pooling.hpp, kernel/gpu/interpolation.hpp.
+// Pixel of an element of channels-last images: kernels that take one thread for each element split its number without
+// divisions. Read next: kernel/gpu/pooling.hpp, kernel/gpu/interpolation.hpp.
 
 #include <twill/kernel/gpu/divisor.hpp>
 

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a launch walks its grid and how each operand is reached, decided by comparing what memory accesses each way would cost.
-// Rows are walked in chunks of neighbouring elements, so that aligned operands move by vectors; where hardly anything is
-// aligned, a chunk's elements lie a row's worth of chunks apart instead, so that neighbouring threads still touch neighbouring
-// elements; and where rows are short or odd, the grid is flattened and the operands that do not flatten divide.
-// Read next: kernel/gpu/elementwise.hpp.
+// Plan of a launch's walk over its grid and of each operand's access mode, chosen by the cost of memory accesses. Rows
+// are walked in chunks of neighbouring elements, so that aligned operands move by vectors; where hardly any operand is
+// aligned, a chunk's elements are a row's worth of chunks apart instead, so that neighbouring threads still touch
+// neighbouring elements; and where rows are short or odd, the grid is flattened and the operands that do not flatten
+// divide. Read next: kernel/gpu/elementwise.hpp.
 
 #include <twill/core/shape.hpp>
 #include <twill/kernel/gpu/arrange.hpp>
@@ -22,15 +22,15 @@ enum class Way : std::uint8_t { rows, interleaved_rows, flattened };
 
 namespace detail {
 
-/// The bytes that one access takes of an operand: `Words::unit_bytes`.
+/// Bytes of one access to an operand: `Words::unit_bytes`.
 [[nodiscard]] constexpr int unit_bytes(int bytes, int lanes) {
   const int all = bytes * lanes;
   const int most = bytes == 1 ? 4 : 16;
   return all < most ? all : most;
 }
 
-/// Whether whole chunks of an operand can move at once along rows of stride 1. The dimensions [first, rank) are walked, as
-/// one when they are flattened; those before are passed in steps.
+/// Whether whole chunks of an operand can move at once along rows of stride 1. The dimensions [first, rank) are walked,
+/// as one when they are flattened; earlier ones are passed in steps.
 [[nodiscard]] inline bool is_aligned(const Grid& grid, const Bound& bound, int operand, int first, int lanes, Way way) {
   const std::int64_t unit = unit_bytes(bound.facts[operand].bytes, lanes);
   bool aligned =
@@ -50,7 +50,7 @@ namespace detail {
   return true;
 }
 
-/// How an operand would be reached.
+/// The access mode of an operand for a way to walk.
 [[nodiscard]] inline Mode mode_of(const Grid& grid, const Bound& bound, int operand, int first, int lanes, Way way) {
   const OperandFacts& facts = bound.facts[operand];
   if (!facts.moves()) return Mode::broadcast;
@@ -64,7 +64,7 @@ namespace detail {
   return Mode::stepped;
 }
 
-/// What a way costs, in accesses for a chunk, scaled by what rows that end within a chunk waste.
+/// The cost of a way, in accesses for a chunk, scaled by the waste of rows that end within a chunk.
 [[nodiscard]] inline std::int64_t cost_of(const Grid& grid, const Bound& bound, int first, int lanes, Way way) {
   const std::int64_t n = grid[grid.rank - 1];
   const std::int64_t row_chunks = (n + lanes - 1) / lanes;
@@ -102,8 +102,8 @@ namespace detail {
   return best;
 }
 
-/// Fills in a walk over the dimensions [first, rank) and its operands. The dimensions fit (`too_large_along`), none is empty,
-/// and there is at least one. Dimension 0, where it is before `first`, is what a column program reduces: `down`.
+/// Fills in a walk over the dimensions [first, rank) and its operands. They fit (`too_large_along`), none is empty, and
+/// there is at least one. A dimension 0 before `first` is the one that a column program reduces: `down`.
 inline void plan_walk(const Grid& grid, const Bound& bound, int first, int lanes, Way way, Walk& walk,
                       OperandParameters* parameters) {
   const int last = grid.rank - 1;
@@ -147,7 +147,7 @@ inline void plan_walk(const Grid& grid, const Bound& bound, int first, int lanes
   }
 }
 
-/// A program's launches on a queue: what its kernel is given, filled in for one piece of the grid after the other.
+/// A program's launches on a queue: its kernel's parameters, filled in for one piece of the grid after the other.
 struct PieceLaunch {
   Bound bound{};
   int first = 0; ///< of the dimensions that are walked

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling on a GPU: a thread computes one element. Those of gradients look at every window that holds them, and of maxima find
-// the largest again, so no two threads write one element and sums have one order. On hosts the same call is kernel/pooling.hpp.
+// Pooling on a GPU, a thread for each element. Gradients visit all windows that hold the element, and for maxima find
+// the largest again: no two threads write one element, and sums have one order. Read next: kernel/pooling.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -32,7 +32,7 @@ private:
   }
 };
 
-/// A thread computes one element of what the part writes.
+/// Body in which a thread computes one element of the written tensor.
 template <class T> struct PoolingBody {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
@@ -80,7 +80,7 @@ private:
     if (p.part == PoolingPart::pick) {
       const std::int64_t found = place(p, index.image, rows, columns, index.channel);
       if (found >= 0) return p.in[found];
-      return static_cast<T>(p.key == p.in ? -std::numeric_limits<C>::infinity() : C{}); // stepped over the image
+      return static_cast<T>(p.key == p.in ? -std::numeric_limits<C>::infinity() : C{}); // no element in the window
     }
     C sum{};
     for (std::int64_t h = rows.begin; h < rows.end; h += rows.step)
@@ -121,7 +121,7 @@ private:
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Computes one part of pooling, after what the queue was given before; returns at once. throws: GpuError
+/// Computes one part of pooling, after the queue's earlier work; returns at once. throws: GpuError
 template <twill::gpu::Runtime R, class T>
 void run_pooling(const twill::gpu::Queue<R>& queue, const Pooling<T>& pooling) {
   const PoolingShape& s = pooling.shape;

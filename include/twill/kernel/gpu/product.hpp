@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products on any GPU: twill's own tiled kernel, which takes every element type, every stride and every batch. It
-// sums along k in order, one accumulator for each element of C, so its results depend on nothing but the operands. Where
-// a vendor's library is at hand (kernel/cuda/product.cuh) it takes the products that it knows, and this one the rest:
-// integers, overlapping strides, shapes that the library refuses. Not in the umbrella: what
-// launches on a GPU includes it. Read next: kernel/gpu/block.hpp.
+// Matrix products on any GPU by twill's tiled kernel, which takes every element type, every stride and every batch. It
+// sums along k in order, one accumulator for each element of C, so its results depend on the operands alone. A vendor's
+// library, where installed (kernel/cuda/product.cuh), takes the products that it supports, and this kernel the rest:
+// integers, overlapping strides, shapes that the library refuses. Not in the umbrella: code that launches on a GPU
+// includes it. Read next: kernel/gpu/block.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -21,7 +21,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// What the kernel is given. Offsets within one product are 64-bit: this is not the kernel that speed is measured by.
+/// Parameters of the kernel. Offsets within one product are 64-bit: speed is not measured with this kernel.
 template <class T> struct ProductParameters {
   MatrixStack<T> a{};
   MatrixStack<T> b{};
@@ -49,14 +49,14 @@ template <ProductTile Tile> struct TileSizes {
   static constexpr int thread_rows = rows / rows_each;
   static constexpr int thread_columns = columns / columns_each;
   static constexpr int threads = thread_rows * thread_columns;
-  static constexpr int row_pitch = rows + 1; ///< so that neighbours of a column lie in different banks
+  static constexpr int row_pitch = rows + 1; ///< puts neighbours of a column into different banks
   static constexpr int column_pitch = columns + 1;
   /// Shared memory that holds a step of A and one of B.
   template <class C> static constexpr std::size_t shared_bytes = sizeof(C) * depth*(row_pitch + column_pitch);
 };
 
-/// A thread's elements of a tile. Spelled out element by element, because an index that is not a constant would keep them out
-/// of registers.
+/// A thread's elements of a tile. Written out element by element, because an index that is not a constant would keep
+/// them out of registers.
 template <class C, ProductTile Tile> struct TileSums {
   using Sizes = TileSizes<Tile>;
   C at[Sizes::rows_each][Sizes::columns_each];
@@ -137,8 +137,8 @@ template <class T, ProductTile Tile> struct ProductBody {
   }
 
 private:
-  /// Brings `Extent` rows (or columns) by `depth` into shared memory, with zeros outside. Neighbouring threads read along
-  /// the smaller stride.
+  /// Loads `Extent` rows (or columns) by `depth` into shared memory, with zeros outside. Neighbouring threads read
+  /// along the smaller stride.
   template <int Extent, int Pitch>
   static constexpr void load(C* to, const T* from, std::int64_t stride, std::int64_t depth_stride, std::int64_t extent,
                              std::int64_t depth, int thread) {
@@ -205,8 +205,8 @@ void tiled_products(const Queue& queue, const ProductStack<T>& stack, compute_t<
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// C = alpha A B + beta C for every product of a stack. A more special overload, for the queues of one driver, may give
-/// what its library knows to the library. Call it unqualified.
+/// C = alpha A B + beta C for every product of a stack. A more special overload, for the queues of one driver, may pass
+/// supported products to a library. Call it unqualified.
 /// throws: GpuError
 template <twill::gpu::Runtime R, Scalar T>
 void run_products(const twill::gpu::Queue<R>& queue, const ProductStack<T>& stack, compute_t<T> alpha = compute_t<T>{1},
@@ -214,7 +214,7 @@ void run_products(const twill::gpu::Queue<R>& queue, const ProductStack<T>& stac
   gpu::tiled_products(queue, stack, alpha, beta);
 }
 
-/// One product in the spelling of the host's `product`: op(A) is m x k, op(B) is k x n, row-major with `ld` elements from
+/// One product with the host's `product` arguments: op(A) is m x k, op(B) is k x n, row-major with `ld` elements from
 /// row to row.
 template <Scalar T, twill::gpu::Runtime R>
 void product(const twill::gpu::Queue<R>& queue, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who computes a matrix product on a GPU: a vendor's library where it knows the types and strides, twill's tiled kernel
-// otherwise. Products with epilogues are the library's or nobody's: their callers then launch a product and a program. Each
-// choice is noted once, for library_choices(). The library is a template argument, so the choice is proved without CUDA. Read
-// next: kernel/cuda/product.cuh.
+// Choice between libraries and twill's kernel for matrix products on a GPU: a vendor's library where it supports the
+// types and strides, otherwise twill's tiled kernel. Only libraries compute products with epilogues; without one their
+// callers launch a product and a program. Each choice is noted once, for library_choices(). The library is a template
+// argument, so the choice is tested without CUDA. Read next: kernel/cuda/product.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -25,14 +25,14 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// A library that may compute products: its `name`, and multiply(queue, gemm), which does it or returns false.
+/// A library that may compute products: its `name`, and multiply(queue, gemm), which computes it or returns false.
 template <class L, class Queue>
 concept ProductLibrary = requires(const Queue& queue, const nvidia::Gemm& gemm) {
   {std::string_view{L::name}};
   { L::multiply(queue, gemm) } -> std::same_as<bool>;
 };
 
-/// Notes who computes a product, once for each problem: the library, or twill for this reason.
+/// Notes the choice for a product, once for each problem: the library, or twill for this reason.
 template <class Library, twill::gpu::Runtime R>
 void note_product(const twill::gpu::Queue<R>& queue, const nvidia::Gemm& gemm, bool is_done, std::string_view refused) {
   constexpr std::uint64_t of_products = std::uint64_t{1} << 63; // beside the parts of convolutions
@@ -58,7 +58,7 @@ void multiply(const twill::gpu::Queue<R>& queue, const ProductStack<T>& stack, c
   if constexpr (FloatingScalar<T>) {
     const StackedGemm stacked = stacked_gemm(stack, double{alpha}, double{beta});
     std::int64_t done = 0;
-    // what the library refuses once it refuses always: the shapes are those of the first
+    // a refusal of the library is final: the shapes are those of the first
     while (done < stacked.count && Library::multiply(queue, stacked.template batch<T>(done))) ++done;
     const bool is_done = stacked.count > 0 && done == stacked.count;
     if (stacked.count > 0) note_product<Library>(queue, stacked.first, is_done, "the library has no algorithm for it");
@@ -67,7 +67,7 @@ void multiply(const twill::gpu::Queue<R>& queue, const ProductStack<T>& stack, c
   tiled_products(queue, stack, alpha, beta);
 }
 
-/// Whether the library computes a product with its epilogue; otherwise nothing is done. throws: GpuError
+/// Computes a product with its epilogue if the library can; returns whether it did. throws: GpuError
 template <class Library, twill::gpu::Runtime R, FloatingScalar T>
 requires ProductLibrary<Library, twill::gpu::Queue<R>>
 [[nodiscard]] bool multiply_with_epilogue(const twill::gpu::Queue<R>& queue, const EpilogueProduct<T>& wanted) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a stack of products to the strided batches that a vendor's library takes: which factors lie densely, as they are or
-// transposed, and which axes of the batch the library walks by itself. Decided on the host, without CUDA. Not in the
-// umbrella. Read next: kernel/cuda/product.cuh.
+// Strided batches of a vendor's library from a stack of products: which factors are dense, as stored or transposed, and
+// which axes of the batch the library walks by itself. Decided on the host, without CUDA. Read next:
+// kernel/cuda/product.cuh.
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/cuda/gemm.hpp>
@@ -16,7 +16,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// The products of a stack as `count` batches that differ in where they begin only; 0 when twill's own kernel is to compute
+/// The products of a stack as `count` batches that differ in their start only; 0 when twill's own kernel is to compute
 /// them.
 struct StackedGemm {
   nvidia::Gemm first{};

@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is decided about matrix products on a GPU before anything is launched: how a stack of them is walked (axes of the
-// batch that step together become one, so that a library can take them as one stride) and which tiles twill's own kernel
-// cuts a product into. Plain numbers, tested on the host. Not in the umbrella.
-// Read next: kernel/gpu/product.hpp.
+// Plans of matrix products on a GPU before their launch: the walk over a stack of them (axes of the batch that step
+// together become one, so that a library can take them as one stride) and the tiles into which twill's own kernel cuts
+// a product. Plain numbers, tested on the host. Not in the umbrella. Read next: kernel/gpu/product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -16,7 +15,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// The axes of a batch, outermost first. The innermost is what a library walks by itself; it is there even when it is 1.
+/// The axes of a batch, outermost first. A library walks the innermost by itself; it exists even when it is 1.
 struct BatchWalk {
   int rank = 1;
   std::array<std::int64_t, max_rank> extents{1};
@@ -32,7 +31,7 @@ struct BatchWalk {
   [[nodiscard]] constexpr std::int64_t inner() const { return extents[static_cast<std::size_t>(rank - 1)]; }
 };
 
-/// Where one product of a batch lies, in elements from the first.
+/// The offset of one product of a batch, in elements from the first.
 struct BatchOffsets {
   std::int64_t a = 0;
   std::int64_t b = 0;

@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens on a GPU just before a planned step: the run-time numbers of this step are written into their block, and its
-// inputs are copied to where a captured graph reads them. One small kernel does both. The numbers travel as its parameters,
-// which a launch copies, so no host memory has to outlive the call and nothing is waited for. Read next:
-// compile/run/gpu/capture.hpp.
+// Prologue of a planned step on a GPU: one small kernel writes the run-time scalars of this step into their block, and
+// copies its inputs to the addresses of a captured graph. The scalars are the kernel's parameters, which a launch
+// copies, so no host memory has to outlive the call and no thread waits. Read next: compile/run/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/instruction_set.hpp>
@@ -70,7 +69,7 @@ private:
     unsigned char value;
   };
 
-  /// Whole units first, four at a time for each thread, then the bytes that are left.
+  /// Copies whole units first, four at a time for each thread, then the remaining bytes.
   template <class Unit> static constexpr void copy(const CopiedInput& input, std::int64_t first, std::int64_t step) {
     const std::int64_t units = input.bytes / static_cast<std::int64_t>(sizeof(Unit));
     const auto* const from = static_cast<const Unit*>(input.from);
@@ -90,7 +89,7 @@ private:
   }
 };
 
-/// Gives the queue the numbers and the copies of a step; more than fit one launch take several.
+/// Gives the queue the scalars and the copies of a step; more than fit one launch take several.
 /// throws: GpuError    cost: one launch, none when there is nothing to do
 template <class Queue>
 void enqueue_prologue(const Queue& queue, std::span<const std::uint64_t> numbers, std::uint64_t* block,

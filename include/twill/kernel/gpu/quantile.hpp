@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Quantiles of rows on a GPU: the rows are sorted, and each result is read between two of their elements. NaN is sorted
-// behind all numbers, so a row that ends with a number has none.
+// after all numbers, so a row that ends with a number has none. Read next: kernel/gpu/sort.hpp.
 
 #include <twill/kernel/gpu/sort.hpp>
 #include <twill/kernel/on_queue.hpp>
@@ -27,7 +27,7 @@ template <class T, class To> struct QuantileParameters {
   QuantilePlace place[most_places]{};
 };
 
-/// A thread reads one quantile of one row.
+/// Body in which a thread reads one quantile of one row.
 template <class T, class To> struct ReadQuantiles {
   static constexpr int most_threads = tile_threads;
 
@@ -48,7 +48,7 @@ template <class T, class To> struct ReadQuantiles {
   }
 };
 
-/// The quantiles of rows that lie one behind another: `to` holds all rows' first quantile, then their second, and so on.
+/// Quantiles of rows that follow one another: `to` holds all rows' first quantile, then their second, and so on.
 /// throws: ValueError (rows of 2^32 elements or more), OutOfMemoryError
 template <class T, class To, class D>
 void select_rows(OnQueue, const D& device, const T* rows, std::int64_t count, std::int64_t length,

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stable sort of keys with 32-bit values on a queue, in the working memory that every stream has: nothing is allocated, so
-// a compiled step may sort, its peak stays what its plan says, and a captured graph keeps its addresses. What does not fit
-// at once is sorted part after part by whoever calls. Read next: kernel/gpu/index_sums.hpp, kernel/gpu/row_orders.hpp.
+// Stable sort of keys with 32-bit values on a queue, in the working memory that every stream has: nothing is allocated,
+// so a compiled step may sort, its peak stays as planned, and a captured graph keeps its addresses. The caller sorts
+// larger inputs part after part. Read next: kernel/gpu/index_sums.hpp, kernel/gpu/row_orders.hpp.
 
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/radix.hpp>
@@ -14,7 +14,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// A block sorts all of it.
+/// Body in which a block sorts all elements.
 template <class Key> struct SortTile {
   static constexpr int most_threads = tile_threads;
   static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
@@ -39,13 +39,13 @@ template <class Key> struct SortTile {
   }
 };
 
-/// Room for keys and values in a stream's working memory, which it holds as long as it lives: they are put into the first of
-/// each pair of buffers.
+/// Room for keys and values in a stream's working memory, which it holds as long as it exists: they are put into the
+/// first of each pair of buffers.
 template <class Key> class QueueSort {
   static constexpr std::size_t tile_bytes = radix_tile * 2 * (sizeof(Key) + 4) + RadixRoom::tile_bytes;
 
 public:
-  /// How many elements are sorted at once.
+  /// The number of elements that are sorted at once.
   [[nodiscard]] static constexpr std::int64_t most(std::size_t bytes) {
     return static_cast<std::int64_t>((bytes - RadixRoom::spare_bytes) / tile_bytes) * radix_tile;
   }
@@ -62,7 +62,7 @@ public:
   [[nodiscard]] Key* keys() const { return buffers_.keys[now_]; }
   [[nodiscard]] std::uint32_t* values() const { return buffers_.values[now_]; }
 
-  /// Sorts by the lower `bits` of the keys; equal keys keep their order. Both lie elsewhere afterwards.
+  /// Sorts by the lower `bits` of the keys; equal keys keep their order. Both are in other buffers afterwards.
   template <class Queue> void sort(const Queue& queue, int bits) {
     if (bits == 0) return;
     if (count_ > radix_tile) {

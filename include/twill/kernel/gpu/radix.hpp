@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stable radix sort of keys with 32-bit values, four bits at a time: in one block where all of it fits into shared memory,
-// else by passes over memory that count the digits of each tile, scan the counts, and write each tile's elements, put in
-// order by the block, behind those of earlier tiles (Satish, Harris and Garland, "Designing efficient sorting algorithms for
-// manycore GPUs", 2009). On CUDA, CUB sorts what is longer than a block (kernel/cuda/radix.cuh): the order of a stable sort is
-// one, whoever finds it. Read next: kernel/gpu/sort.hpp.
+// Stable radix sort of keys with 32-bit values, four bits at a time: in one block where all of it fits into shared
+// memory, otherwise by passes over memory that count the digits of each tile, scan the counts, and write each tile's
+// elements, put in order by the block, after those of earlier tiles (Satish, Harris and Garland, "Designing efficient
+// sorting algorithms for manycore GPUs", 2009). On CUDA, CUB sorts inputs longer than a block (kernel/cuda/radix.cuh):
+// any stable sort gives one order. Read next: kernel/gpu/sort.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -28,7 +28,7 @@ inline constexpr int digits = 1 << digit_bits;
 inline constexpr int radix_items = 8; ///< of a thread
 inline constexpr int radix_tile = tile_threads * radix_items;
 
-/// Threads enough for a block that sorts so many elements.
+/// The threads of a block that sorts `count` elements.
 [[nodiscard]] constexpr unsigned threads_to_sort(std::int64_t count) {
   return std::max(
       32U, static_cast<unsigned>(power_of_two_around(static_cast<std::uint64_t>(groups_of(radix_items, count)))));
@@ -47,7 +47,7 @@ struct DigitCounts {
     for (int w = 0; w < digits / 4; ++w) word |= digit / 4 == w ? words[w] : 0;
     return static_cast<int>(word >> (16 * (digit % 4)) & 0xffffU);
   }
-  /// Of all smaller digits.
+  /// The count of all smaller digits.
   [[nodiscard]] constexpr DigitCounts before() const {
     DigitCounts sums{};
     std::uint64_t sum = 0;
@@ -89,15 +89,15 @@ template <class Key> struct RadixTile {
   }
 };
 
-/// What a thread holds while its elements move.
+/// The values that a thread holds while its elements move.
 template <class Key> struct Moved {
   Key keys[radix_items];
   std::uint32_t values[radix_items];
   int to[radix_items];
 };
 
-/// Puts the first `count` elements of a tile in the order of one digit. The counts of all digits are the room of the last
-/// thread afterwards.
+/// Sorts the first `count` elements of a tile by one digit. The counts of all digits are in the last thread's room
+/// afterwards.
 template <class Key, class Block>
 constexpr void order_tile(const Block& block, const RadixTile<Key>& tile, int count, int shift) {
   typename Block::template Local<DigitCounts> own{};
@@ -170,7 +170,7 @@ template <class Key> struct CountDigits {
   }
 };
 
-/// Puts a tile in order and writes it to where its digits' elements go.
+/// Sorts a tile and writes it to the places of its digits.
 template <class Key> struct MoveByDigit {
   static constexpr int most_threads = tile_threads;
   static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
@@ -201,29 +201,29 @@ template <class Key> struct MoveByDigit {
   }
 };
 
-/// Keys and values that are sorted, and room for as many.
+/// Keys and values to be sorted, and room for as many.
 template <class Key> struct RadixBuffers {
   Key* keys[2]{};
   std::uint32_t* values[2]{};
 };
 
-/// How often a sort by so many bits changes the place of its elements.
+/// The number of passes of a sort by `bits` bits.
 [[nodiscard]] constexpr int radix_passes(int bits) { return (bits + digit_bits - 1) / digit_bits; }
 
-/// From which of each pair of buffers twill's own kernels sort into the first.
+/// The buffer of each pair from which twill's own kernels sort into the first.
 [[nodiscard]] constexpr int first_for_sort(int bits) { return radix_passes(bits) % 2; }
 
 /// The scan of the counts of a pass.
 [[nodiscard]] constexpr ScanShape radix_counts(std::int64_t count) {
   return {.outer = 1, .length = groups_of(radix_tile, count) * digits, .inner = 1};
 }
-/// How many numbers a sort of so many elements keeps beside its buffers.
+/// The numbers that a sort of `count` elements keeps beside its buffers.
 [[nodiscard]] constexpr std::int64_t radix_room(std::int64_t count) {
   const ScanShape counts = radix_counts(count);
   return counts.length + scan_totals(counts, plan_scan(counts));
 }
 
-/// Memory beside the buffers of a sort: as much as the kernels below need, and a library's sort as well.
+/// Memory beside the buffers of a sort: enough for the kernels below and for a library's sort.
 struct RadixRoom {
   void* memory = nullptr;
   std::size_t bytes = 0;
@@ -237,8 +237,8 @@ struct RadixRoom {
 };
 static_assert(RadixRoom::tile_bytes >= 2 * digits * sizeof(std::uint32_t));
 
-/// All launches of a sort by the lower `bits` of the keys, from the given one of each pair of buffers, by the kernels above;
-/// equal keys keep their order. Returns which buffers hold the result.
+/// Enqueues all launches of a sort by the lower `bits` of the keys, from the given one of each pair of buffers, by the
+/// kernels above; equal keys keep their order. Returns which buffers hold the result.
 /// requires: at least one element and fewer than 2^32, and `room.bytes_for(count)`
 template <class Key, class Queue>
 int enqueue_own_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, const RadixRoom& room,
@@ -265,8 +265,8 @@ int enqueue_own_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers,
   return from;
 }
 
-/// As `enqueue_own_radix_sort`. A more special overload, for the queues of one driver, may give sorts to a library; that of
-/// CUDA is kernel/cuda/radix.cuh, which all files of a program include or none.
+/// Sorts like `enqueue_own_radix_sort`. A more special overload, for the queues of one driver, may call a library; that
+/// of CUDA is kernel/cuda/radix.cuh, which all files of a program include or none.
 template <class Key, class Queue>
 int enqueue_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, const RadixRoom& room, std::int64_t count,
                        int bits, int from) {
@@ -276,8 +276,8 @@ int enqueue_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, con
   return enqueue_own_radix_sort(queue, buffers, room, count, bits, from);
 }
 
-/// Sorts by the lower `bits` of the keys, from the given one of each pair of buffers; equal keys keep their order. Returns
-/// which buffers hold the result.
+/// Sorts by the lower `bits` of the keys, from the given one of each pair of buffers; equal keys keep their order.
+/// Returns which buffers hold the result.
 /// requires: fewer than 2^32 elements    throws: OutOfMemoryError
 template <class Key, class D>
 [[nodiscard]] int radix_sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits,

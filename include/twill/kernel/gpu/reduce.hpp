@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums over the threads that own a row: within a warp by exchanging registers, between the warps of a block through one slot
-// each in shared memory and a single barrier. The order is a tree that depends on the number of threads alone, so a result is
-// the same at every run, and rounds no worse than a pairwise sum. Read next: kernel/gpu/rows.hpp.
+// Reductions over the threads that own a row: within a warp by exchanging registers, between a block's warps through
+// one slot each in shared memory and a single barrier. The order is a tree that depends on the number of threads alone,
+// so a result is equal in every run, and rounds no worse than a pairwise sum. Read next: kernel/gpu/rows.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply.hpp>
@@ -15,7 +15,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// How many warps share a row, as a power of two.
+/// The number of warps that share a row, as a power of two.
 [[nodiscard]] constexpr int warps_of(int threads) {
   int padded = 1;
   while (padded * warp_threads < threads) padded *= 2;
@@ -24,14 +24,14 @@ namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
 /// One reduction of a block. `slots`: 32 of them in shared memory, not in use by another one until the next barrier.
 template <Reduction Op, class T> struct BlockReduction {
-  /// Each of the warp's threads, or of a part of the warp, gets the sum of all.
+  /// Gives each thread of the warp, or of a part of it, the sum of all.
   template <class Block>
   static TWILL_INLINE constexpr void within_warps(const Block& block, typename Block::template Local<T>& values,
                                                   int width) {
     block.template all_reduce<Op>(values, width < warp_threads ? width : warp_threads);
   }
 
-  /// What each warp has found, for `between_warps` after a barrier.
+  /// Stores each warp's result, for `between_warps` after a barrier.
   template <class Block>
   static TWILL_INLINE constexpr void publish(const Block& block, const typename Block::template Local<T>& values,
                                              std::uint64_t* slots) {
@@ -40,7 +40,7 @@ template <Reduction Op, class T> struct BlockReduction {
     });
   }
 
-  /// Every thread of the block gets the sum of all.
+  /// Gives every thread of the block the sum of all.
   template <class Block>
   static TWILL_INLINE constexpr void between_warps(const Block& block, typename Block::template Local<T>& values,
                                                    const std::uint64_t* slots) {

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The places of the smallest elements of rows, in order, in compiled steps on a GPU. Short rows are sorted by a block each,
-// longer ones together by passes over a stream's working memory. A row that does not fit there is sorted part by part: where
-// all places are wanted, sorted parts are merged within the result by a network of exchanges (Batcher, "Sorting networks and
-// their applications", 1968); where few are, each part is sorted beside the first places of those before it. Keys and places
-// decide, so the order is the host's. Eager code: kernel/gpu/sort.hpp.
+// Orders of the smallest elements of rows in compiled steps on a GPU. Short rows are sorted by a block each, longer
+// ones together by passes over a stream's working memory. A row that does not fit there is sorted part by part: where
+// all places are wanted, sorted parts are merged within the result by a network of exchanges (Batcher, "Sorting
+// networks and their applications", 1968); where few are, each part is sorted beside the first places of those before
+// it. Keys and places decide, so the order is the host's. Read next: kernel/gpu/sort.hpp for eager code.
 
 #include <twill/core/bits.hpp>
 #include <twill/core/error.hpp>
@@ -21,7 +21,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// Rows, which lie `inner` apart, and where the places of their elements go.
+/// Rows, which are `inner` apart, and the destination of their elements' places.
 template <class T> struct OrderedRows {
   using Key = order_key_t<T>;
   const T* from = nullptr;
@@ -68,11 +68,11 @@ template <class T> struct OrderedPart {
   std::int64_t first = 0; ///< line
   std::int64_t count = 0; ///< elements
   std::int64_t begin = 0; ///< one line: where the part begins
-  std::int64_t kept = 0;  ///< one line: the places in order that stand before it
+  std::int64_t kept = 0;  ///< one line: the places in order before it
   order_key_t<T>* keys = nullptr;
   std::uint32_t* values = nullptr;
 };
-/// Of whole lines: their elements are numbered through.
+/// Keys of whole lines, whose elements are numbered through.
 template <class T> struct KeysOfLines {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const OrderedPart<T>& p) const {
@@ -102,7 +102,7 @@ template <class T> struct PlacesOfLines {
     });
   }
 };
-/// Of a part of one line: its places, behind those that are kept.
+/// Keys of a part of one line, placed after those that are kept.
 template <class T> struct KeysOfPart {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const OrderedPart<T>& p) const {
@@ -113,7 +113,7 @@ template <class T> struct KeysOfPart {
     });
   }
 };
-/// Writes its places; `kept` is now where the first of them goes.
+/// Writes the part's places; `kept` is now the index of the first.
 template <class T> struct PlacesOfPart {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const OrderedPart<T>& p) const {
@@ -136,7 +136,7 @@ template <class T> struct ExchangePlaces {
       const std::int64_t start = pair / p.distance * 2 * p.distance;
       const std::int64_t own = pair % p.distance;
       const std::int64_t other = start + (p.is_mirrored ? 2 * p.distance - 1 - own : p.distance + own);
-      if (other >= length) return; // as if something greater than all stood there
+      if (other >= length) return; // as if a greater element than all were there
       std::int64_t& lower = p.all.result(p.line, start + own);
       std::int64_t& upper = p.all.result(p.line, other);
       const auto lower_key = p.all.key(p.line, lower);
@@ -149,7 +149,7 @@ template <class T> struct ExchangePlaces {
   }
 };
 
-/// A row that does not fit into the working memory, of which at most `most` elements do.
+/// Orders a row that does not fit into the working memory, of which at most `most` elements do.
 template <class T, class Queue>
 void order_longest_row(const Queue& queue, const OrderedRows<T>& all, std::int64_t line, std::int64_t most) {
   const std::int64_t length = all.rows.length;
@@ -183,7 +183,7 @@ void order_longest_row(const Queue& queue, const OrderedRows<T>& all, std::int64
   }
 }
 
-/// Rows that fit into the working memory, so many at once.
+/// Orders rows that fit into the working memory, several at once.
 template <class T, class Queue>
 void order_long_rows(const Queue& queue, const OrderedRows<T>& all, std::int64_t together) {
   const std::int64_t lines = all.rows.outer * all.rows.inner;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a row program on a GPU: softmax, norms, losses, their gradients, and any other chain of reductions over the last
-// dimension mixed with elementwise work, several results included. Two kernels a program at most: rows that fit into
-// registers, and everything else. Read next: kernel/gpu/rows_shape.hpp, which says who owns a row.
+// Row programs on a GPU: softmax, norms, losses, their gradients, and any other chain of reductions over the last
+// dimension mixed with elementwise work, several results included. Two kernels a program at most: one for rows that fit
+// into registers, one for all others. Read next: kernel/gpu/rows_shape.hpp, which decides the threads of a row.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -21,7 +21,7 @@ namespace twill { inline namespace v0 { namespace kernel { namespace gpu { names
 
 inline constexpr std::int64_t most_rows = std::int64_t{1} << 30; ///< of a launch, so that 32 bits count them
 
-/// Describes rows and operands to the kernel. Returns what the choice of a launch needs; `operands` must be coalesced.
+/// Describes rows and operands to the kernel. Returns the facts for choosing a launch; `operands` must be coalesced.
 TWILL_COLD inline RowExtent describe_rows(const Line* lines, int count, const RowTraits& traits, const Grid& grid,
                                           const Operand* operands, RowJob& job, RowOperand* described) {
   const int last = grid.rank - 1;
@@ -67,7 +67,7 @@ TWILL_COLD inline RowExtent describe_rows(const Line* lines, int count, const Ro
   return extent;
 }
 
-/// Writes a launch into what the kernel is given.
+/// Writes a launch into the kernel's parameters.
 inline void describe_launch(const RowLaunch& launch, RowJob& job) {
   job.chunks = Divisor{static_cast<std::uint32_t>(launch.chunks)};
   job.chunk_elements = launch.chunk_elements;
@@ -83,7 +83,7 @@ inline void describe_launch(const RowLaunch& launch, RowJob& job) {
   }
 }
 
-/// Moves operands on along a dimension.
+/// Advances operands along a dimension.
 TWILL_COLD inline void advance_operands(Operand* operands, int count, const Line* lines, int axis, std::int64_t by) {
   for (int o = 0, i = 0; o < count; ++i) {
     const Line& line = lines[i];
@@ -114,7 +114,7 @@ template <class F> bool halve_rows(const Grid& grid, Operand* operands, int coun
   return true;
 }
 
-/// How many rows a launch over chunks may have: each needs a counter, partial results and results.
+/// The number of rows that a launch over chunks may have: each needs a counter, partial results and results.
 [[nodiscard]] inline std::uint32_t chunked_rows(const twill::gpu::Allowance& allowance, const RowTraits& traits,
                                                 std::int64_t chunks, int lines) {
   const std::int64_t of_row = (traits.reductions * chunks + lines) * 8;
@@ -128,7 +128,7 @@ template <class F> bool halve_rows(const Grid& grid, Operand* operands, int coun
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// Runs a row program as told. `parameters` describes rows and operands. requires: that the launch suits them
+/// Runs a row program in a given launch. `parameters` describes rows and operands. requires: that the launch suits them
 template <class P, class Queue>
 void launch_rows(const Queue& queue, const RowLaunch& launch, typename RowProgram<P>::Parameters& parameters) {
   constexpr RowTraits traits = row_plan_of<P>.traits;

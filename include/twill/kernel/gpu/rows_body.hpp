@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel of a row program: finds the rows of a block, runs the stages one after another with a reduction between them,
-// and stores what rows share. With `RowMode::once` a team reads its row into registers and every stage works there; with
-// `RowMode::again` each stage is a loop over the row, or over one chunk of it, whose partial results the last block of the row
-// combines for the launch of the next stage. Read next: kernel/gpu/rows.hpp.
+// Kernel of a row program: finds the rows of a block, runs the stages one after another with a reduction between them,
+// and stores the values that rows share. With `RowMode::once` a team reads its row into registers and every stage works
+// there; with `RowMode::again` each stage is a loop over the row, or over one chunk of it, whose partial results the
+// last block of the row combines for the launch of the next stage. Read next: kernel/gpu/rows.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply.hpp>
@@ -21,7 +21,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
-/// One block's work.
+/// The work of one block.
 template <class P, RowMode M, class Block> class RowRun {
   using R = RowProgram<P>;
   using Parameters = typename R::Parameters;
@@ -121,7 +121,7 @@ private:
     return R::line(I).kind == LineKind::iota ? 1 : sizeof(typename R::template Element<I>);
   }
 
-  /// Vectors begin at the last aligned address of the leading operand that is not behind its first element.
+  /// Vectors begin at the leading operand's last aligned address up to its first element.
   template <int... I> TWILL_INLINE constexpr void align(Place& place, std::integer_sequence<int, I...>) const {
     place.shift = 0;
     ((place.shift = R::line(I).operand == p_.job.leader ? static_cast<std::int32_t>(address<I>(place) / unit<I>() % V)
@@ -156,7 +156,7 @@ private:
     reduce<Stage>(sums, Lines{});
   }
 
-  /// The stage over all that the thread has of the row.
+  /// Runs the stage over the thread's part of the row.
   template <int Stage, int... I>
   TWILL_INLINE constexpr void pass(int thread, typename R::template Sums<Stage>& sums,
                                    std::integer_sequence<int, I...> lines) {
@@ -188,7 +188,7 @@ private:
   template <int... I> struct FoundOf<std::integer_sequence<int, I...>> : Found<I>... {};
   template <int I> using ReductionOf = BlockReduction<R::line(I).reduction, typename R::template Computed<I>>;
 
-  /// Which of a stage's reductions a line is.
+  /// A line's index among the stage's reductions.
   template <int... I> [[nodiscard]] static constexpr int ordinal(int line, std::integer_sequence<int, I...>) {
     return (0 + ... + (I < line ? 1 : 0));
   }
@@ -197,8 +197,8 @@ private:
            ((set & 1) * R::traits.reductions + number) * detail::exchange_slots;
   }
 
-  /// What a stage has summed becomes what the row shares. Of a row in chunks, that is a partial result at first; the last
-  /// block combines them in the same way, by the same code.
+  /// Turns the sums of a stage into values that the row shares. For a row in chunks, these are partial results at
+  /// first; the last block combines them with this code, too.
   template <int Stage, int... I>
   TWILL_INLINE constexpr void reduce(const Local<typename R::template Sums<Stage>>& sums,
                                      std::integer_sequence<int, I...> lines) {
@@ -226,7 +226,7 @@ private:
     }
   }
 
-  /// What the threads of each row have found becomes what the row shares.
+  /// Turns the results of each row's threads into values that the row shares.
   template <int... I>
   TWILL_INLINE constexpr void share(FoundOf<std::integer_sequence<int, I...>>& found, int set,
                                     std::integer_sequence<int, I...> lines) {
@@ -239,7 +239,7 @@ private:
     block_.each([&](int thread) { ((slot<I>(uniforms_[thread]) = slot<I>(found)[thread]), ...); });
   }
 
-  /// Where a chunk's partial result and a row's result lie.
+  /// The addresses of a chunk's partial result and a row's result.
   template <int I> [[nodiscard]] TWILL_INLINE constexpr auto* partial(int number, std::int64_t of_chunk) const {
     const std::int64_t at = (std::int64_t{row_} * R::traits.reductions + number) * p_.job.chunks.value + of_chunk;
     return reinterpret_cast<typename R::template Computed<I>*>(p_.job.partials + at);
@@ -249,7 +249,7 @@ private:
     return reinterpret_cast<typename R::template Computed<I>*>(p_.job.results + at);
   }
 
-  /// What an earlier launch has found.
+  /// Loads the results of an earlier launch.
   template <int Stage, int... I> TWILL_INLINE constexpr void recall(std::integer_sequence<int, I...>) {
     block_.each([&](int thread) {
       RowUniforms<P>::template at_level<Stage>(uniforms_[thread], place_[thread]);
@@ -257,7 +257,7 @@ private:
     });
   }
 
-  /// Leaves a chunk's partial results; all but the last block of a row are done then.
+  /// Stores a chunk's partial results; all but the last block of a row are done then.
   template <int... I> TWILL_INLINE constexpr void publish(std::integer_sequence<int, I...> lines) {
     block_.each([&](int thread) {
       if (thread == 0) ((*partial<I>(ordinal(I, lines), chunk_) = slot<I>(uniforms_[thread])), ...);
@@ -270,7 +270,7 @@ private:
       sum = combine<R::line(I).reduction>(sum, *partial<I>(number, other));
   }
 
-  /// Stores what rows share: once where the output does not move along the row, else all along it.
+  /// Stores values that rows share: once where the output does not move along the row, otherwise all along it.
   template <int... I> TWILL_INLINE constexpr void finish(std::integer_sequence<int, I...>) {
     if constexpr (sizeof...(I) > 0) {
       if (((p_.operands[R::line(I).operand].along != 0) || ...)) block_.barrier(); // all threads have read their inputs
@@ -294,16 +294,16 @@ private:
   Local<Place> place_;
   Local<Uniforms> uniforms_;
   Local<typename R::template Tile<M>> tile_;
-  std::uint32_t row_ = 0; ///< of a block that owns a chunk: among those of the launch
+  std::uint32_t row_ = 0; ///< number of a chunk-owning block's row in the launch
   std::uint32_t chunk_ = 0;
-  bool is_done_ = false; ///< what follows is another block's, or another launch's
+  bool is_done_ = false; ///< the rest is for another block or launch
 };
 
 /// The kernel of a row program.
 template <class P, RowMode M> struct RowBody {
   static constexpr int most_threads =
       M == RowMode::once ? RowProgram<P>::traits.most_threads : RowProgram<P>::traits.pass_threads;
-  static constexpr int least_blocks = 1; ///< registers first: what spills is slower than fewer blocks
+  static constexpr int least_blocks = 1; ///< registers first: spilling is slower than fewer blocks
 
   template <class Block>
   constexpr void operator()(const Block& block, const typename RowProgram<P>::Parameters& parameters) const {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a row lies, and how its elements come and go. A row may begin anywhere: vectors are counted from the aligned address
-// before the first element of a leading operand, so that they are aligned for every operand that is misaligned alike; the
-// vectors at the ends, and operands that are misaligned otherwise or have gaps, move element by element, row by row and
-// operand by operand. Read next: kernel/gpu/rows_tile.hpp.
+// Position of a row, and loads and stores of its elements. A row may begin anywhere: vectors are counted from the
+// aligned address before the first element of a leading operand, so that they are aligned for every operand with its
+// misalignment; the vectors at the ends, and operands that are misaligned otherwise or have gaps, move element by
+// element, row by row and operand by operand. Read next: kernel/gpu/rows_tile.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -19,7 +19,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// One operand of a launch. Pointers stay pointers on their way into the kernel: so a compiler knows that they are global.
+/// One operand of a launch. Its address is a pointer, so that the compiler knows that it is global memory.
 struct RowOperand {
   std::byte* data = nullptr;          ///< the element at index 0
   std::uint64_t number = 0;           ///< bits of an immediate; first number of an iota
@@ -28,7 +28,7 @@ struct RowOperand {
   std::int64_t outer[max_rank - 2]{}; ///< along those between, the innermost first
 };
 
-/// What is the same for all blocks.
+/// The parameters that are equal for all blocks.
 struct RowJob {
   std::uint32_t first_row = 0; ///< of this launch
   std::uint32_t rows = 0;      ///< of all launches
@@ -49,21 +49,21 @@ struct RowJob {
   unsigned* counters = nullptr;      ///< one for each row of the launch
 };
 
-/// What a kernel is given. `Count` operands.
+/// The parameters of a kernel with `Count` operands.
 template <int Count> struct RowParameters {
   RowJob job{};
   RowOperand operands[Count == 0 ? 1 : Count]{};
 };
 
-/// How the elements of an operand lie along a thread's row, or chunk of one.
+/// The elements of an operand along a thread's row, or chunk of one.
 struct RowElements {
   std::byte* at = nullptr; ///< the first
   std::uint64_t number = 0;
   std::int64_t along = 0;
-  bool by_vector = false; ///< vectors that lie within the row move in one access
+  bool by_vector = false; ///< vectors within the row move in one access
 };
 
-/// Where a thread's row lies.
+/// The position of a thread's row.
 template <int Count> struct RowPlace {
   RowElements operands[Count == 0 ? 1 : Count]{};
   std::int32_t shift = 0; ///< elements between an aligned address and the first
@@ -131,7 +131,7 @@ template <class T, int V> TWILL_INLINE constexpr void store_vector(const Words<T
   }
 }
 
-/// An element. Truth values are bytes: whatever is not zero is true.
+/// An element. Truth values are bytes: any nonzero byte is true.
 template <class T> [[nodiscard]] TWILL_INLINE constexpr T read_element(const std::byte* from) {
   if constexpr (std::is_same_v<T, bool>)
     return *reinterpret_cast<const std::uint8_t*>(from) != 0;
@@ -146,15 +146,15 @@ template <class T> [[nodiscard]] TWILL_INLINE constexpr T read_element(const std
 template <int V> [[nodiscard]] TWILL_INLINE constexpr bool is_full(std::int32_t first, std::int32_t length) {
   return first >= 0 && first + V <= length;
 }
-/// Element `index` of an operand; with `Contiguous` the next one follows it. Never because a program calls its leaf so: one
-/// that it calls contiguous may have gaps.
+/// Element `index` of an operand; with `Contiguous` the next one follows it. A program's own access kind does not
+/// decide that: a leaf that it calls contiguous may have gaps.
 template <class T, bool Contiguous>
 [[nodiscard]] TWILL_INLINE constexpr std::byte* element_at(const RowElements& operand, std::int64_t index) {
   constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
   return operand.at + (Contiguous ? index * bytes : index * operand.along * bytes);
 }
 
-/// The elements from `first` on, zeros outside of the row.
+/// Loads the elements from `first` on, zeros outside of the row.
 template <class T, int V>
 TWILL_INLINE constexpr void load_part(Words<T, V>& to, const RowElements& operand, std::int32_t first,
                                       std::int32_t length) {

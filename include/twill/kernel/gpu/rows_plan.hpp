@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a GPU runs a row program, decided at compile time: how many elements a thread loads at once, how many vectors it holds,
-// which values stay in its registers from stage to stage, and which a later pass has to bring and compute again. Levels and
-// costs are those of the host's plan. Arithmetic is cheap here and registers are few, so what is kept across passes over
-// memory is inputs alone. Read next: kernel/gpu/rows_shape.hpp.
+// Compile-time plan of a row program on a GPU: how many elements a thread loads at once, how many vectors it holds,
+// which values stay in its registers from stage to stage, and which a later pass has to load and compute again. Levels
+// and costs are those of the host's plan. Arithmetic is cheap here and registers are few, so only inputs are kept
+// across passes over memory. Read next: kernel/gpu/rows_shape.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/kernel/plan.hpp>
@@ -17,24 +17,24 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// What is known of a row program when a launch is chosen.
+/// The facts about a row program that decide its launch.
 struct RowTraits {
   int stages = 1;
   int vector = 4;          ///< elements of a vector: 16 bytes of the widest operand
   int vectors = 4;         ///< that a thread loads before it uses the first, and keeps
-  int pass_vectors = 4;    ///< the same where each stage is a pass of its own
+  int pass_vectors = 4;    ///< `vectors` where each stage is a pass of its own
   int most_threads = 1024; ///< of a block, so that nothing spills
-  int pass_threads = 512;  ///< the same where each stage is a pass: two blocks on a processor at least
-  int kept_bytes = 0;      ///< of one element of all inputs that several stages read: what a row takes in shared memory
-  int reductions = 0;      ///< of the stage that has most
-  bool revisits = false;   ///< some stage needs what an earlier one has loaded
+  int pass_threads = 512;  ///< threads where each stage is a pass: two blocks on a processor at least
+  int kept_bytes = 0;      ///< of one element of all inputs that several stages read: a row's bytes in shared memory
+  int reductions = 0;      ///< of the stage that has the most
+  bool revisits = false;   ///< some stage needs values that an earlier one has loaded
   friend constexpr bool operator==(const RowTraits&, const RowTraits&) = default;
 };
 
-/// What one line does in the stages. Bit s stands for stage s.
+/// The work of one line in the stages. Bit s is for stage s.
 struct RowLine {
   std::uint32_t once = 0;  ///< computed or loaded there, where registers keep values across stages
-  std::uint32_t again = 0; ///< the same where each stage is a pass of its own
+  std::uint32_t again = 0; ///< `once` where each stage is a pass of its own
   bool kept = false;       ///< has registers of its own: loaded, or worth keeping
   int shared_offset = -1;  ///< bytes of kept inputs before it, for each element; -1: shared memory does not hold it
 };
@@ -53,8 +53,8 @@ inline constexpr int row_elements = 16; ///< of a thread at once: four loads of 
   return type == DType::float16 || type == DType::bfloat16 ? 4 : static_cast<int>(size_of(type));
 }
 
-/// Vector and vectors: 16 bytes of the widest operand that moves along the row, and no more than four of a one-byte type,
-/// which compilers have got wrong.
+/// Chooses `vector` and `vectors`: 16 bytes of the widest operand that moves along the row, and no more than four of a
+/// one-byte type, which compilers have miscompiled.
 constexpr void choose_vectors(const Line* lines, const RowLine* rows, int count, RowTraits& traits) {
   int widest = 0, narrowest = 8, registers = 0;
   bool draws = false;
@@ -70,7 +70,7 @@ constexpr void choose_vectors(const Line* lines, const RowLine* rows, int count,
   }
   traits.vector = widest == 0 ? 4 : 16 / widest;
   if (traits.vector > 4 && narrowest == 1) traits.vector = 4;
-  // kept values take registers; about thirty more go into addresses, sums and what is being computed
+  // kept values take registers; about thirty more go into addresses, sums and values in progress
   const int elements = registers > 10 ? row_elements / 4 : registers > 5 ? row_elements / 2 : row_elements;
   traits.vectors = elements / traits.vector > 0 ? elements / traits.vector : 1;
   const int kept = registers * traits.vectors * traits.vector;
@@ -81,7 +81,7 @@ constexpr void choose_vectors(const Line* lines, const RowLine* rows, int count,
 
 } // namespace detail
 
-/// Lays out the passes of a program.
+/// Plans the passes of a program.
 template <int Count> [[nodiscard]] constexpr RowPlan<Count> make_row_plan(const Summary<Count>& summary) {
   const Plan<Count> keeping = make_plan(summary);
   Plan<Count> passing = keeping;
@@ -142,7 +142,7 @@ template <class P, class Predicate> [[nodiscard]] consteval auto choose_lines() 
 
 } // namespace detail
 
-/// Lines that a predicate chose, as a sequence.
+/// Lines selected by a predicate, as a sequence.
 template <class P, class Predicate> struct ChosenLines {
   static constexpr auto numbers = detail::choose_lines<P, Predicate>();
   template <int... K>
@@ -150,14 +150,14 @@ template <class P, class Predicate> struct ChosenLines {
   using type = decltype(sequence(std::make_integer_sequence<int, numbers.size>{}));
 };
 
-/// Inputs that a stage loads, before it computes anything.
+/// Inputs that a stage loads before it computes.
 template <RowMode M, int Stage> struct IsLoaded {
   static constexpr bool holds(const Line& line, const LinePlan&, const RowLine& row) {
     const std::uint32_t stages = M == RowMode::once ? row.once : row.again;
     return line.kind == LineKind::input && !line.uniform && ((stages >> Stage) & 1U) != 0;
   }
 };
-/// What varies along the row and is computed, gathered or stored by a stage.
+/// Lines that vary along the row and are computed, gathered or stored by a stage.
 template <RowMode M, int Stage> struct IsComputed {
   static constexpr bool holds(const Line& line, const LinePlan&, const RowLine& row) {
     const std::uint32_t stages = M == RowMode::once ? row.once : row.again;
@@ -170,7 +170,7 @@ template <int Stage> struct IsReduced {
     return line.kind == LineKind::reduce && plan.level == Stage + 1;
   }
 };
-/// What the row shares and is known before a stage, but for reductions.
+/// Lines that the row shares and that are known before a stage, except reductions.
 template <int Level> struct IsKnown {
   static constexpr bool holds(const Line& line, const LinePlan& plan, const RowLine&) {
     return line.uniform && plan.level == Level && line.kind != LineKind::reduce && line.kind != LineKind::output;
@@ -196,14 +196,14 @@ struct IsUniformOutput {
     return line.uniform && line.kind == LineKind::output;
   }
 };
-/// Divisions by what the row shares, of a stage.
+/// Divisions of a stage by a value that the row shares.
 template <RowMode M, int Stage> struct IsScaled {
   static constexpr bool holds(const Line& line, const LinePlan& plan, const RowLine& row) {
     return plan.reciprocal && IsComputed<M, Stage>::holds(line, plan, row);
   }
 };
 
-/// The lines of a program that a predicate chooses.
+/// The lines of a program that a predicate selects.
 template <class P, class Predicate> using lines_t = typename ChosenLines<P, Predicate>::type;
 
 }}}} // namespace twill::v0::kernel::gpu

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who owns a row. A part of a warp owns a short one, so that a warp runs several; then a warp, then a block. Rows that fit into
-// the registers of their team are read once; longer ones lie in shared memory from the first stage on, and beyond that each
-// stage reads and computes again. A few long rows are cut into chunks, and each stage is a launch whose last block combines
-// what the chunks found. Nothing here depends on how many processors a device has, so neither do the bits of a sum.
-// Read next: kernel/gpu/rows_place.hpp.
+// Launch shape of a row program: the threads that own a row. A part of a warp owns a short one, so that a warp runs
+// several; then a warp, then a block. Rows that fit into the registers of their team are read once; longer ones are in
+// shared memory from the first stage on, and beyond that each stage reads and computes again. A few long rows are cut
+// into chunks, and each stage is a launch whose last block combines the chunks' results. Nothing depends on a device's
+// number of processors, so neither do the bits of a sum. Read next: kernel/gpu/rows_place.hpp.
 
 #include <twill/kernel/gpu/block.hpp>
 #include <twill/kernel/gpu/rows_plan.hpp>
@@ -22,11 +22,11 @@ struct RowExtent {
   bool is_aligned = true; ///< all rows begin where a vector may
 };
 
-/// How a row program is launched.
+/// The launch of a row program.
 struct RowLaunch {
   RowMode mode = RowMode::once;
   int threads = 128;                ///< of a block
-  int width = 32;                   ///< of them, those that own a row
+  int width = 32;                   ///< of these, the ones that own a row
   std::int64_t shared_elements = 0; ///< of a row, kept in shared memory; 0: each stage reads the row again
   std::int64_t chunks = 1;          ///< of a row; more than one: a launch for each stage
   std::int64_t chunk_elements = 0;  ///< of all but the last
@@ -37,13 +37,13 @@ struct RowLaunch {
 
 namespace detail {
 
-inline constexpr int exchange_slots = 32;           ///< one for each warp of a block
-inline constexpr int exchange_bytes = 8;            ///< of a slot
-inline constexpr int chunk_threads = 256;           ///< of a block that owns a chunk
-inline constexpr int chunk_blocks = 2048;           ///< that a launch over chunks aims at: several waves on any device
-inline constexpr int few_rows = 512;                ///< fewer blocks than that cannot fill a device
-inline constexpr std::int64_t worth_chunks = 16384; ///< elements of a row, if one launch does it all
-inline constexpr std::int64_t worth_launches = 65536;                ///< if it takes a launch for each stage
+inline constexpr int exchange_slots = 32;             ///< one for each warp of a block
+inline constexpr int exchange_bytes = 8;              ///< of a slot
+inline constexpr int chunk_threads = 256;             ///< of a block that owns a chunk
+inline constexpr int chunk_blocks = 2048;             ///< goal of a launch over chunks: several waves on any device
+inline constexpr int few_rows = 512;                  ///< fewer blocks than that cannot fill a device
+inline constexpr std::int64_t worth_chunks = 16384;   ///< elements of a row, if one launch does it all
+inline constexpr std::int64_t worth_launches = 65536; ///< if it takes a launch for each stage
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 32-bit offsets count
 
 [[nodiscard]] constexpr std::int64_t whole(std::int64_t number, std::int64_t of) { return (number + of - 1) / of * of; }
@@ -53,7 +53,7 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 3
   return static_cast<std::size_t>(2 * traits.reductions * exchange_slots * exchange_bytes);
 }
 
-/// How many threads share so many vectors, if each takes up to `most` and, in parts of a warp, two.
+/// The number of threads that share `vectors` vectors, if each takes up to `most` and, in parts of a warp, two.
 [[nodiscard]] constexpr std::int64_t width_of(std::int64_t vectors, int most) {
   const std::int64_t few = most < 2 ? 1 : 2;
   std::int64_t width = 1;
@@ -64,7 +64,7 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 3
 
 } // namespace detail
 
-/// Chooses the launch of a program with these traits. `shared_bytes`: what the device gives a block at most.
+/// Chooses the launch of a program with these traits. `shared_bytes`: the most that the device gives a block.
 [[nodiscard]] constexpr RowLaunch choose_row_launch(const RowTraits& traits, const RowExtent& extent,
                                                     std::size_t shared_bytes) {
   RowLaunch launch{};
@@ -98,7 +98,7 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 3
     }
   }
   launch.width = static_cast<int>(width);
-  // several rows a block where they are short, but not at the price of idle processors
+  // several rows a block where they are short, but not with idle processors
   const bool is_large = extent.rows * width >= 32768;
   launch.threads = launch.width > warp_threads ? launch.width : is_large ? 4 * warp_threads : warp_threads;
   if (launch.shared_bytes == 0 && launch.width > warp_threads) launch.shared_bytes = detail::exchange_room(traits);

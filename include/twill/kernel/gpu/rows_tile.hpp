@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread does with its part of a row in one stage: all loads first, then the stage's lines for one element after
-// another, sums in as many accumulators as a vector has elements, and stores. Values that later stages need stay in a `Tile`;
-// everything else is a scalar that lives as long as its element. All loops have constant bounds and are unrolled, so nothing
-// is kept in memory. Read next: kernel/gpu/rows.hpp.
+// Tile of a row, a thread's part of it in one stage: all loads first, then the stage's lines for one element after
+// another, sums in as many accumulators as a vector has elements, and stores. Values that later stages need stay in a
+// `Tile`; every other value is a scalar that lives as long as its element. All loops have constant bounds and are
+// unrolled, so no value is kept in memory. Read next: kernel/gpu/rows.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -33,7 +33,7 @@ template <class T, int V> struct Lanes { T lane[V]; };
 template <class T, int V> [[nodiscard]] TWILL_INLINE constexpr T get(const Lanes<T, V>& from, int lane) {
   return from.lane[lane];
 }
-/// The vectors that a thread has of one line.
+/// The vectors of one line that a thread has.
 template <class Part, int K> struct Parts { Part part[K]; };
 
 /// The types and constants of a program's row kernels.
@@ -54,10 +54,10 @@ template <class P> struct RowProgram {
       if (own.operand == operand) return own.kind == LineKind::immediate || own.kind == LineKind::iota;
     return false;
   }
-  /// How a line's elements lie in memory, and in what they are computed.
+  /// The types of a line's elements in memory, and in which they are computed.
   template <int I> using Element = scalar_t<line(I).type>;
   template <int I> using Computed = compute_t<Element<I>>;
-  /// A line's part of a tile: as it was loaded, or as it was computed.
+  /// A line's part of a tile: in its loaded or in its computed form.
   template <int I>
   using Part = std::conditional_t<line(I).kind == LineKind::input || line(I).kind == LineKind::gather,
                                   Words<Element<I>, V>, Lanes<Computed<I>, V>>;
@@ -71,18 +71,18 @@ template <class P> struct RowProgram {
   template <class Sequence> struct OutputsOf;
   template <int... I> struct OutputsOf<std::integer_sequence<int, I...>> : RowSlot<I, Words<Element<I>, V>>... {};
 
-  /// What a thread has of its row.
+  /// A thread's part of its row.
   template <RowMode M> using Tile = TileOf<lines_t<P, IsKept>, vectors<M>>;
-  /// What varies along the row, for one element.
+  /// The values that vary along the row, for one element.
   using Values = ValuesOf<lines_t<P, IsPassing>>;
-  /// What the row shares.
+  /// The values that the row shares.
   using Uniforms = ValuesOf<lines_t<P, IsUniform>>;
   template <int Stage> using Sums = SumsOf<lines_t<P, IsReduced<Stage>>>;
   using Parameters = RowParameters<operands>;
   using Place = RowPlace<operands>;
 };
 
-/// What the row shares, computed by each thread for itself.
+/// The values that the row shares, computed by each thread for itself.
 template <class P> struct RowUniforms {
   using R = RowProgram<P>;
   using Uniforms = typename R::Uniforms;
@@ -119,7 +119,7 @@ template <class P> struct RowUniforms {
                                               std::integer_sequence<int, I...>) {
     (know<I>(values, place), ...);
   }
-  /// All that is known before a stage, but for what earlier stages knew.
+  /// Computes the values that become known before a stage.
   template <int Level> static TWILL_INLINE constexpr void at_level(Uniforms& values, const typename R::Place& place) {
     know_all(values, place, lines_t<P, IsKnown<Level>>{});
   }
@@ -153,7 +153,7 @@ template <class P, RowMode M, int Stage> struct RowTile {
   using Outputs = decltype(stored(Stored{}));
   using Inverses = typename R::template ValuesOf<Scaled>;
 
-  /// Sums that have seen nothing.
+  /// Initialises the sums.
   template <int... I> static TWILL_INLINE constexpr void clear(Sums& sums, std::integer_sequence<int, I...>) {
     (clear_one<I>(sums), ...);
   }
@@ -183,7 +183,7 @@ template <class P, RowMode M, int Stage> struct RowTile {
     return values.lane[0];
   }
 
-  /// Runs the stage over the vectors `first`, `first + width`, ... of the row; `shared` is where the row's inputs are kept.
+  /// Runs the stage over the vectors `first`, `first + width`, ... of the row; `shared` holds the row's inputs.
   static TWILL_INLINE constexpr void run(const Parameters& p, const Place& place, std::int32_t first, Tile& tile,
                                          const Uniforms& uniforms, const Inverses& inverses, Sums& sums,
                                          std::byte* shared) {
@@ -196,14 +196,14 @@ template <class P, RowMode M, int Stage> struct RowTile {
     }
   }
 
-  /// The reciprocals of what the stage divides by.
+  /// The reciprocals of the stage's divisors.
   static TWILL_INLINE constexpr Inverses inverted(const Uniforms& uniforms) {
     Inverses inverses;
     invert(inverses, uniforms, Scaled{});
     return inverses;
   }
 
-  /// What earlier stages have left in shared memory is read there.
+  /// Redirects reads to the values that earlier stages have left in shared memory.
   static TWILL_INLINE constexpr Place relocated(const Parameters& p, const Place& place, std::byte* shared) {
     Place moved = place;
     if (p.job.shared_elements > 0) relocate(p, moved, shared, Loaded{});
@@ -274,7 +274,7 @@ private:
     (store_part(slot<O>(outputs), place.operands[R::line(O).operand], begin, place.length), ...);
   }
 
-  /// The value of a line that another one takes.
+  /// The value of a line as the argument of another one.
   template <int I>
   [[nodiscard]] static TWILL_INLINE constexpr typename R::template Computed<I>
   argument(int k, int lane, const Values& values, const Tile& tile, const Uniforms& uniforms) {

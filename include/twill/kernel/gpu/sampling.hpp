@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random orders and choices on a GPU: the draws of kernel/sampling.hpp, sorted and searched in parallel.
+// Random orders and choices on a GPU, sorted and searched in parallel. Read next: kernel/sampling.hpp.
 
 #include <twill/device/generator.hpp>
 #include <twill/kernel/gpu/scan.hpp>
@@ -15,7 +15,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// What the kernels of this file read and write; each uses what it needs.
+/// The data that the kernels of this file read and write; each uses a part of it.
 struct SamplingParameters {
   const double* weights = nullptr;
   const double* greatest = nullptr; ///< of each row
@@ -26,11 +26,11 @@ struct SamplingParameters {
   const std::uint32_t* order = nullptr;
   std::int64_t length = 0; ///< of a row of weights
   std::int64_t chosen = 0; ///< from a row
-  std::int64_t count = 0;  ///< things that are written
+  std::int64_t count = 0;  ///< items to write
   Draw draw{};
 };
 
-/// f(i) for each of the things.
+/// Calls f(i) for each of the items.
 template <class Block, class F> constexpr void each_thing(const Block& block, const SamplingParameters& p, F&& f) {
   block.each([&](int thread) {
     const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
@@ -94,7 +94,7 @@ template <class D> void shuffle_places(OnQueue, const D& device, std::int64_t* t
   sort_rows(on_queue, std::false_type{}, device, keys, 1, n, static_cast<std::uint64_t*>(nullptr), to);
 }
 
-/// So many places of each row, drawn again and again.
+/// Draws a number of places of each row, with replacement.
 template <class D>
 void draw_with_replacement(OnQueue, const D& device, const double* weights, const double* greatest, std::int64_t rows,
                            std::int64_t n, std::int64_t* to, std::int64_t chosen, Draw draw) {
@@ -108,7 +108,7 @@ void draw_with_replacement(OnQueue, const D& device, const double* weights, cons
   detail::sample(device, DrawPlaces{}, p, rows * chosen);
 }
 
-/// So many places of each row, each at most once.
+/// Draws a number of places of each row, without replacement.
 template <class D>
 void draw_without_replacement(OnQueue, const D& device, const double* weights, std::int64_t rows, std::int64_t n,
                               std::int64_t* to, std::int64_t chosen, Draw draw) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scans on a GPU: rows by blocks, tile after tile; columns by a thread each. What is long is cut into chunks whose totals
-// are scanned first, so it is read twice. The chunks follow from the shape alone, so results are the same on every device
-// and in every run. On the host the same functions are kernel/scan.hpp.
+// Scans on a GPU: rows by blocks, tile after tile; columns by a thread each. Long lines are cut into chunks whose
+// totals are scanned first, so they are read twice. The chunks depend on the shape alone, so results are equal on every
+// device and in every run. Read next: kernel/scan.hpp, which has these functions for hosts.
 
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/apply.hpp>
@@ -18,9 +18,9 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// What a scan does with one shape.
+/// The plan of a scan of one shape.
 struct ScanPlan {
-  bool by_columns = false; ///< a thread walks along the scanned axis; else a block does
+  bool by_columns = false; ///< a thread walks along the scanned axis; otherwise a block does
   std::int64_t chunk = 0;  ///< elements along the axis that are scanned from their own start
   std::int64_t chunks = 0; ///< of each line
   std::int64_t blocks = 0;
@@ -28,7 +28,7 @@ struct ScanPlan {
   friend constexpr bool operator==(const ScanPlan&, const ScanPlan&) = default;
 };
 
-/// Short rows are columns, too: a block would be idle. Where there are many lines, none is cut.
+/// Short rows are treated as columns: a block would be idle. Where there are many lines, none is cut.
 [[nodiscard]] constexpr ScanPlan plan_scan(const ScanShape& shape) {
   constexpr std::int64_t short_row = 64, many_columns = 8192, many_rows = 512, cuts = 256;
   ScanPlan plan{.by_columns = shape.inner > 1 || shape.length <= short_row};
@@ -52,8 +52,8 @@ struct ScanPlan {
 template <class T> struct ScanParameters {
   using C = compute_t<T>;
   const T* from = nullptr;
-  T* to = nullptr;           ///< none: only totals are wanted
-  C* totals = nullptr;       ///< of each chunk; none: not wanted
+  T* to = nullptr;           ///< null: only totals are wanted
+  C* totals = nullptr;       ///< of each chunk; null: not wanted
   const C* before = nullptr; ///< totals of all chunks up to each one
   std::int64_t length = 0;
   std::int64_t inner = 1;
@@ -62,7 +62,7 @@ template <class T> struct ScanParameters {
   std::int64_t lines = 0; ///< with columns: chunks of all columns
 };
 
-/// A block scans one chunk of a row.
+/// Body in which a block scans one chunk of a row.
 template <class Op, class T> struct ScanRows {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
@@ -131,7 +131,7 @@ template <class Op, class T> struct ScanRows {
   }
 };
 
-/// A thread scans one chunk of a column.
+/// Body in which a thread scans one chunk of a column.
 template <class Op, class T> struct ScanColumns {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
@@ -168,12 +168,12 @@ void enqueue_scan(const Queue& queue, const ScanParameters<T>& parameters, const
   enqueue(queue, ScanRows<Op, T>{}, shape, parameters);
 }
 
-/// How many totals of chunks a scan keeps while it runs.
+/// The number of chunk totals that a scan keeps while it runs.
 [[nodiscard]] constexpr std::int64_t scan_totals(const ScanShape& shape, const ScanPlan& plan) {
   return plan.chunks == 1 ? 0 : shape.outer * plan.chunks * shape.inner;
 }
 
-/// All launches of a scan; the two may be the same. `totals` has room for `scan_totals`.
+/// All launches of a scan; source and result may be one. `totals` has room for `scan_totals`.
 /// requires: elements    cost: what is cut into chunks is read twice
 template <class Op, class T, class Queue>
 void enqueue_scan(const Queue& queue, const T* from, T* to, const ScanShape& shape, const ScanPlan& plan,
@@ -206,7 +206,7 @@ void enqueue_scan(const Queue& queue, const T* from, T* to, const ScanShape& sha
   enqueue_scan<Op>(queue, own, plan);
 }
 
-/// Scans row-major elements into others. The two may be the same.
+/// Scans row-major elements into others. Source and result may be one.
 /// throws: OutOfMemoryError    cost: long lines are read twice
 template <class Op, class T, class D>
 void scan(OnQueue, Op, const D& device, const T* from, T* to, const ScanShape& shape) {

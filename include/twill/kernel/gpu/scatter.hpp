@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing by index on a GPU, with the results of a loop in row-major order: where each entry of the indices goes is sorted,
-// stably, so writes to one place stand side by side; then the last of them is written, or all are added one after the other.
-// Only axes along which the indices vary are sorted; whole slices along the others follow. On the host: expr/scatter.hpp. Read
-// next: kernel/gpu/sorted_writes.hpp.
+// Writes by index on a GPU, with the results of a loop in row-major order: the places of the indices' entries are
+// sorted, stably, so writes to one place are adjacent; then the last of them is written, or all are added one after the
+// other. Only axes along which the indices vary are sorted; whole slices along the others follow. On the host:
+// expr/scatter.hpp. Read next: kernel/gpu/sorted_writes.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/core/error.hpp>
@@ -35,7 +35,7 @@ struct TargetParameters {
   std::uint32_t* values = nullptr;
 };
 
-/// Where each entry goes.
+/// Finds the place of each entry.
 struct FindTargets {
   static constexpr int most_threads = tile_threads;
 
@@ -61,7 +61,7 @@ void write_sorted(const D& device, TargetParameters targets, SortedWrites<T> wri
   const RadixMemory<Target, D> memory(device, count, sorted);
   const bool in_one_block = count <= radix_tile;
   const int first = in_one_block ? 1 : first_for_sort(bits);
-  int at = 0; // where sorted entries are
+  int at = 0; // the buffers of sorted entries
   targets.keys = memory.buffers.keys[first];
   targets.values = memory.buffers.values[first];
   launch(device, [&](const auto& queue) { enqueue(queue, FindTargets{}, one_thread_each(count), targets); });
@@ -79,8 +79,8 @@ void write_sorted(const D& device, TargetParameters targets, SortedWrites<T> wri
 
 } // namespace detail
 
-/// Writes or adds the elements of a grid where its plan says, as a loop in row-major order does. All places lie between
-/// `lowest` and `highest`, in elements from `to`.
+/// Writes or adds the elements of a grid at the places of its plan, with the results of a loop in row-major order. All
+/// places are between `lowest` and `highest`, in elements from `to`.
 /// throws: ValueError (2^32 indices or more), OutOfMemoryError    cost: a sort of the indices
 template <bool Adds, class Plan, class T, class D>
 void scatter_elements(OnQueue, std::bool_constant<Adds>, const D& device, const Plan& plan, std::int64_t lowest,

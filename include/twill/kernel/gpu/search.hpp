@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places in sorted vectors on a GPU, each found by halving: of values, and of the bounds between which elements are counted.
+// Searches in sorted vectors on a GPU by bisection: of values, and of the bounds between which elements are counted.
 // NaN counts as the greatest. Read next: algorithms/search.hpp.
 
 #include <twill/kernel/gpu/sort.hpp>
@@ -12,7 +12,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// How many of the first elements satisfy a condition that none satisfies behind them.
+/// The number of first elements that satisfy a condition which no later one satisfies.
 template <class F> [[nodiscard]] constexpr std::int64_t partition_point(std::int64_t count, F&& holds) {
   std::int64_t first = 0;
   while (count > 0) {
@@ -36,7 +36,7 @@ template <class T> struct SearchParameters {
   std::int64_t count = 0;
 };
 
-/// Before all elements that are not less than a value, or behind all that are not greater.
+/// Finds the place before all elements that are not less than a value, or after all that are not greater.
 template <class T, bool IsRight> struct FindPlaces {
   static constexpr int most_threads = tile_threads;
 
@@ -53,7 +53,7 @@ template <class T, bool IsRight> struct FindPlaces {
   }
 };
 
-/// How many sorted integers are i.
+/// Counts the sorted integers that equal i.
 template <class T> struct CountEqual {
   static constexpr int most_threads = tile_threads;
 
@@ -70,7 +70,7 @@ template <class T> struct CountEqual {
   }
 };
 
-/// How many sorted elements lie between two edges, of which the last counts, too.
+/// Counts the sorted elements between two edges; the last edge is included.
 template <class T> struct CountBetween {
   static constexpr int most_threads = tile_threads;
 
@@ -96,19 +96,19 @@ template <class T, class D, class Body> void search(const D& device, Body body, 
 }
 } // namespace detail
 
-/// Where values would have to be put into a sorted vector.
+/// The places at which values would keep a sorted vector sorted.
 template <bool IsRight, class T, class D>
 void find_places(OnQueue, std::bool_constant<IsRight>, const D& device, const T* sorted, std::int64_t elements,
                  const T* values, std::int64_t count, std::int64_t* to) {
   detail::search(device, FindPlaces<T, IsRight>{}, SearchParameters<T>{sorted, elements, values, nullptr, to, count});
 }
-/// How often 0, 1, ..., count - 1 occur among sorted integers.
+/// The counts of 0, 1, ..., count - 1 among sorted integers.
 template <class T, class D>
 void count_equal(OnQueue, const D& device, const T* sorted, std::int64_t elements, std::int64_t* to,
                  std::int64_t count) {
   detail::search(device, CountEqual<T>{}, SearchParameters<T>{sorted, elements, nullptr, nullptr, to, count});
 }
-/// How many sorted elements lie in each of `count` bins between edges.
+/// The number of sorted elements in each of `count` bins between edges.
 template <class T, class D>
 void count_between(OnQueue, const D& device, const T* sorted, std::int64_t elements, const double* edges,
                    std::int64_t* to, std::int64_t count) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers the elements for which a flag holds, in their order: one kernel counts them chunk by chunk, the counts are
-// scanned, and a second kernel hands every such element its number. Between the two the caller can read how many there are.
-// `Flag` is a small struct with `bool operator()(i)`, `Writer` one with `operator()(number, i)`. Read next:
-// kernel/gpu/sort.hpp.
+// Selection of the elements for which a flag holds, numbered in their order: one kernel counts them chunk by chunk, the
+// counts are scanned, and a second kernel gives every such element its number. Between the two the caller can read how
+// many there are. `Flag` is a small struct with `bool operator()(i)`, `Writer` one with `operator()(number, i)`.
+// Read next: kernel/gpu/sort.hpp.
 
 #include <twill/device/device.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -32,7 +32,7 @@ struct CountOnly {
   constexpr void operator()(std::int64_t, std::int64_t) const {}
 };
 
-/// A block numbers the flags of a chunk, or counts them.
+/// Body in which a block numbers the flags of a chunk, or counts them.
 template <class Flag, class Writer> struct Select {
   using Sum = Running<Reduction::sum>;
   static constexpr bool counts = std::is_same_v<Writer, CountOnly>;
@@ -70,7 +70,7 @@ template <class Flag, class Writer> struct Select {
   }
 };
 
-/// Flags that were counted.
+/// Counted flags.
 template <class D, class Flag> class Counted {
 public:
   /// throws: OutOfMemoryError
@@ -85,7 +85,7 @@ public:
     scan(on_queue, Running<Reduction::sum>{}, device, totals(), totals(), ScanShape{.length = chunks_.count});
   }
 
-  /// How many hold. Waits for the device.
+  /// The number of flags that hold. Waits for the device.
   [[nodiscard]] std::int64_t found() const {
     if (count_ == 0) return 0;
     std::int64_t result = 0;
@@ -93,7 +93,7 @@ public:
     return result;
   }
 
-  /// writer(number, i) for each element i whose flag holds.
+  /// Calls writer(number, i) for each element i whose flag holds.
   template <class Writer> void write(const Writer& writer) const {
     if (count_ > 0) run(writer);
   }
@@ -145,7 +145,7 @@ struct IndicesWriter {
   }
 };
 
-/// Counts the true elements of a mask, to be written by one of the following.
+/// Counts the true elements of a mask, which one of the following functions then writes.
 template <class D>
 [[nodiscard]] Counted<D, MaskFlag> counted_true(OnQueue, const D& device, const bool* mask, const Dims& extents,
                                                 const Dims& strides) {
@@ -153,13 +153,13 @@ template <class D>
   return {device, count, MaskFlag{mask, count > 0 ? merged({extents, strides}) : Axes{}}};
 }
 
-/// For each of them in row-major order, the sum of its indices times these weights.
+/// Writes for each true element, in row-major order, the sum of its indices times these weights.
 template <class D>
 void write_offsets(const Counted<D, MaskFlag>& counted, const Dims& extents, const Dims& weights, std::int64_t* to) {
   if (extents.elements() > 0) counted.write(OffsetWriter{to, merged({extents, weights})});
 }
 
-/// The indices of the `found` ones: one row for each axis.
+/// Writes the indices of the `found` true elements: one row for each axis.
 template <class D>
 void write_indices(const Counted<D, MaskFlag>& counted, const Dims& extents, std::int64_t found, std::int64_t* to) {
   if (extents.elements() > 0) counted.write(IndicesWriter{to, found, Axes(extents, extents)});

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Orders the elements of rows, stable, on a GPU. A row that fits into a block's shared memory is sorted there by one block;
-// longer ones by passes over memory, all rows together. What comes out is the order: elements are moved once, at the end.
-// Rows have fewer than 2^32 elements. Read next: kernel/gpu/order_key.hpp, kernel/gpu/radix.hpp.
+// Stable orders of the elements of rows on a GPU. A row that fits into a block's shared memory is sorted there by one
+// block; longer ones by passes over memory, all rows together. The result is the order: elements are moved once, at the
+// end. Rows have fewer than 2^32 elements. Read next: kernel/gpu/order_key.hpp, kernel/gpu/radix.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/core/error.hpp>
@@ -28,7 +28,7 @@ template <class T> struct SortParameters {
   int bits = order_key_bits<T>; ///< how many lower bits of the keys differ
 };
 
-/// A block sorts a row.
+/// Body in which a block sorts a row.
 template <class T, bool IsDescending> struct SortRow {
   using Key = order_key_t<T>;
   static constexpr int most_threads = tile_threads;
@@ -57,7 +57,7 @@ template <class T, class Key> struct KeyParameters {
   Key* keys = nullptr;
   std::uint32_t* values = nullptr;
   std::int64_t count = 0;
-  std::int64_t length = 0; ///< of a row; 0: rows play no part
+  std::int64_t length = 0; ///< of a row; 0: rows do not matter
 };
 
 /// The keys of elements, below the number of their row, and their places in the row, or among all.
@@ -98,7 +98,7 @@ struct RowOfPlace {
 
 namespace detail {
 
-/// Keys and their values, twice; the first values are the caller's.
+/// Keys and their values, in two buffers each; the first values are the caller's.
 template <class Key, class D> class RadixMemory {
 public:
   RadixMemory(const D& device, std::int64_t count, std::uint32_t* order)
@@ -112,7 +112,7 @@ private:
   memory::Buffer<D> memory_;
 };
 
-/// Sorts from the buffers of number `first_for_sort(bits)` into the first.
+/// Sorts from buffer `first_for_sort(bits)` into the first.
 template <class Key, class D>
 void sort_into_first(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits) {
   if (radix_sort(device, buffers, count, bits, first_for_sort(bits)) == 0) return;
@@ -130,7 +130,7 @@ void order_by_key(const D& device, const SortParameters<T>& p, std::int64_t leng
   sort_into_first(device, memory.buffers, count, bits);
 }
 
-/// Sorts places, which are in the order of their elements, by their rows.
+/// Sorts places, which are in the order of their elements, by row.
 template <class D> void order_by_row(const D& device, std::uint32_t* order, std::int64_t rows, std::int64_t length) {
   const std::int64_t count = rows * length;
   const RadixMemory<std::uint32_t, D> memory(device, count, order);
@@ -161,7 +161,7 @@ template <bool IsDescending, class T, class D> void order_long_rows(const D& dev
 
 } // namespace detail
 
-/// The order of the elements of each row, from the least or from the greatest on.
+/// The order of the elements of each row, ascending or descending.
 /// throws: ValueError (rows of 2^32 elements or more), OutOfMemoryError
 template <bool IsDescending, class T, class D> void order_rows(const D& device, const SortParameters<T>& all) {
   constexpr std::int64_t most = 0xffffffff;
@@ -186,13 +186,13 @@ template <bool IsDescending, class T, class D> void order_rows(const D& device, 
 template <class T> struct TakeParameters {
   const T* from = nullptr;
   const std::uint32_t* order = nullptr;
-  T* values = nullptr;             ///< none: not wanted
-  std::int64_t* indices = nullptr; ///< none: not wanted
+  T* values = nullptr;             ///< null: not wanted
+  std::int64_t* indices = nullptr; ///< null: not wanted
   std::int64_t count = 0;
   std::int64_t length = 0;
 };
 
-/// The elements of rows in an order, and the order itself.
+/// Takes the elements of rows in an order, and the order itself.
 template <class T> struct TakeOrdered {
   static constexpr int most_threads = tile_threads;
 
@@ -207,7 +207,7 @@ template <class T> struct TakeOrdered {
   }
 };
 
-/// Sorts rows into others and writes where in its row each element was; either may be none. Sorted rows must not overlap
+/// Sorts rows into others and writes each element's index in its row; either may be null. Sorted rows must not overlap
 /// the source. throws: ValueError, OutOfMemoryError
 template <bool IsDescending, class T, class D>
 void sort_rows(OnQueue, std::bool_constant<IsDescending>, const D& device, const T* from, std::int64_t rows,

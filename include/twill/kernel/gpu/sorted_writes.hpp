@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes to sorted places on a GPU: entries that go to one place stand side by side, in their first order, and form a run. The
-// last of a run is written, or all are added in order, so the bits are those of a loop on a host. A thread adds a short run;
-// for a long one a block brings values into shared memory together and adds them there, one after the other, since what
-// takes long is to wait for memory and not to add. Read next: kernel/gpu/scatter.hpp, kernel/gpu/index_sums.hpp.
+// Writes to sorted places on a GPU: entries for one place are adjacent, in their first order, and form a run. The last
+// of a run is written, or all are added in order, so the bits are those of a loop on a host. A thread adds a short run;
+// for a long one a block loads values into shared memory together and adds them there, one after the other, since
+// waiting for memory takes longer than adding. Read next: kernel/gpu/scatter.hpp, kernel/gpu/index_sums.hpp.
 
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/gpu/axes.hpp>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// Where an entry goes: a number for each place.
+/// The place of an entry, as a number.
 using Target = std::uint64_t;
 
 /// Entries in the order of their keys. Each is `repeats` slices of `slice` elements.
@@ -33,7 +33,7 @@ template <class T> struct SortedWrites {
   std::int64_t key_step = 1;    ///< elements between places
   std::int64_t from_repeat = 0; ///< elements between slices of an entry, and of a place
   std::int64_t to_repeat = 0;
-  Target outside = ~Target{}; ///< the key of what goes nowhere
+  Target outside = ~Target{}; ///< the key of entries without a place
   Axes from_entry{};
   Axes from_slice{};
   Axes to_slice{};
@@ -54,17 +54,17 @@ template <class T> struct SortedWrites {
   }
 };
 
-/// Entries of a run from which on a block adds it.
+/// The shortest run that a block adds.
 inline constexpr std::int64_t long_run = 64;
 
-/// What `WriteRuns` is given.
+/// Parameters of `WriteRuns`.
 template <class T> struct RunParameters {
   SortedWrites<T> writes{};
   IndexDivisor slice{};
   IndexDivisor entries{};
 };
 
-/// A thread writes an element of a run, or adds those of a short one.
+/// Body in which a thread writes an element of a run, or adds those of a short one.
 template <class T, bool Adds> struct WriteRuns {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
@@ -97,8 +97,8 @@ template <class T, bool Adds> struct WriteRuns {
   }
 };
 
-/// What `AddLongRuns` is given: blocks are (repeats, candidates, tiles). A candidate is an entry whose number is a multiple of
-/// `long_run`, so that each long run has one or more; the first adds it.
+/// Parameters of `AddLongRuns`: blocks are (repeats, candidates, tiles). A candidate is an entry whose number is a
+/// multiple of `long_run`, so that each long run has one or more; the first adds it.
 template <class T> struct LongRunParameters {
   SortedWrites<T> writes{};
   std::int64_t candidates = 0;
@@ -117,12 +117,12 @@ template <class T> struct LongRunParameters {
   [[nodiscard]] constexpr std::int64_t blocks() const { return writes.repeats * candidates * tiles; }
 };
 
-/// A block adds the long run of its candidate, if there is one: all threads bring values, then one for each lane adds.
+/// Body in which a block adds the long run of its candidate, if any: all threads load values, one for each lane adds.
 template <class T> struct AddLongRuns {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
   static constexpr int least_blocks = 1; ///< eight places at once take registers
-  static constexpr int items = 8;        ///< that a thread brings before one waits for the others
+  static constexpr int items = 8;        ///< that a thread loads before it waits for the others
   static constexpr std::size_t shared_bytes = tile_threads * items * sizeof(C);
 
   template <class Block> constexpr void operator()(const Block& block, const LongRunParameters<T>& p) const {
@@ -182,7 +182,7 @@ private:
   }
 };
 
-/// Writes all entries, or adds them: a second launch is for long runs, where so many entries may form one.
+/// Writes all entries, or adds them: a second launch is for long runs, where enough entries may form one.
 /// requires: entries
 template <bool Adds, class T, class Queue> void enqueue_writes(const Queue& queue, const SortedWrites<T>& writes) {
   const std::int64_t elements = writes.elements();

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tile is what a block takes at once when the order of elements matters (scans, selections, sorts): every thread has the
-// same number of neighbouring elements, and what all threads before it found is combined in a fixed order. So results
-// depend on the length alone, never on timing or on the device. Read next: kernel/gpu/scan.hpp, kernel/gpu/select.hpp.
+// Tile of elements, the unit of a block when their order matters (scans, selections, sorts): all threads have an equal
+// number of neighbouring elements, and the results of earlier threads are combined in a fixed order. So results depend
+// on the length alone, never on timing or the device. Read next: kernel/gpu/scan.hpp, kernel/gpu/select.hpp.
 
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/axes.hpp>
@@ -18,17 +18,16 @@ inline constexpr int tile_threads = 256;
 inline constexpr int tile_items = 16; ///< of a thread
 inline constexpr int tile_elements = tile_threads * tile_items;
 
-/// A grid with one thread for each of so many things.
+/// A grid with one thread for each of `count` items.
 [[nodiscard]] constexpr twill::gpu::LaunchShape one_thread_each(std::int64_t count) {
   return {static_cast<unsigned>(groups_of(tile_threads, count)), tile_threads, 0};
 }
 
-/// Where element i of a tile lies in shared memory: a gap after each thread's elements keeps threads out of each other's
-/// banks.
+/// The position of element i of a tile in shared memory: a gap after each thread's elements prevents bank conflicts.
 [[nodiscard]] constexpr int spread(int i) { return i + i / tile_items; }
 
-/// Lets every thread's value become the combination of those of all threads up to it. `room` is one value for each thread
-/// in shared memory, and holds the results afterwards, too.
+/// Replaces every thread's value by the combination of those of all threads up to it. `room` is one value for each
+/// thread in shared memory, and holds the results afterwards, too.
 template <class Op, class T, class Block, class Values>
 constexpr void scan_over_threads(const Block& block, Values& values, T* room) {
   for (int step = 1; step < block.threads(); step *= 2) {
@@ -43,7 +42,7 @@ constexpr void scan_over_threads(const Block& block, Values& values, T* room) {
   block.barrier();
 }
 
-/// Cuts a row into chunks of whole tiles, so many that few partial results are left.
+/// Cuts a row into chunks of whole tiles, with few partial results.
 struct Chunks {
   std::int64_t length = 0; ///< elements of a chunk; the last may be shorter
   std::int64_t count = 0;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of equal elements in a sorted vector, on a GPU: where each begins, how long it is, and of which run each element is.
-// All NaN are equal here. Read next: algorithms/unique.hpp.
+// Runs of equal elements in a sorted vector on a GPU: the start and length of each, and the run of each element. All
+// NaN are equal here. Read next: algorithms/unique.hpp.
 
 #include <twill/kernel/gpu/select.hpp>
 #include <twill/kernel/gpu/sort.hpp>
@@ -12,7 +12,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// Whether a sorted element differs from the one before it.
+/// Flag of a sorted element that differs from the one before it.
 template <class T> struct BeginsRun {
   const T* sorted = nullptr;
   constexpr bool operator()(std::int64_t i) const {
@@ -20,17 +20,17 @@ template <class T> struct BeginsRun {
   }
 };
 
-/// What is known of each run.
+/// Arrays of the runs and their properties.
 template <class T> struct Runs {
   const T* sorted = nullptr;
-  const std::int64_t* order = nullptr; ///< where each sorted element was
+  const std::int64_t* order = nullptr; ///< the original index of each sorted element
   std::int64_t elements = 0;
   std::int64_t count = 0;
   T* values = nullptr;
-  std::int64_t* starts = nullptr;  ///< none: the following are not wanted
+  std::int64_t* starts = nullptr;  ///< null: the following are not wanted
   std::int64_t* indices = nullptr; ///< of the first element of a run, before the sort
   std::int64_t* lengths = nullptr;
-  std::int64_t* inverse = nullptr; ///< the run of each element, as they were before the sort
+  std::int64_t* inverse = nullptr; ///< the run of each element, in the order before the sort
 };
 
 template <class T> struct RunWriter {
@@ -43,7 +43,7 @@ template <class T> struct RunWriter {
   }
 };
 
-/// The lengths of runs, and the run of each element.
+/// Finds the lengths of runs, and the run of each element.
 template <class T> struct FinishRuns {
   static constexpr int most_threads = tile_threads;
 
@@ -52,7 +52,7 @@ template <class T> struct FinishRuns {
       const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
       if (i >= p.elements) return;
       if (i < p.count) p.lengths[i] = (i + 1 < p.count ? p.starts[i + 1] : p.elements) - p.starts[i];
-      std::int64_t first = 0; // the last run that does not begin behind i
+      std::int64_t first = 0; // the last run that begins at i or before
       for (std::int64_t count = p.count; count > 1;) {
         const std::int64_t middle = count / 2;
         if (p.starts[first + middle] <= i) first += middle;
@@ -63,7 +63,7 @@ template <class T> struct FinishRuns {
   }
 };
 
-/// Counts the runs of a sorted vector, to be written by `write_runs`.
+/// Counts the runs of a sorted vector, which `write_runs` then writes.
 template <class T, class D>
 [[nodiscard]] Counted<D, BeginsRun<T>> counted_runs(OnQueue, const D& device, const T* sorted, std::int64_t elements) {
   return {device, elements, BeginsRun<T>{sorted}};
@@ -74,7 +74,7 @@ template <class T, class D>
 void write_values_of_runs(const Counted<D, BeginsRun<T>>& counted, const T* sorted, T* values) {
   counted.write(RunWriter<T>{{.sorted = sorted, .values = values}});
 }
-/// Writes all that is known of `found` runs of elements that were at the places `order` before they were sorted.
+/// Writes the properties of `found` runs of elements whose indices before the sort were `order`.
 template <class T, class D>
 void write_runs(const Counted<D, BeginsRun<T>>& counted, const D& device, const T* sorted, const std::int64_t* order,
                 std::int64_t elements, std::int64_t found, T* values, std::int64_t* starts, std::int64_t* indices,

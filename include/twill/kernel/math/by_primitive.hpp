@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector form of a primitive for float32, where there is one that float64 lacks; the others go lane by lane through the
-// scalar definition. Read next: kernel/apply_pack.hpp.
+// Vector forms of primitives that exist for float32 but not for float64; all others go lane by lane through the scalar
+// definition. Read next: kernel/apply_pack.hpp.
 
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/math/math.hpp>

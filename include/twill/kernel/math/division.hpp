@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Remainders of float32, exact: in float64 the quotient of two floats below 2^28 times the divisor is exact, so one subtraction
-// and one correction give fmod; larger quotients go lane by lane through libm. Python's remainder and floor division follow
-// from it by the same steps as in kernel/scalar/floats.hpp.
+// Exact remainders of float32: in float64 the quotient of two floats below 2^28 times the divisor is exact, so one
+// subtraction and one correction give fmod; larger quotients go lane by lane through libm. Python's remainder and floor
+// division follow from fmod. Read next: kernel/scalar/floats.hpp, which takes these steps too.
 
 #include <twill/kernel/math/polynomial.hpp>
 #include <twill/kernel/native.hpp>
@@ -17,7 +17,7 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 
 namespace table = math_coefficients;
 
-/// What the division towards 0 leaves: it has the sign of a.
+/// The remainder of the division towards 0: it has the sign of a.
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> fmod(const Pack<float, N>& a, const Pack<float, N>& b) {
   using F = Pack<float, N>;
   const auto easy = (magnitude(a / b) < F{0x1p28F}) & (magnitude(b) < F{std::numeric_limits<float>::infinity()});

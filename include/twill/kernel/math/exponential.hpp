@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// exp, expm1 and exp2: x = n ln 2 + r with |r| <= ln(2) / 2, then e^x = 2^n e^r, subnormal results included. float32: exp
-// within 1.1 ULP, expm1 within 1.6, exp2 within 0.9. float64: exp within 1, the others lane by lane through libm.
-// Read next: kernel/math/logarithm.hpp.
+// Exponential functions exp, expm1 and exp2: x = n ln 2 + r with |r| <= ln(2) / 2, then e^x = 2^n e^r, subnormal
+// results included. float32: exp within 1.1 ULP, expm1 within 1.6, exp2 within 0.9. float64: exp within 1, the others
+// lane by lane through libm. Read next: kernel/math/logarithm.hpp.
 
 #include <twill/kernel/math/polynomial.hpp>
 #include <twill/kernel/native.hpp>
@@ -44,7 +44,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> scaled(const Pack<flo
 
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> exp(const Pack<float, N>& a) {
   using F = Pack<float, N>;
-  // beyond these, 2^n alone overflows or underflows; the bound stands first so that NaN passes
+  // beyond these, 2^n alone overflows or underflows; the bound comes first so that NaN passes
   const F x = smaller(F{89.0F}, larger(F{-104.5F}, a));
   const auto n = nearest(x, parts::log2_e);
   return parts::scaled(F{1.0F} + parts::expm1_reduced(parts::reduced(x, n)), n);
@@ -85,7 +85,7 @@ template <int N>
 #endif
   using I = Pack<std::int64_t, N>;
   using U = Pack<std::uint64_t, N>;
-  // half of n, by a logical shift: not every instruction set has the other one for 64 bits
+  // half of n, by a logical shift: not every instruction set has an arithmetic one for 64 bits
   const I half{bits_as<I>(U{(bits_as<U>(n.integer).v + 4096) >> 1}).v - 2048};
   return y * power_of_two(half) * power_of_two(wrapped_difference(n.integer, half));
 }
@@ -100,7 +100,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> exp(const Pack<doubl
   return parts::scaled(y, n);
 }
 namespace parts {
-/// e^(a + low) for a small low, which is left out where a is out of bounds.
+/// e^(a + low) for a small low, which is omitted where a is out of bounds.
 template <int N>
 [[nodiscard]] TWILL_INLINE Pack<double, N> exp_with(const Pack<double, N>& a, const Pack<double, N>& low) {
   using F = Pack<double, N>;

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The logarithm of the gamma function for float32, in float64: (x - 1) (x - 2) P(x) / Q(x) between 1 and 3, Stirling's formula
-// with a fitted rest above, one step of the recurrence below. Within 0.51 ULP for positive arguments; negative ones, and float64, go through libm. Read next: kernel/math/division.hpp.
+// Logarithm of the gamma function for float32, in float64: (x - 1) (x - 2) P(x) / Q(x) between 1 and 3, Stirling's
+// formula with a fitted rest above, one step of the recurrence below. Within 0.51 ULP for positive arguments; negative
+// ones, and float64, go through libm. Read next: kernel/math/division.hpp.
 
 #include <twill/kernel/math/logarithm.hpp>
 #include <twill/kernel/math/polynomial.hpp>

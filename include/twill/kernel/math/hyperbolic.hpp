@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// sinh, cosh and the inverse hyperbolic functions of float32. Their sums of exponentials are formed at a quarter of their size,
-// so that what fits is not lost; the inverses are logarithms in float64. sinh within 1.7 ULP, cosh within 1.6, asinh within
-// 0.51, acosh within 0.51, atanh within 0.51. float64 goes lane by lane through libm. Read next:
-// kernel/math/sigmoidal.hpp.
+// Hyperbolic functions sinh and cosh, and the inverse hyperbolic functions, of float32. Their sums of exponentials are
+// formed at a quarter of their size, so that representable results do not overflow; the inverses are logarithms in
+// float64. sinh within 1.7 ULP, cosh within 1.6, asinh within 0.51, acosh within 0.51, atanh within 0.51. float64 goes
+// lane by lane through libm. Read next: kernel/math/sigmoidal.hpp.
 
 #include <twill/kernel/math/exponential.hpp>
 #include <twill/kernel/math/logarithm.hpp>

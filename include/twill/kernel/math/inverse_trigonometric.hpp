@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// asin, acos, atan and atan2 of float32. Beyond 1/2 the arc sine is taken at sqrt((1 - x) / 2), beyond 0.6 the arc
-// tangent by the formula for differences, so that short polynomials do. asin within 2.1 ULP, acos within 1.35, atan within
-// 1.8, atan2 within 1.85. float64 goes lane by lane through libm. Read next: kernel/math/hyperbolic.hpp.
+// Inverse functions asin, acos, atan and atan2 of float32. Beyond 1/2 asin is taken at sqrt((1 - x) / 2), beyond 0.6
+// atan by the formula for differences, so that short polynomials suffice. asin within 2.1 ULP, acos within 1.35, atan
+// within 1.8, atan2 within 1.85. float64: libm, lane by lane. Read next: kernel/math/hyperbolic.hpp.
 
 #include <twill/kernel/math/polynomial.hpp>
 #include <twill/kernel/native.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// log, log1p, log2 and log10: x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), then a polynomial in f. Subnormals
-// and special values right. float32: log within 1.03 ULP, log1p within 1.5, log2 within 1.06, log10 within 0.9.
-// float64: log within 0.8, by way of s = f / (2 + f); log1p lane by lane through libm. Read next: kernel/math/power.hpp.
+// Logarithms: x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)], then a polynomial in f. Subnormals and special values
+// are right. float32: log within 1.03 ULP, log1p within 1.5, log2 within 1.06, log10 within 0.9. float64: log within
+// 0.8 by s = f / (2 + f); log1p lane by lane through libm. Read next: kernel/math/power.hpp.
 
 #include <twill/kernel/math/polynomial.hpp>
 #include <twill/kernel/native.hpp>
@@ -35,7 +35,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Split<N> split(const Pack<float, N>&
   return {convert_lanes<float>(exponent) - select(tiny, F{23.0F}, F{0.0F}), f};
 }
 
-/// The logarithm y of a, or what it is where a is no positive finite number.
+/// The logarithm y of a, or its special value where a is no positive finite number.
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> logarithm_of(const Pack<T, N>& a, const Pack<T, N>& y) {
   using F = Pack<T, N>;
   const F infinity{std::numeric_limits<T>::infinity()};
@@ -59,13 +59,13 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> log(const Pack<float,
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> log1p(const Pack<float, N>& a) {
   using F = Pack<float, N>;
   const F u = F{1.0F} + a;
-  const F lost = a - (u - F{1.0F}); // what rounding u dropped
+  const F lost = a - (u - F{1.0F}); // the rounding error of u
   const F y = log(u);
   const auto ordinary = magnitude(y) < F{std::numeric_limits<float>::infinity()};
   return select(magnitude(a) < F{0x1p-25F}, a, select(ordinary, y + lost / u, y));
 }
 
-// The slope at 1 in two parts as well: the first with few bits, the second in the polynomial.
+// The slope at 1 has two parts as well: the first with few bits, the second in the polynomial.
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> log2(const Pack<float, N>& a) {
   using F = Pack<float, N>;
   const auto [e, f] = parts::split(a);
@@ -89,7 +89,7 @@ template <int N> [[nodiscard]] TWILL_INLINE SplitDouble<N> split(const Pack<doub
   using U = Pack<std::uint64_t, N>;
   const auto tiny = a < F{0x1p-1022};
   const F x = select(tiny, a * F{0x1p54}, a);
-  // the exponent stays biased by 1023 and never negative, and becomes a number by way of 2^52
+  // the exponent stays biased by 1023 and never negative, and becomes a number through 2^52
   const auto bits = bits_as<U>(x).v - 0x3fe6a09e667f3bcdU + 0x3ff0000000000000U;
   const U exponent{bits >> 52};
   const F biased = bits_as<F>(U{exponent.v | 0x4330000000000000U}) - F{0x1p52};

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector functions of twill, one family a file. Errors are in units in the last place, measured over all of float32 with
-// fused multiply-add; tools/ulp/results.md has all of them, and where they occur.
+// Vector functions of twill, one family a file. Errors are in units in the last place (tools/ulp/results.md), measured
+// over all of float32 with fused multiply-add. Read next: kernel/math/polynomial.hpp.
 
 #include <twill/kernel/math/division.hpp>
 #include <twill/kernel/math/exponential.hpp>

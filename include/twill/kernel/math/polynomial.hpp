@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Polynomials by Horner's rule, highest coefficient first applied, and small parts that several functions share: nearest
-// integers, powers of two, and computing for float32 in float64. Read next: kernel/math/exponential.hpp.
+// Polynomials by Horner's rule, highest coefficient first, and small parts that several functions share: nearest
+// integers, powers of two, and float32 functions computed in float64. Read next: kernel/math/exponential.hpp.
 
 #include <twill/kernel/math/coefficients.hpp>
 #include <twill/kernel/native.hpp>
@@ -27,7 +27,7 @@ template <class T, int N, std::same_as<T>... Rest>
   return kernel::fma(polynomial(x, c1, rest...), x, Pack<T, N>{c0});
 }
 
-/// The same over a list of kernel/math/coefficients.hpp, in its own precision or rounded to that of x.
+/// A polynomial from a list of kernel/math/coefficients.hpp, in the list's precision or rounded to that of x.
 template <class T, int N, class C, std::size_t Count>
 [[nodiscard]] TWILL_INLINE Pack<T, N> polynomial(const Pack<T, N>& x, const C (&list)[Count]) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
@@ -36,7 +36,7 @@ template <class T, int N, class C, std::size_t Count>
   (std::make_index_sequence<Count>{});
 }
 
-/// Sums and differences of integers that wrap: what is made of a number that is none, or out of bounds, is replaced later.
+/// Sums and differences of integers that wrap: results from NaN or numbers out of bounds are replaced later.
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> wrapped_sum(const Pack<T, N>& a, const Pack<T, N>& b) {
   using U = Pack<std::make_unsigned_t<T>, N>;
   return bits_as<Pack<T, N>>(U{bits_as<U>(a).v + bits_as<U>(b).v});
@@ -47,7 +47,7 @@ template <class T, int N>
   return bits_as<Pack<T, N>>(U{bits_as<U>(a).v - bits_as<U>(b).v});
 }
 
-/// The nearest integer to `x * factor` in two forms, for magnitudes below 2^22: adding 1.5 * 2^23 leaves it in the low bits.
+/// The nearest integer to `x * factor` in two forms, for magnitudes below 2^22: adding 1.5 * 2^23 puts it in low bits.
 template <int N> struct Nearest {
   Pack<float, N> value;
   Pack<std::int32_t, N> integer;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Powers and roots of float32, computed in float64 where a logarithm stands between: power within 0.51 ULP, hypot within
-// 0.51; cbrt within 0.51 by two steps of Halley's method and one of Newton's from a guess at the bits. float64: power within 1.6 by a
-// logarithm of twelve more places (without fused multiply-add through libm, as the others). Read next: kernel/math/trigonometric.hpp.
+// Powers and roots of float32, mostly in float64: power and hypot within 0.51 ULP; cbrt within 0.51 by two steps of
+// Halley's method and one of Newton's from a guess at the bits. float64: power within 1.6 by a logarithm of twelve more
+// bits (through libm without fused multiply-add, as the others). Read next: kernel/math/trigonometric.hpp.
 
 #include <twill/kernel/math/exponential.hpp>
 #include <twill/kernel/math/logarithm.hpp>
@@ -20,7 +20,7 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 namespace table = math_coefficients;
 
 namespace parts {
-/// What a power is for any base, given that of the base's magnitude: C's special values.
+/// The power for any base, given that of the base's magnitude: C's special values.
 template <class T, int N>
 [[nodiscard]] TWILL_INLINE Pack<T, N> power_of_sign(const Pack<T, N>& a, const Pack<T, N>& b,
                                                     const Pack<T, N>& of_size) {
@@ -94,7 +94,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Twofold<N> twofold_log(const Pack<do
 }
 } // namespace parts
 
-/// The same in float64, where the exponent of the result needs a logarithm of more places.
+/// a to the power of b in float64, where the exponent of the result needs a logarithm of more bits.
 template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> power(const Pack<double, N>& a, const Pack<double, N>& b) {
   using F = Pack<double, N>;
   const F size = magnitude(a);
@@ -109,7 +109,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> power(const Pack<dou
 }
 #endif
 
-/// sqrt(a a + b b), which cannot overflow on the way.
+/// sqrt(a a + b b), without intermediate overflow.
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> hypot(const Pack<float, N>& a, const Pack<float, N>& b) {
   using F = Pack<float, N>;
   const F infinity{std::numeric_limits<float>::infinity()};
@@ -130,7 +130,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> cbrt(const Pack<float
   const F third = round_to<Rounding::down>(kernel::fma(convert_lanes<float>(exponent), F{1.0F / 3.0F}, F{0.01F}));
   const I n = convert_lanes<std::int32_t>(third);
   const F m = bits_as<F>(I{bits_as<I>(size).v - ((n.v * 3) << 23)});
-  // the bits of a number are nearly its logarithm: a third of them is nearly that of the root
+  // the bits of a number are nearly its logarithm: a third of them is nearly the root's
   F y = bits_as<F>(
       convert_lanes<std::int32_t>(kernel::fma(convert_lanes<float>(bits_as<I>(m)), F{1.0F / 3.0F}, F{709958130.0F})));
   for (int step = 0; step < 2; ++step) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// tanh and erf as x P(x^2) / Q(x^2), the forms that decide how fast activations are; their coefficients were rounded together by
-// tools/remez/polish.py. Beside them the accurate forms, by the exponential function away from 0, and erfc. float32: tanh within
-// 5 ULP, erf within 6, tanh_accurate within 1.4, erf_accurate within 1.2, erfc within 0.51.
+// Sigmoidal functions: tanh and erf as x P(x^2) / Q(x^2), the forms that decide how fast activations are, with
+// coefficients rounded together by tools/remez/polish.py; accurate forms by the exponential function away from 0; and
+// erfc. float32: tanh within 5 ULP, erf within 6, tanh_accurate within 1.4, erf_accurate within 1.2, erfc within 0.51.
 // float64: tanh within 1.4; erf and erfc lane by lane through libm. Read next: kernel/math/gamma.hpp.
 
 #include <twill/kernel/math/exponential.hpp>
@@ -52,7 +52,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> erf_accurate(const Pa
   return copy_sign(select(x < F{0.89F}, near, far), a);
 }
 
-// e^(-x^2) P(x) / Q(x) for x >= 0, 2 less that on the other side; in float64, where x^2 is exact
+// e^(-x^2) P(x) / Q(x) for x >= 0, 2 minus that for x < 0; in float64, where x^2 is exact
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> erfc(const Pack<float, N>& a) {
   return in_double(
       [](const auto& x) __attribute__((always_inline)) {

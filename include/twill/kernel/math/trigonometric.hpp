@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// sin, cos and tan: x = n pi / 2 + r with |r| <= pi / 4, pi / 2 in three parts. float32: sin within 1.6 ULP, cos within
-// 1.6, tan within 3.8; float64: sin and cos within 1.5. Without fused multiply-add the parts are shorter, so that their
-// multiples are exact, and float32 loses relative accuracy at the zeros. Magnitudes from 8192 on (float64: 2^30, and all without
-// fused multiply-add) go through libm. Read next: kernel/math/inverse_trigonometric.hpp.
+// Trigonometric functions: x = n pi / 2 + r with |r| <= pi / 4, pi / 2 in three parts. float32: sin within 1.6 ULP, cos
+// within 1.6, tan within 3.8; float64: sin and cos within 1.5. Without fused multiply-add the parts are shorter, so
+// that their multiples are exact, and float32 loses relative accuracy at the zeros. Magnitudes from 8192 on (float64:
+// 2^30, and all without fused multiply-add) use libm. Read next: kernel/math/inverse_trigonometric.hpp.
 
 #include <twill/kernel/math/polynomial.hpp>
 #include <twill/kernel/native.hpp>
@@ -18,7 +18,7 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 namespace table = math_coefficients;
 
 namespace parts {
-/// The sine and cosine of r, and the quadrant that it was moved from.
+/// The sine and cosine of r, and the quadrant of the angle.
 template <int N> struct Angle {
   Pack<float, N> sine;
   Pack<float, N> cosine;
@@ -42,8 +42,8 @@ template <int N> [[nodiscard]] TWILL_INLINE Angle<N> angle(const Pack<float, N>&
   return {s, c, n.integer};
 }
 
-/// Lanes that the reduction does not serve get what libm says; the others keep their bits, whoever stands beside them. Out of
-/// line, so that it costs the usual case nothing.
+/// Gives libm's results to lanes that the reduction does not cover; other lanes keep their bits, whatever their
+/// neighbours hold. Out of line, so that the usual case pays nothing.
 template <class F, class T, int N, class M>
 [[gnu::noinline, gnu::cold]] void replace_large(F in_libm, const M& large, const Pack<T, N>& a, Pack<T, N>& y) {
   y = select(large, by_lane(in_libm, a), y);
@@ -69,7 +69,7 @@ template <int Shift, int N> [[nodiscard]] TWILL_INLINE Pack<float, N> sine(const
                     Shift == 0 ? select(a == F{0.0F}, a, signed_y) : signed_y);
 }
 
-/// The same in float64.
+/// Sine or cosine in float64.
 template <int Shift, int N> [[nodiscard]] TWILL_INLINE Pack<double, N> sine(const Pack<double, N>& a) {
   [[maybe_unused]] const auto in_libm = [](double x) { return Shift == 0 ? std::sin(x) : std::cos(x); };
 #if defined(__FMA__)
@@ -81,7 +81,7 @@ template <int Shift, int N> [[nodiscard]] TWILL_INLINE Pack<double, N> sine(cons
   r = kernel::fma(n.value, F{0x1.f1976b7ed8fbcp-110}, r);
   const F t = r * r;
   const F s = kernel::fma(r * t, polynomial(t, table::sin_reduced_double), r);
-  // 1 - t / 2 and what its rounding lost
+  // 1 - t / 2 and its rounding error
   const F half = t * F{0.5};
   const F one = F{1.0} - half;
   const F c = one + kernel::fma(t * t, polynomial(t, table::cos_reduced_double), (F{1.0} - one) - half);

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of real numbers on scalars: libm's, and what libm lacks. Python's remainder and floor division, as NumPy
-// computes them. Read next: kernel/scalar/gamma.hpp.
+// Scalar functions of real numbers: libm's, those that libm lacks, and Python's remainder and floor division with
+// NumPy's results. Read next: kernel/scalar/gamma.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/primitive.hpp>
@@ -14,7 +14,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
-/// A product that no compiler fuses with a later sum: host compilers are told by -ffp-contract, device code by the call.
+/// A product that compilers do not contract with a later sum: on hosts by -ffp-contract, in device code by the call.
 template <std::floating_point T> constexpr T product_of_floats(T a, T b) {
 #if TWILL_DEVICE_CODE
   if (!std::is_constant_evaluated()) {
@@ -52,7 +52,7 @@ template <std::floating_point T> constexpr T binary_exponent(T a) {
   return std::logb(a) + 1;
 }
 
-/// a 2^n for a whole n; what overflows on the way only is right.
+/// a 2^n for a whole n; intermediate overflow does not affect the result.
 template <std::floating_point T> constexpr T scale_by_power(T a, T n) {
   if (n != n) return n;
   return std::ldexp(a, static_cast<int>(n > T{5000} ? T{5000} : n < T{-5000} ? T{-5000} : n));

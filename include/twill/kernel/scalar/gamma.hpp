@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The logarithm of the gamma function and its derivatives, the polygamma functions: digamma by recurrence and its asymptotic
-// series (Abramowitz and Stegun 6.3), the higher ones by the Hurwitz zeta function (Euler and Maclaurin's formula), left of
-// zero by reflection. Scalars only, in double.
+// Logarithm of the gamma function and its derivatives, the polygamma functions: digamma by recurrence and its
+// asymptotic series (Abramowitz and Stegun 6.3), the higher ones by the Hurwitz zeta function (Euler and Maclaurin's
+// formula), left of zero by reflection. Scalars only, in double. Read next: kernel/apply.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -26,7 +26,7 @@ template <std::floating_point T> constexpr T log_gamma(T x) {
 #endif
 }
 
-/// B(2k) of Bernoulli, k = 1, 2, ...
+/// Bernoulli numbers B(2k), k = 1, 2, ...
 inline constexpr double bernoulli[] = {1.0 / 6,  -1.0 / 30,       1.0 / 42, -1.0 / 30,
                                        5.0 / 66, -691.0 / 2730.0, 7.0 / 6,  -3617.0 / 510};
 
@@ -86,7 +86,7 @@ constexpr double polygamma_of(double n, double x) {
   } else if (x == std::floor(x)) {
     return std::numeric_limits<double>::infinity();
   } else {
-    // the sum over all whole numbers, less what lies left of x
+    // the sum over all whole numbers, minus the part left of x
     const double fraction = x - std::floor(x);
     zeta = hurwitz_zeta(s, fraction) + parity * (hurwitz_zeta(s, 1 - fraction) - hurwitz_zeta(s, 1 - x));
   }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integer arithmetic as NumPy has it, on scalars: overflow wraps, division rounds towards minus infinity and gives 0 for a
-// divisor of 0, a shift by at least the width leaves nothing but the sign. Read next: kernel/scalar/floats.hpp.
+// Integer arithmetic on scalars, with NumPy's results: overflow wraps, division rounds towards minus infinity and gives
+// 0 for a divisor of 0, a shift by at least the width leaves only the sign. Read next: kernel/scalar/floats.hpp.
 
 #include <climits>
 #include <concepts>
@@ -61,7 +61,7 @@ template <std::integral T> constexpr T fmod_integers(T a, T b) {
   return static_cast<T>(a % b);
 }
 
-/// A negative count is a huge one.
+/// A negative count acts as a huge one.
 template <std::integral T> constexpr T left_shift_integers(T a, T count) {
   using Unsigned = std::make_unsigned_t<T>;
   if (static_cast<Unsigned>(count) >= sizeof(T) * CHAR_BIT) return 0;
@@ -72,7 +72,7 @@ template <std::integral T> constexpr T right_shift_integers(T a, T count) {
   return static_cast<T>(a >> count);
 }
 
-/// Never negative, but for the one number whose magnitude has no positive form.
+/// The result is never negative, except for the one number whose magnitude has no positive form.
 template <std::integral T> constexpr T gcd_integers(T a, T b) {
   using Unsigned = std::make_unsigned_t<T>;
   const auto magnitude = [](T x) {
