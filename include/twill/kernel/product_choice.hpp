@@ -26,11 +26,11 @@ enum class ProductBy : std::uint8_t { small_product, blas, onednn };
     if (k < 48) return work <= 1024; // rows of one or two packs: sums across lanes cost more than the products
     return work <= 10'240 || m == 1 || (k >= 256 && (n <= 4 || m * n <= 128));
   }
-  if (k <= 2 || (k <= 4 && n >= 1024)) return true; // memory decides
+  if (k <= 2 || (k <= 4 && n >= 1024)) return true; // memory bandwidth decides
   return m * k <= 1024 && work <= (n * k <= 4096 ? 32'000 : 16'384);
 }
 
-/// The same beside CBLAS. OpenBLAS packs first, whatever the shape, so few rows are left to it only when they are long.
+/// Whether the small product beats CBLAS. OpenBLAS packs first for any shape, so it gets few rows only if long.
 [[nodiscard]] constexpr bool is_small_for_blas(bool transpose_b, std::int64_t m, std::int64_t k, std::int64_t work) {
   if (m <= 2) return true;
   if (transpose_b) {
@@ -40,13 +40,13 @@ enum class ProductBy : std::uint8_t { small_product, blas, onednn };
   return k <= 2 || (m * k <= 4096 && work <= 60'000);
 }
 
-/// The fastest for a product of this shape, of what is installed.
+/// The fastest installed product for this shape.
 template <std::floating_point T>
 [[nodiscard]] constexpr ProductBy choose_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
                                                  std::int64_t k) {
   constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
   const std::int64_t work = m * n * k * (16 / lanes);
-  if (transpose_a && transpose_b) // nobody's favourite: B would be turned in pieces
+  if (transpose_a && transpose_b) // slow in all of them: B would be transposed in pieces
     return work <= 1024                                ? ProductBy::small_product
            : cpu::has_onednn && std::same_as<T, float> ? ProductBy::onednn
                                                        : ProductBy::blas;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The coefficients of the vector functions, lowest first. Written by `tools/remez/remez.py --write`, which says beside each
-// list what it approximates, where, and with what error before rounding; do not edit. Read next: kernel/math/polynomial.hpp.
+// Coefficients of the vector functions, lowest first. Written by `tools/remez/remez.py --write`, with the function, the
+// interval and the error before rounding of each list; do not edit. Read next: kernel/math/polynomial.hpp.
 
 namespace twill { inline namespace v0 { namespace kernel { namespace math_coefficients {
 
