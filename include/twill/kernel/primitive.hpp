@@ -119,7 +119,7 @@ struct PrimitiveInfo {
   bool boolean_result = false;       ///< comparisons and logical ones; else the result has the type of the operands
 };
 
-namespace detail::families {
+namespace detail { namespace families {
 using enum Family;
 
 /// Primitives of one kind, in the order of their enumerators.
@@ -168,7 +168,7 @@ inline constexpr auto primitive_table = [] {
   return table;
 }();
 static_assert(primitive_table.back().name == "random_integer");
-} // namespace detail::families
+}} // namespace detail::families
 
 /// The properties of a primitive.
 [[nodiscard]] constexpr PrimitiveInfo info(Primitive primitive) {

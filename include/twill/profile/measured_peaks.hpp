@@ -27,7 +27,7 @@ struct PeaksOptions {
   double seconds = 0.05;                           ///< for each measure, at least
 };
 
-namespace detail::inline TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 /// Seconds of one call of `run()`, the best of several.
 template <class F> [[nodiscard]] double best_seconds(double at_least_s, const F& run) {
@@ -104,7 +104,7 @@ template <class T, ComputeDevice D>
   return 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) / seconds;
 }
 
-} // namespace detail::inline TWILL_ISA
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 

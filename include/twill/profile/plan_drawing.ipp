@@ -6,7 +6,7 @@
 #include <twill/profile/plan_drawing.hpp>
 
 namespace twill { inline namespace v0 { namespace profile {
-namespace detail::inline TWILL_ISA {
+namespace detail { inline namespace TWILL_ISA {
 
 /// Draws the arenas of a plan, one for each slot.
 class PlanDrawing {
@@ -157,7 +157,7 @@ private:
   Svg svg_{};
 };
 
-} // namespace detail::inline TWILL_ISA
+}} // namespace detail::TWILL_ISA
 
 inline namespace TWILL_ISA {
 

@@ -17,7 +17,7 @@
 
 namespace twill { inline namespace v0 {
 
-namespace gpu::detail {
+namespace gpu { namespace detail {
 
 /// Records a copy with the owner of its pinned memory; false when it is not pinned. Set by the pool of such memory.
 template <Runtime R>
@@ -64,7 +64,7 @@ template <Runtime R> void connect_peers(int to, int from) {
   static_cast<void>(R::enable_peer(from)); // another library may have enabled it
 }
 
-} // namespace gpu::detail
+}} // namespace gpu::detail
 
 /// Copies within a GPU or between two of a kind; the caller does not wait. Ranges must not overlap. throws: GpuError
 template <gpu::GpuDevice D>
