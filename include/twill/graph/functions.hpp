@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise functions of traced values: the algebra with which elementwise/ appends nodes, and the derivatives of formulas
-// that are computed in pieces. With graph/operators.hpp they are the names that tensors have, so a generic function serves
-// both. Read next: graph/reductions.hpp.
+// Elementwise functions of traced values: the algebra with which elementwise/ appends nodes, and the derivatives of
+// formulas that are computed in pieces. With graph/operators.hpp they have the names of tensor functions, so a generic
+// function serves both. Read next: graph/reductions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -23,16 +23,16 @@ namespace twill { inline namespace v0 { namespace graph {
 
 using elementwise::cast;
 
-/// The rule of a formula's gradients, where it is not that of its lines.
+/// The gradient rule of a formula, where it is not the rule of its lines.
 template <class F> inline constexpr const Operation* rule_of = nullptr;
 
 }}} // namespace twill::v0::graph
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// A formula's value by the operation that its argument comes from, where that computes it on its way.
+/// Asks the operation that made a formula's argument to compute the formula as well.
 using Absorber = std::optional<Value> (*)(Value);
-/// The operations that do so: an activation behind a product, as ops/biased_product.hpp says.
+/// The absorber of a formula: an activation after a product, see ops/biased_product.hpp.
 template <class F> inline constexpr Absorber absorbed = nullptr;
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
@@ -90,8 +90,8 @@ namespace twill { inline namespace v0 { namespace graph {
 namespace detail {
 using Two = Applied<2>;
 
-// Which share of a sum of exponentials a term has, by how much the other exceeds it. Its slope is the product of both shares,
-// exact in both tails.
+// The share of a term in a sum of exponentials, by how much the other exceeds it. Its slope is the product of both
+// shares, exact in both tails.
 [[nodiscard]] constexpr Value share_slope(const Applied<1>& f);
 [[nodiscard]] constexpr Value share_slope_of_2(const Applied<1>& f);
 [[nodiscard]] TWILL_CONSTEXPR Value share(Value excess) {
@@ -113,7 +113,7 @@ constexpr Value share_slope_of_2(const Applied<1>& f) { return f.y * share_of_2(
 }
 [[nodiscard]] constexpr Value ratio(const Two& f) { return f.x[0] / f.x[1]; }
 
-// Which of two the larger or smaller is: each half where they are equal.
+// The share of each operand in the larger or smaller of two: half where they are equal.
 [[nodiscard]] constexpr Value halves(Value wins, Value is_equal) { return where(wins, 1, where(is_equal, 0.5, 0)); }
 [[nodiscard]] TWILL_CONSTEXPR Value first_is_larger(const Two& f) {
   return halves(logical_or(f.x[0] > f.x[1], isnan(f.x[1])), equal(f.x[0], f.x[1]));

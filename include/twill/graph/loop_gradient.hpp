@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a loop is a loop the other way round. Its body is a copy of the step, which reads carries and the results
-// of operations and reductions as they were and computes only elementwise values again, and the gradient of that copy.
-// Gradients of what the body uses from outside are summed in carries. The backward loop is an ordinary one, so it has a
-// gradient too. Read next: graph/gradient.hpp.
+// Gradients of loops. The gradient is a loop in the opposite direction. Its body is a copy of the step, which reads
+// carries and the results of operations and reductions as they were and computes only elementwise values again, and the
+// gradient of that copy. Gradients of values from outside the body are summed in carries. The backward loop is an
+// ordinary one, so it has a gradient too. Read next: graph/gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
@@ -120,7 +120,7 @@ private:
     }
   }
 
-  /// What is kept stands for its copy wherever it is read.
+  /// Reads kept values in place of their copies.
   TWILL_CONSTEXPR void read_what_is_kept(int begin, List<int>& found) const {
     List<int> instead(static_cast<std::size_t>(graph_->size() - begin), -1);
     for (int id = info_.begin; id < info_.end; ++id)
