@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arguments of elementwise functions, and the algebras that compute with them. Tensors with their expressions, symbols of an
-// expression and traced values of a model have one `Algebra` each, so a function is named once and a formula is written once
-// for all of them. `ArgumentBase`, the empty base class of arguments, lets calls find the functions without a namespace.
-// Read next: elementwise/arithmetic.hpp.
+// Arguments of elementwise functions, and the algebras that compute with them. Tensors with their expressions, symbols
+// of an expression and traced values of a model have one `Algebra` each, so a function is named once and a formula is
+// written once for all of them. `ArgumentBase`, the empty base class of arguments, lets calls find the functions
+// without a namespace. Read next: elementwise/arithmetic.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -18,12 +18,12 @@ namespace twill { inline namespace v0 { namespace elementwise {
 
 using kernel::Primitive;
 
-/// The algebra of an argument, a bit each. A plain number joins that of the arguments beside it.
+/// The algebra of an argument, one bit each. A plain number joins the algebra of the other arguments.
 enum class ArgumentKind : std::uint8_t { number = 0, tensor = 1, symbol = 2, value = 4, other = 8 };
 
 /// The base class of an argument; one type for each, so that an object may hold another one at its own address.
 template <ArgumentKind Kind, class Self> struct ArgumentBase {
-  static constexpr ArgumentKind argument_kind = Kind; ///< Whose algebra it belongs to.
+  static constexpr ArgumentKind argument_kind = Kind; ///< The algebra that it belongs to.
 };
 
 template <class X> inline constexpr ArgumentKind kind_of_one = ArgumentKind::other;
@@ -45,7 +45,7 @@ inline constexpr auto
 template <class X>
 concept Argument = has_algebra(kind_of<X>);
 
-/// An argument or a number, of one algebra with the others, of which numbers alone have none.
+/// An argument or a number in the algebra of the others; numbers alone have no algebra.
 template <class X, class... Others>
 concept With = has_algebra(kind_of<X, Others...>);
 
@@ -53,14 +53,14 @@ concept With = has_algebra(kind_of<X, Others...>);
 
 namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
-/// How arguments of a kind are computed with: `apply<P>` is a primitive of one or two of them, `compose<F>` a formula,
-/// `compose_with<F>` a formula of one and a parameter, `choose` is `where`. Each layer specialises it for its arguments.
+/// Computation with arguments of a kind: `apply<P>` is a primitive of one or two of them, `compose<F>` a formula,
+/// `compose_with<F>` a formula of one and a parameter, `choose` is `where`. Each layer specialises it.
 template <ArgumentKind Kind> struct Algebra;
 
 template <Primitive P, class X> [[nodiscard]] constexpr auto apply(X&& x) {
   return Algebra<kind_of<X>>::template apply<P>(std::forward<X>(x));
 }
-/// `line` is that of the call, which messages name.
+/// `line` is the line of the call, which messages name.
 template <Primitive P, class A, class B> [[nodiscard]] constexpr auto apply(A&& a, B&& b, int line) {
   return Algebra<kind_of<A, B>>::template apply<P>(std::forward<A>(a), std::forward<B>(b), line);
 }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic by NumPy's names. Integers stay integers and wrap; `divide` and `reciprocal` make real numbers. Shapes broadcast,
-// and a plain number takes the type of the argument beside it unless its kind is higher. Read next: elementwise/real.hpp.
+// Arithmetic by NumPy's names. Integers stay integers and wrap; `divide` and `reciprocal` make real numbers. Shapes
+// broadcast; a number takes the type of the other argument unless its kind is higher. Read next: elementwise/real.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/elementwise/argument.hpp>
@@ -95,11 +95,11 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto divide(A&& a, B&& b, 
 template <class A, With<A> B> [[nodiscard]] constexpr auto floor_divide(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::floor_divide>(std::forward<A>(a), std::forward<B>(b), line);
 }
-/// What floor_divide leaves: it has the sign of b.
+/// The rest of floor_divide: it has the sign of b.
 template <class A, With<A> B> [[nodiscard]] constexpr auto remainder(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::remainder>(std::forward<A>(a), std::forward<B>(b), line);
 }
-/// What the division towards 0 leaves: it has the sign of a.
+/// The rest of the division towards 0: it has the sign of a.
 template <class A, With<A> B> [[nodiscard]] constexpr auto fmod(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::fmod>(std::forward<A>(a), std::forward<B>(b), line);
 }
@@ -162,7 +162,7 @@ template <class A, class B, With<A, B> W> [[nodiscard]] constexpr auto lerp(A&& 
   return compose<formula::Lerp>(std::forward<A>(start), std::forward<B>(end), std::forward<W>(weight));
 }
 
-/// x between low and high; NaN stays NaN. Where low is above high, high. At a bound that is a number the gradient of x is 0.
+/// x between low and high, or high where low > high; NaN stays NaN. At a bound that is a number the gradient of x is 0.
 template <Argument X, class Low, With<X, Low> High>
 [[nodiscard]] constexpr auto clamp(X&& x, Low&& low, High&& high, int line = __builtin_LINE()) {
   return minimum(maximum(std::forward<X>(x), std::forward<Low>(low), line), std::forward<High>(high), line);

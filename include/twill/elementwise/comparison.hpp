@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Comparisons, logic and bits by NumPy's names, and the choice between two values. Logic takes anything that differs from 0 as
+// Comparisons, logic and bits by NumPy's names, and the choice between two values. Logic takes any number but 0 as
 // true; bits are those of integers, and of booleans. Read next: elementwise/arithmetic.hpp.
 
 #include <twill/core/config.hpp>
@@ -78,7 +78,7 @@ template <Argument X> [[nodiscard]] constexpr auto invert(X&& x) {
 /// NumPy's other name of `invert`.
 template <Argument X> [[nodiscard]] constexpr auto bitwise_not(X&& x) { return invert(std::forward<X>(x)); }
 
-/// a where the condition holds, b elsewhere. A condition of numbers holds where it is not zero; models take truth values.
+/// a where the condition holds, b elsewhere. A condition of numbers holds where it is not 0; models take truth values.
 template <Argument C, class A, With<C, A> B>
 [[nodiscard]] constexpr auto where(C&& condition, A&& a, B&& b, int line = __builtin_LINE()) {
   return Algebra<kind_of<C, A, B>>::choose(std::forward<C>(condition), std::forward<A>(a), std::forward<B>(b), line);

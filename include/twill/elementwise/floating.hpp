@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rounding, which leaves integers alone, and the parts of floating-point numbers: classification, signs, neighbours, powers of
-// two. Integers become float32 where a real number is needed. Read next: elementwise/activations.hpp.
+// Rounding, which leaves integers alone, and the parts of floating-point numbers: classification, signs, neighbours,
+// powers of two. Integers become float32 where a real number is needed. Read next: elementwise/activations.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/elementwise/argument.hpp>
