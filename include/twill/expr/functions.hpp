@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise functions that tensors have beside those of elementwise/: rounding to decimals, what replaces NaN and infinities,
-// closeness, and the functions that take a number apart. Those give pairs of expressions that own handles to their operands:
-// `auto [quotient, rest] = divmod(a, b)`. Each makes a node; nothing is computed before the statement ends. Read next:
-// expr/map.hpp.
+// Elementwise functions of tensors besides those of elementwise/: rounding to decimals, replacement of NaN and
+// infinities, closeness, and the functions that split a number. Those give pairs of expressions that own handles to
+// their operands: `auto [quotient, rest] = divmod(a, b)`. Each makes a node; nothing is computed before the statement
+// ends. Read next: expr/map.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
@@ -83,7 +83,7 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 using elementwise::round;
 
-/// Rounds to so many decimals, negative ones to tens, hundreds and so on, as NumPy does: scales, rounds, scales back.
+/// Rounds to a number of decimals, negative ones to tens, hundreds and so on, like NumPy: scales, rounds, scales back.
 template <TensorOperand X> [[nodiscard]] constexpr auto round(X&& x, int decimals) {
   double up = 1, down = 1;
   for (int i = 0; i < decimals; ++i) up *= 10;
@@ -121,7 +121,7 @@ template <TensorOperand X> [[nodiscard]] auto frexp(X&& x) {
                    expr::Node<expr::Function<expr::ExponentOf>, Held>(held)};
 }
 
-/// What nan_to_num writes. NaN stands for the largest finite number of the element type, with its sign.
+/// Replacements of nan_to_num. NaN here means the largest finite number of the element type, with its sign.
 struct NanToNum {
   double nan = 0;                                           ///< for NaN
   double posinf = std::numeric_limits<double>::quiet_NaN(); ///< for infinity
@@ -137,14 +137,14 @@ template <TensorOperand X> [[nodiscard]] constexpr auto nan_to_num(X&& x, NanToN
   return expr::make_node<expr::Function<expr::ReplaceNotFinite>>(std::forward<X>(x), options.nan, high, low);
 }
 
-/// How far apart close numbers may be, and whether NaN is close to NaN.
+/// Tolerances of closeness, and whether NaN is close to NaN.
 struct IsClose {
   double rtol = 1e-5;     ///< relative to the second operand
   double atol = 1e-8;     ///< absolute
   bool equal_nan = false; ///< whether two NaN are close
 };
 
-/// Whether |a - b| <= atol + rtol |b|; infinities are close to themselves. Compared in float32 at least, integers in float64.
+/// Whether |a - b| <= atol + rtol |b|; infinities are close to themselves. In float32 at least, integers in float64.
 template <class A, OperandWith<A> B> [[nodiscard]] constexpr auto isclose(A&& a, B&& b, IsClose options = {}) {
   constexpr DType common = expr::common_type<A, B>();
   using Number = expr::Constant<double>;

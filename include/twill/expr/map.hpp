@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise functions of your own. They are functions of symbols: ordinary code that is run once, by the compiler, to write
+// Elementwise functions of your own: functions of symbols, that is ordinary code that the compiler runs once to write
 // the lines of the program. An operand used twice is read and computed once.
 
 #include <twill/core/config.hpp>

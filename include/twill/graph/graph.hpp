@@ -32,13 +32,13 @@ public:
   List<IntegerBounds> bounds{};      ///< limits of integer inputs
   List<int> outputs{};               ///< node by node, the results
   List<char>
-      channels_last_outputs{}; ///< which outputs are handed out channels-last, as such inputs are handed in; none after its end
-  List<TapInfo> taps{};                ///< outputs that are handed out channels-last; none after its end
-  List<Name> scopes{};                 ///< the paths of all scopes, in order
-  List<LoopInfo> loops{};              ///< see graph/scan.hpp
-  List<RegionInfo> regions{};          ///< see graph/checkpoint.hpp
-  List<int> stage_boundaries{};        ///< the first node of each stage but the first, see nn/stage_boundary.hpp
-  List<int> carries{};                 ///< the loop of each
+      channels_last_outputs{};  ///< outputs that are handed out so, as such inputs are handed in; none after its end
+  List<TapInfo> taps{};         ///< values that hooks or tables may look at
+  List<Name> scopes{};          ///< the paths of all scopes, in order
+  List<LoopInfo> loops{};       ///< see graph/scan.hpp
+  List<RegionInfo> regions{};   ///< see graph/checkpoint.hpp
+  List<int> stage_boundaries{}; ///< the first node of each stage but the first, see nn/stage_boundary.hpp
+  List<int> carries{};          ///< the loop of each
   List<std::int64_t> attributes{0};    ///< of operations: a count, then the integers
   List<MergedSymbol> merged_symbols{}; ///< that extents no longer name
 

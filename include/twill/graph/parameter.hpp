@@ -102,7 +102,7 @@ enum class Role : std::uint8_t {
 };
 
 /// The part of a larger tensor that each rank along an axis holds: the `axis.size` parts of one dimension go to the
-/// ranks in order. With several blocks, such as the queries, keys and values of one weight, each is divided so.
+/// ranks in order. With several blocks, such as the queries, keys and values of one weight, each is divided like this.
 struct ShardInfo {
   kernel::AxisId axis{};
   int dimension = 0;
