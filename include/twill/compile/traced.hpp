@@ -1,8 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace of a source as constexpr data: traced once where it fits the room that is usual, twice where not. Read next:
-// compile/quick.hpp.
+// Trace of a source as constexpr data: traced once if it fits the usual room, else twice. Read next: compile/quick.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/signature.hpp>
@@ -43,7 +42,7 @@ struct OperationKey {
   DType dtype = DType::float32;
 };
 
-/// Those of a trace, each once.
+/// The operation keys of a trace, each once.
 struct OperationKeys {
   static constexpr std::size_t most = 64;
   std::array<OperationKey, most> keys{};

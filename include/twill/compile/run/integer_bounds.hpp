@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds checks of indices, labels and lengths, before a run that reads them begins, so that nothing has changed. Only inputs of
-// the function are checked: a kernel cannot stop half-way, and an index that a model computes itself reads zeros and adds
+// Bounds checks of indices, labels and lengths before a run that reads them, so that nothing has changed. Only inputs
+// of the function are checked: a kernel cannot stop half-way, and an index that a model computes reads zeros and adds
 // nothing, see ops/gather.hpp. Host devices check in every run, GPUs in runs that are watched (`step.checked`).
 
 #include <twill/compile/plan/binding.hpp>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// One input, dense in the host's memory.
+/// Checks one input, dense in the host's memory.
 void check_integers(const TableView& table, const graph::SymbolValues& symbols, const graph::IntegerBounds& bounds,
                     const void* data);
 
