@@ -3,7 +3,7 @@
 //
 // Reverse-mode differentiation, graph to graph: one sweep from the last node to the first, which emits the backward
 // pass as further nodes of the same graph. Only nodes between the variables and the differentiated value are visited.
-// The rules are in graph/derivatives.hpp. Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3.
+// Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3. Read next: graph/derivatives.hpp (the rules).
 
 #include <twill/core/config.hpp>
 #include <twill/graph/loop_gradient.hpp>

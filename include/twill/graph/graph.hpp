@@ -23,22 +23,21 @@ namespace twill { inline namespace v0 { namespace graph {
 /// The record of a traced function: nodes in an order in which operands come first, and facts about inputs and weights.
 class Graph : public GraphState {
 public:
-  List<Node> nodes{};                ///< operands before those that use them
-  List<InputInfo> inputs{};          ///< of the function, in the order of its arguments
-  List<ParameterInfo> parameters{};  ///< weights, buffers and states
-  List<RunScalarInfo> run_scalars{}; ///< numbers that may change between runs
-  List<Symbol> symbols{};            ///< the dynamic extents
-  List<Requirement> requirements{};  ///< conditions on extents, checked at run time
-  List<IntegerBounds> bounds{};      ///< limits of integer inputs
-  List<int> outputs{};               ///< node by node, the results
-  List<char>
-      channels_last_outputs{};  ///< outputs that are handed out so, as such inputs are handed in; none after its end
-  List<TapInfo> taps{};         ///< values that hooks or tables may look at
-  List<Name> scopes{};          ///< the paths of all scopes, in order
-  List<LoopInfo> loops{};       ///< see graph/scan.hpp
-  List<RegionInfo> regions{};   ///< see graph/checkpoint.hpp
-  List<int> stage_boundaries{}; ///< the first node of each stage but the first, see nn/stage_boundary.hpp
-  List<int> carries{};          ///< the loop of each
+  List<Node> nodes{};                  ///< operands before those that use them
+  List<InputInfo> inputs{};            ///< of the function, in the order of its arguments
+  List<ParameterInfo> parameters{};    ///< weights, buffers and states
+  List<RunScalarInfo> run_scalars{};   ///< numbers that may change between runs
+  List<Symbol> symbols{};              ///< the dynamic extents
+  List<Requirement> requirements{};    ///< conditions on extents, checked at run time
+  List<IntegerBounds> bounds{};        ///< limits of integer inputs
+  List<int> outputs{};                 ///< node by node, the results
+  List<char> channels_last_outputs{};  ///< outputs handed out channels-last, like such inputs; none after its end
+  List<TapInfo> taps{};                ///< values that hooks or tables may look at
+  List<Name> scopes{};                 ///< the paths of all scopes, in order
+  List<LoopInfo> loops{};              ///< see graph/scan.hpp
+  List<RegionInfo> regions{};          ///< see graph/checkpoint.hpp
+  List<int> stage_boundaries{};        ///< the first node of each stage but the first, see nn/stage_boundary.hpp
+  List<int> carries{};                 ///< the loop of each
   List<std::int64_t> attributes{0};    ///< of operations: a count, then the integers
   List<MergedSymbol> merged_symbols{}; ///< that extents no longer name
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nodes of operations with kernels of their own. An operation is a constexpr object with a name and a gradient rule
-// (graph/node.hpp); compile/program_type.hpp finds its kernel. ops/matmul.hpp is an example of one.
+// (graph/node.hpp); compile/program_type.hpp finds its kernel. Read next: ops/matmul.hpp, an example.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>

@@ -79,7 +79,7 @@ struct Initialiser {
     orthogonal,       ///< rows, or columns where there are more rows, of length a at right angles
     identity,         ///< one where both indices are equal
     dirac,            ///< the identity at the centre of convolution kernels, in a groups
-    layers_own,       ///< what the layer says
+    layers_own,       ///< the layer's default
   };
   /// Which fan counts.
   enum class Fan : std::uint8_t { in, out, mean };
@@ -144,7 +144,7 @@ struct TapInfo {
   Name name{};                ///< of the mark, or of the layer
   int node = -1;              ///< in tables: the value
   int number = -1;            ///< of what the model marks, which it shares with its gradient, or with all parts of it
-  Place place = Place::value; ///< what was marked
+  Place place = Place::value; ///< the kind of mark
   bool is_gradient = false;   ///< with respect to it
   bool is_copied = false;     ///< stands for another tap in a part that is computed again, and is shown by that one
 };

@@ -3,7 +3,7 @@
 //
 // Random tensors in traced functions. A draw is a pure function of (seed, step, number of the draw in the function,
 // position of the element in the whole batch), so the backward pass draws the same numbers again instead of keeping
-// them, and many devices draw the numbers of one. The generator is core/philox.hpp's.
+// them, and many devices draw the numbers of one. The generator is core/philox.hpp's. Read next: core/philox.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>

@@ -20,7 +20,7 @@ namespace twill { inline namespace v0 {
 template <FixedString Name, int Size> struct RankAxis {
   static_assert(Size >= 1, "twill: an axis of ranks has at least one");
   static_assert(Name.view().size() <= 16, "twill: the name of an axis of ranks has at most 16 characters");
-  static constexpr int size = Size;                      ///< how many ranks stand along it
+  static constexpr int size = Size;                      ///< the number of ranks along it
   static constexpr std::string_view name = Name.view();  ///< as layers and meshes call it
   static constexpr kernel::AxisId id{Name.view(), Size}; ///< name and size, as a value
 };

@@ -15,7 +15,7 @@ namespace twill { inline namespace v0 { namespace graph {
 /// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
 class Scope {
 public:
-  /// Names what is traced while it lives, below the scopes around it.
+  /// Names everything that is traced during its life, below the scopes around it.
   constexpr Scope(Graph& graph, std::string_view name)
       : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
     Name path = graph.path();

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalar state of a graph under trace: open scopes, loops and parts, and settings. Read next: graph/graph.hpp.
+// Scalar state of a graph under trace: open scopes, loops and parts, merged symbols, and the settings of the trace
+// (element type, autocast, training). `Graph` adds the lists of nodes and names to it. Read next: graph/graph.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
