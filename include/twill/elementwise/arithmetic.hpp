@@ -103,7 +103,7 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto remainder(A&& a, B&& 
 template <class A, With<A> B> [[nodiscard]] constexpr auto fmod(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::fmod>(std::forward<A>(a), std::forward<B>(b), line);
 }
-/// a to the power of b; integers to negative powers give what is left of the fraction.
+/// a to the power of b; integers to negative powers are rounded towards 0.
 template <class A, With<A> B> [[nodiscard]] constexpr auto power(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::power>(std::forward<A>(a), std::forward<B>(b), line);
 }
