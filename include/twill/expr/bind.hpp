@@ -127,7 +127,7 @@ public:
   template <class Moves, class X> void gathered(const Moves&, const X& source) { (*this)(source); }
 
   bool touches = false; ///< some leaf shares memory with the destination
-  bool hazard = false;  ///< and does not walk it in the same way
+  bool hazard = false;  ///< and walks it in another way
 
 private:
   [[nodiscard]] bool overlaps(const void* from, std::size_t bytes, const Dims& extents, const Dims& strides) const;

@@ -50,7 +50,7 @@ struct CodeLine {
   bool outside = false;        ///< a leaf beside the reductions of a row program, not inside them
   bool drops = false;          ///< ... and those dropped their axes
   int place = 0;               ///< of a leaf among those of its expression
-  std::uint64_t bits = 0;      ///< of a number; of a leaf: what its shape is known to be
+  std::uint64_t bits = 0;      ///< of a number; of a leaf: a key of its known shape
   std::int64_t elements = dyn; ///< of a leaf, as far as the types tell
 };
 

@@ -33,7 +33,7 @@ template <class T> struct Factor {
   LabelStrides strides{};
 };
 
-/// A program of a statement as data: its kernel behind one type, and its lines.
+/// A program of a statement as data: its kernel as one type, and its lines.
 struct StatementProgram {
   void (*run)(const kernel::AnyTeam& team, const kernel::Grid& grid, const kernel::Operand* operands) = nullptr;
   const kernel::Line* lines = nullptr;

@@ -4,7 +4,7 @@
 // Order in which the operands of a product are multiplied, two at a time. Up to six operands all orders are compared by
 // their multiply-adds (dynamic programming over subsets, as in opt_einsum's `dp`; Smith and Gray 2018); beyond, the
 // pair with the smallest product relative to its factors goes first. A constexpr function: with extents that the types
-// know, the order costs nothing at run time.
+// know, the order costs nothing at run time. Read next: expr/contraction.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/pattern.hpp>

@@ -32,7 +32,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 struct Domain {
   Dims extents{}; ///< of the reduced operand
   unsigned mask = 0;
-  Dims order{}; ///< the axis behind each dimension of the grid
+  Dims order{}; ///< the axis of each dimension of the grid
   int kept = 0; ///< how many of them are not reduced
 
   /// Kept axes first, or reduced axes first.

@@ -177,7 +177,7 @@ template <class T, class D, class S, LazyValue E> void store(const Tensor<T, D, 
     run<dtype_of<T>>(expression, target.device(), target.data(), strides, extents);
 }
 
-/// `x += b` and its like.
+/// `x += b` and similar statements.
 template <Primitive P, class X, class B> void update(const X& target, B&& b) {
   constexpr DType own = dtype_of<typename X::value_type>;
   static_assert(

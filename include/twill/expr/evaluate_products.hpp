@@ -160,7 +160,7 @@ template <int Chosen, class E, class Place> [[nodiscard]] auto with_computed(con
   }
 }
 
-/// An elementwise statement bound to its operands, with the kernels of its two programs behind one type.
+/// An elementwise statement bound to its operands, with the kernels of its two programs as one type.
 struct BoundStatement {
   std::array<kernel::Operand, kernel::max_following_operands> operands{};
   const OperandMap* map = nullptr;

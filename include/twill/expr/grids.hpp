@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Coordinates as tensors: logspace and geomspace, meshgrid over vectors, and unravel_index and ravel_index between
-// places in row-major order and indices of each axis.
+// places in row-major order and indices of each axis. Read next: expr/take.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>

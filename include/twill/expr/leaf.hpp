@@ -22,7 +22,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 
 /// The facts that a leaf needs about the program it becomes part of.
 struct Frame {
-  bool other_axis = false;       ///< the row is not the last axis of what is reduced
+  bool other_axis = false;       ///< the row is not the last axis of the reduced operand
   bool outside = false;          ///< beside the reductions of a row program
   bool drops = false;            ///< ... which drop their axes
   std::int64_t row_extent = dyn; ///< the grid's last extent, as far as the types tell

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elementwise functions of your own: functions of symbols, that is ordinary code that the compiler runs once to write
-// the lines of the program. An operand used twice is read and computed once.
+// the lines of the program. An operand used twice is read and computed once. Read next: expr/symbol.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>

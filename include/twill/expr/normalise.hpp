@@ -4,6 +4,7 @@
 // Softmax and related row functions: plain functions of a row's symbols, each of which becomes one kernel that owns a
 // row, reduces it as often as the formula says and writes it once. Nothing below knows their names. Along the last axis
 // rows are contiguous; along another one the kernel strides through memory. Definitions and defaults are PyTorch's.
+// Read next: expr/row_symbols.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

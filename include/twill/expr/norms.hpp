@@ -4,7 +4,8 @@
 // Vector norms over axes in angle brackets, as NumPy's `linalg.norm` defines them; over several axes or all of them the
 // elements are one vector, so the 2-norm of a matrix is Frobenius'. The order is a tag, because each is a program of
 // its own; an order known only at run time makes the general one. Integers are measured as float32. Powers of floats
-// are summed in float64, so the norm is right wherever it can be represented; those of float64 have its range.
+// are summed in float64, so the norm is right wherever it can be represented; those of float64 have its range. Read
+// next: expr/reduced.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>

@@ -3,7 +3,7 @@
 //
 // Output into existing memory, NumPy's out=: `out(x) = exp(x)` writes the values of any expression through a tensor's
 // memory, which views and other handles see; `x = exp(x)` gives the handle x a value and may give it other memory. The
-// values broadcast to the tensor's shape and are converted within their kind, as in-place operators do.
+// values broadcast to the tensor's shape and convert within their kind, as in place. Read next: expr/evaluate.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -4,7 +4,7 @@
 // Plans of expressions, for people and for assertions: the number of kernels, the bytes they read and write, the
 // elements a kernel computes together, and for each operand how it moves and why that is not by whole vectors.
 // `static_assert(plan<decltype(tanh(a * b + c))>().kernels == 1)` asks the types, which tell all but run-time extents
-// and strides; `plan(tanh(a * b + c))` asks the tensors (expr/planned.hpp).
+// and strides; `plan(tanh(a * b + c))` asks the tensors (expr/planned.hpp). Read next: expr/planned.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

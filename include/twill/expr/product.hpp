@@ -27,7 +27,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// "matmul: left has 3 columns, right has 2 rows" and its like.
+/// "matmul: left has 3 columns, right has 2 rows" and similar errors.
 [[noreturn]] void throw_extents(std::string_view name, const Pattern& pattern, const LabelExtents& extents,
                                 const Dims* shapes);
 

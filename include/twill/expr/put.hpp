@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writing into a tensor by index: put, index_put, put_along_axis as in NumPy and PyTorch, and sums: index_add,
-// scatter_add. They overwrite the elements of x, also for other handles. All indices are checked before anything is
-// written; the last of several writes to one place wins, and sums are added in row-major order of the indices.
+// scatter_add. They overwrite the elements of x, also for other handles. All indices are checked before any
+// write; the last write to a place wins, and sums add in row-major order of the indices. Read next: expr/scatter.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>

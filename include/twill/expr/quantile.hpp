@@ -3,7 +3,8 @@
 //
 // Quantiles over axes in angle brackets: `quantile<1>(x, 0.9)`, `percentile(x, 75)`, `median<0>(x)`. Unlike reductions
 // they compute at once: the elements that share a result are gathered into a row and the wanted ones selected, not
-// sorted. Definitions and method names are NumPy's; NaN among the elements gives NaN, and so do no elements.
+// sorted. Definitions and method names are NumPy's; NaN among the elements gives NaN, and so do no elements. Read next:
+// expr/statistics.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -4,7 +4,7 @@
 // Row operations on expressions over axes that the type names: a reduction, whose axes disappear or stay with extent
 // one, or a function of whole rows such as softmax, whose result has the shape of its operands. Each computes a
 // function of symbols, so variance and argmax are written once and run as one kernel with two reductions in a row.
-// expr/row_form.hpp decides how it is run.
+// expr/row_form.hpp decides how it is run. Read next: expr/row_form.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -4,7 +4,7 @@
 // Reductions by NumPy's names, over axes in angle brackets: `sum<1>(x)`, `mean<0, 2>(a * b)`, `max<-1>(x, keepdims)`;
 // without axes over all of them. A reduction and its operand are one kernel and one pass over memory, and so is a chain
 // of reductions along the rows: `exp(x - max<1>(x, keepdims))` divided by its sum. Sums of integers and booleans are
-// int64, means of them float32.
+// int64, means of them float32. Read next: expr/statistics.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
