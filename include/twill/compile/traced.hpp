@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trace of a source as constexpr data: traced once if it fits the usual room, else twice. Read next: compile/quick.hpp.
+// Traces of sources as constexpr data. A source is traced once if its graph fits the usual room, else a second time
+// with room for its sizes. Read next: compile/quick.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/signature.hpp>

@@ -4,8 +4,8 @@
 // Divisions of a forward pass into parts that are computed again and stretches that are kept, from no part to the least
 // memory. Cuts are placed where few bytes cross. For a bound on the inside of a part, and a price of a byte in work,
 // dynamic programming over the cuts finds the best division (Chen et al., Training Deep Nets with Sublinear Memory
-// Cost, 2016; Beaumont et al., Optimal checkpointing for heterogeneous chains, 2019). Bytes are estimates here, which
-// only set the order in which compile/passes/fit.hpp tries the divisions on the real planner.
+// Cost, 2016; Beaumont et al., Optimal checkpointing for heterogeneous chains, 2019). Bytes are estimates here, and
+// only order the attempts on the real planner. Read next: compile/passes/fit.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>

@@ -107,7 +107,7 @@ private:
     int large_read = -1; ///< the one tensor of the value's own size that it reads
   };
 
-  /// True when a node follows cheaply from what is in memory.
+  /// True when a node follows cheaply from values in memory.
   TWILL_CONSTEXPR bool can_recompute(int id, const Unit& where, Recomputation& so_far) const {
     const Node& node = graph_->nodes.items[id];
     if (!is_elementwise(node.kind)) return false;

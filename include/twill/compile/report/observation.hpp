@@ -27,12 +27,12 @@ struct Observation {
   std::string layer{};              ///< the path of its scope, or the name of its tap; empty outside of all
   std::string operation{};          ///< that made it, the last of its kernel; "tap" for marked values
   bool is_gradient = false;         ///< with respect to the value, not the value
-  TapPlace place = TapPlace::value; ///< of what was marked
+  TapPlace place = TapPlace::value; ///< of the mark
   std::string device{};             ///< that computed it, "cpu:0"
   DType dtype = DType::float32;     ///< of the value
   Dims shape{};                     ///< of the value
   std::vector<double> values{};     ///< a copy of the elements, row-major
-  int tap = -1; ///< the number of what was marked; parts of the gradient of a layer's input have the same one
+  int tap = -1;                     ///< the number of the mark; parts of the gradient of a layer's input share it
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

@@ -3,7 +3,8 @@
 //
 // Bounds checks of indices, labels and lengths before a run that reads them, so that nothing has changed. Only inputs
 // of the function are checked: a kernel cannot stop half-way, and an index that a model computes reads zeros and adds
-// nothing, see ops/gather.hpp. Host devices check in every run, GPUs in runs that are watched (`step.checked`).
+// nothing, see ops/gather.hpp. Host devices check in every run, GPUs in runs that are watched (`step.checked`). Read
+// next: compile/run/executor.hpp.
 
 #include <twill/compile/plan/binding.hpp>
 #include <twill/core/config.hpp>
