@@ -76,7 +76,7 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto logaddexp(A&& a, B&& 
 template <class A, With<A> B> [[nodiscard]] constexpr auto logaddexp2(A&& a, B&& b) {
   return compose<formula::Logaddexp2>(std::forward<A>(a), std::forward<B>(b));
 }
-/// a log(b), 0 where a is 0 and b is no NaN. The derivative by a is 0 where a is 0 and b is not positive.
+/// a log(b), 0 where a is 0 and b is not NaN. The derivative by a is 0 where a is 0 and b is not positive.
 template <class A, With<A> B> [[nodiscard]] constexpr auto xlogy(A&& a, B&& b) {
   return compose<formula::Xlogy>(std::forward<A>(a), std::forward<B>(b));
 }

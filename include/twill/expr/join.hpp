@@ -110,7 +110,7 @@ template <int Axis, TensorOperand... X> [[nodiscard]] auto concatenate(X&&... pa
   return concat<Axis>(std::forward<X>(parts)...);
 }
 
-/// Joins parts of one type, whose number only the run time knows. throws: ShapeError, DeviceError, ValueError for none
+/// Joins any number of parts of one type. throws: ShapeError, DeviceError, ValueError when there are none
 template <int Axis, AnyTensor X> [[nodiscard]] auto concat(const std::vector<X>& parts) {
   constexpr int axis = axis_of<Axis, X::rank>;
   if (parts.empty()) throw ValueError("concat: there are no parts; it takes at least one");

@@ -125,7 +125,7 @@ concept AnyOperand = TensorOperand<X> || WeakScalar<std::remove_cvref_t<X>>;
 /// The operands of an operator of tensors: numbers alone belong to the language's own.
 template <class... X>
 concept Operands = (AnyOperand<X> && ...) && (TensorOperand<X> || ...);
-/// An operand beside A, one of which is not a number.
+/// An operand for A; at least one of the two is not a number.
 template <class B, class A>
 concept OperandWith = Operands<A, B>;
 

@@ -60,7 +60,7 @@ template <> struct Algebra<ArgumentKind::value> {
     if constexpr (graph::rule_of<F> != nullptr) return graph::with_rule(y, *graph::rule_of<F>, {x});
     return y;
   }
-  /// A number beside a value becomes one of its type, a real one if need be.
+  /// Converts a number beside a value to the type of the value, to a real one where needed.
   template <class F> static constexpr Value compose(const Term& a, const Term& b) {
     graph::Graph& graph = a.is_number ? b.value.graph() : a.value.graph();
     const DType dtype = graph::detail::common_dtype(a, b);

@@ -52,9 +52,9 @@ struct Choice {
 struct FitReport {
   std::int64_t budget_bytes = 0; ///< the limit
   MemoryUse without{};           ///< with everything kept
-  MemoryUse with{};              ///< as it is
+  MemoryUse with{};              ///< with the parts computed again
   Work work_without{};           ///< with everything kept
-  Work work_with{};              ///< as it is
+  Work work_with{};              ///< with the parts computed again
   graph::Parts parts{};          ///< computed again, as ranges of traced nodes
 
   /// Whether the budget is met.

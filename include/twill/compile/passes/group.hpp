@@ -201,7 +201,7 @@ private:
     return merged >= 0;
   }
 
-  /// Reductions over one grid that read one tensor, and nothing of each other's, share a launch and the reads: the
+  /// Reductions over one grid that read one tensor, and not each other's values, share a launch and the reads: the
   /// gradients of a scale and a shift, for example. Columns also share values made by one unit.
   TWILL_CONSTEXPR void join_neighbours() {
     List<int> reader_of_node(graph_->nodes.size(), -1);
