@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each file by itself: its length, its SPDX line, #pragma once, an opening paragraph, and no CUDA macros."""
+"""Each file by itself: its length, its SPDX line, #pragma once, an opening paragraph, namespaces as ctags reads them, and no
+CUDA macros."""
 
 import re
 
@@ -8,6 +9,7 @@ import tree
 
 MOST_LINES = 500
 MANY_LINES = 350
+OPENING = re.compile(r"// (The same|What|Of|Who|Where|How|Which|As)\b")
 COMPILER_MACRO = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__)\b")
 
 
@@ -32,6 +34,10 @@ def check(root):
         if name.startswith("include/"):
             if len(lines) < 4 or not lines[3].startswith("// "):
                 yield f"{name}: no opening paragraph"
+            elif OPENING.match(lines[3]):
+                yield f"{name}: the opening paragraph does not begin with a noun phrase: {lines[3]}"
+            if re.search(r"^(inline )?namespace \w+::", text, re.MULTILINE):
+                yield f"{name}: write `namespace a {{ namespace b {{` on one line: ctags and IDEs lose what is in a::b"
             macro = COMPILER_MACRO.search(without_comments(text))
             if macro and name != "include/twill/core/config.hpp":
                 yield f"{name}: {macro.group()} belongs to core/config.hpp only"

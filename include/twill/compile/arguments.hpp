@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between tensors and traced values: the types of tensors declare the inputs of a trace, and the outputs of a compiled
-// table give tensor types back. A `dyn` extent becomes a symbol of its own; what the function combines has to agree when
-// it runs. Read next: compile/function.hpp.
+// Conversion between tensors and traced values: the types of tensors declare the inputs of a trace, and the outputs of
+// a compiled table give tensor types back. A `dyn` extent becomes a symbol of its own; extents that the function
+// combines are compared when it runs. Read next: compile/function.hpp.
 
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
@@ -53,7 +53,7 @@ template <class S, std::size_t K, std::size_t... Axis> auto shown_shape(std::ind
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// The argument that a tensor of this type is.
+/// The argument for a tensor of this type.
 template <class X> using argument_t = typename detail::ArgumentOf<std::remove_cvref_t<X>>::type;
 
 /// The tensor type of output K of a source on a device kind.
@@ -61,7 +61,7 @@ template <Source S, std::size_t K, class D>
 using output_t =
     Tensor<scalar_t<TableFor<S, D>::template output<K>().dtype>, D, detail::OutputShape<TableFor<S, D>, K>>;
 
-/// The same from the trace alone, see compile/signature.hpp.
+/// The tensor type of output K from the trace alone, see compile/signature.hpp.
 template <Source S, std::size_t K, class D>
 using shown_output_t =
     Tensor<scalar_t<Signature<S>::frozen.outputs[K].dtype>, D,

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of tensors from traced functions: `compiled(f)`, `grad(f)`, `value_and_grad(f)` for a captureless lambda or an
+// Functions of tensors from traced functions: `compiled(f)`, `grad(f)`, `value_and_grad(f)` for a captureless lambda or
 // empty function object. The same objects work inside a trace, so transforms nest: `grad(grad(f))`. Each combination of
 // function and argument types is compiled once. Read next: nn/network.hpp.
 
@@ -24,7 +24,7 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// The source of a function of arguments. F is stateless, so its type says all.
+/// The source of a function of arguments. F is stateless, so its type identifies it.
 template <class F, class... Arguments> struct Call {
   static constexpr graph::Graph trace() {
     graph::Graph graph{};
@@ -33,7 +33,7 @@ template <class F, class... Arguments> struct Call {
   }
 };
 
-/// The source of the gradients of a function's scalar result by those of its arguments that are floating.
+/// The source of the gradients of a function's scalar result by its floating arguments.
 template <class F, bool WithValue, class... Arguments> struct GradientCall {
   static constexpr graph::Graph trace() {
     graph::Graph graph{};
@@ -68,8 +68,8 @@ template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const Fi
   return first.device();
 }
 
-/// The executor of a device among those of a thread and a source, made when it is missing. It is the same function for all
-/// sources; `view` and `kernels` are asked for only then.
+/// The executor of a device among those of a thread and a source, made when it is missing. One function for all
+/// sources; it asks for `view` and `kernels` only then.
 template <ComputeDevice D>
 Executor<D>& executor_among(std::map<int, Executor<D>>& executors, const D& device, TableView (*view)(),
                             std::span<const KernelFunctionOn<team_t<D>>> (*kernels)()) {
@@ -85,7 +85,7 @@ template <Source S, ComputeDevice D> Executor<D>& thread_executor(const D& devic
   return executor_among<D>(executors, device, &Table::view, &Table::template kernels<team_t<D>>);
 }
 
-/// The same of a source on the devices of its slots.
+/// The executor of a source on the devices of its slots, one for each thread.
 template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> devices) {
   if constexpr (TableFor<S, D>::sizes.slots == 1) {
     return thread_executor<S>(devices.front());
@@ -148,7 +148,7 @@ template <class... Outputs> auto only_or_all(std::tuple<Outputs...>&& outputs) {
     return std::move(outputs);
 }
 
-/// What `compiled(f)` returns: f, on tensors.
+/// The result of `compiled(f)`: f, on tensors.
 template <class F> struct CompiledFunction {
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
     return only_or_all(compile::run_source<compile::Call<F, compile::argument_t<Tensors>...>>(tensors...));
@@ -171,7 +171,7 @@ template <class F, bool WithValue> struct GradientFunction {
       return gradients;
     }
   }
-  /// On tensors, arguments that are not floating, such as labels, are passed on and have no gradient.
+  /// For tensors, arguments that are not floating, such as labels, are passed on and have no gradient.
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
     static_assert((is_floating(compile::argument_t<Tensors>::dtype) || ...),
                   "twill: grad: at least one argument has to be floating; cast one");

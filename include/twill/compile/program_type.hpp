@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From constexpr tables to types. `Compiled<Source>` runs every pass once for a tag type, whose trace is then known only
-// by that short name; `kernels<Source>` are the functions of its distinct kernels, made from `kernel::Program` types that
-// equal pieces of different models share. A faulty trace stops here, with a sentence. Read next: compile/run/executor.hpp.
+// Program types of constexpr tables. `Compiled<Source>` runs every pass once for a tag type, whose trace is then known
+// only by that short name; `kernels<Source>` are the functions of its distinct kernels, made from `kernel::Program`
+// types that equal pieces of different models share. Faulty traces stop here. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/signature.hpp>
@@ -22,9 +22,9 @@
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template
-/// `run<T>(const Team&, const kernel::Call&)`, overloaded on, or generic in, the teams of the devices that it knows. One that
-/// asks for memory on hosts says `static constexpr bool can_reserve = true` and asks `kernel::Reservation::is_under_way()`.
+/// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template `run<T>(const
+/// Team&, const kernel::Call&)`, overloaded on, or generic in, the teams of the devices that it knows. If it needs
+/// memory on hosts, it has `static constexpr bool can_reserve = true` and asks `kernel::Reservation::is_under_way()`.
 template <const graph::Operation* O> struct KernelOf;
 
 }}} // namespace twill::v0::TWILL_ISA
@@ -50,7 +50,7 @@ template <class TeamType> struct StartedKernel {
   void (*run_joined)(const TeamType&, const kernel::JoinedLaunch*, std::size_t) = nullptr; ///< where a table has such
 };
 
-/// What runs one kernel on a team of this type.
+/// The function that runs one kernel on a team of this type.
 template <class TeamType>
 using KernelFunctionOn = std::conditional_t<std::is_same_v<TeamType, Team>, KernelFunction, StartedKernel<TeamType>>;
 
@@ -64,7 +64,7 @@ concept Source = requires {
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// Which value is result k.
+/// The place of result k among the values.
 TWILL_CONSTEXPR std::size_t place_of_output(const TableView& table, std::size_t k) {
   std::size_t found = 0;
   for (std::size_t v = 0; v < table.values.size(); ++v)
@@ -102,7 +102,7 @@ template <class S, std::size_t L> constexpr auto line_type() {
         kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2], line.arguments[3]>>{};
 }
 
-/// An operation on a host device's team. Of one that does not reserve, only the threads are made sure of.
+/// An operation on a host device's team. If it does not reserve memory, only the threads are made sure of.
 template <const graph::Operation* O, class T> void run_operation(const Team& team, const kernel::Call& call) {
   if constexpr (!requires { requires KernelOf<O>::can_reserve; }) {
     if (kernel::Reservation::is_under_way()) [[unlikely]]
@@ -111,7 +111,7 @@ template <const graph::Operation* O, class T> void run_operation(const Team& tea
   KernelOf<O>::template run<T>(team, call);
 }
 
-/// The one function of a program for a team that starts kernels by name, whichever model it came from.
+/// The one function of a program for a team that starts kernels by name, for all models.
 template <class TeamType, class... Lines> void run_program(const TeamType& team, const kernel::Call& call) {
   run(kernel::Program<Lines...>{}, team, call.grid, call.operands);
 }
@@ -154,7 +154,7 @@ constexpr std::array<KernelFunctionOn<TeamType>, sizeof...(K)> kernel_functions(
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// The room that a source is likely to need: it may say so itself.
+/// The room that a source is likely to need: a source may give its own.
 template <Source S> [[nodiscard]] constexpr TableSizes room_of() {
   if constexpr (requires { S::room(); })
     return S::room();
@@ -162,8 +162,8 @@ template <Source S> [[nodiscard]] constexpr TableSizes room_of() {
     return usual_room;
 }
 
-/// The tables of a source. Naming it compiles the trace; a faulty one is refused here. What types are made of stands in small
-/// arrays of its own: compilers take time for each look into a constant by the size of all of it.
+/// The tables of a source. Naming it compiles the trace; a faulty one is refused here. The parts that types are made of
+/// are small arrays: compilers take time for each look into a constant in proportion to its whole size.
 template <Source S> struct Compiled {
 private:
   static constexpr TableSizes room = room_of<S>();
@@ -200,7 +200,7 @@ public:
   }
 };
 
-/// The kernels of a source, in the order of its table. Kinds of device with one type of team share them.
+/// The kernels of a source, in the order of its table. Device kinds with one type of team share them.
 template <Source S, class TeamType = Team>
 inline constexpr auto
     kernels = detail::kernel_functions<Compiled<S>, TeamType>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});

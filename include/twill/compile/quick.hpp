@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of quick builds: traced and checked by the compiler like any other, but differentiated, fused and planned by the same
-// functions at run time, when they are first used. Their fused programs are interpreted (kernel/interpret.hpp), so that a
+// Tables of quick builds: traced and checked by the compiler like any other, but differentiated, fused and planned by
+// the same functions at run time, at their first use. Their fused programs are interpreted (kernel/interpret.hpp), so a
 // model makes neither constants nor kernels. Only host devices have them. Read next: compile/table_for.hpp.
 
 #include <twill/compile/program_type.hpp>
@@ -51,7 +51,7 @@ template <Source S> struct Quick {
 private:
   static constexpr OperationKeys operations = Traced<S>::operations;
 
-  /// Null for what a group or a copy does: it has no kernel.
+  /// Null for a call of a group or a copy: these have no kernel.
   template <std::size_t I> static OperationKernel function() {
     constexpr OperationKey key = operations.keys[I];
     if constexpr (requires { sizeof(KernelOf<key.operation>); })

@@ -11,7 +11,7 @@
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// What an interpreted program is told of a line; it finds the rest.
+/// The facts about a line that an interpreted program is given; it finds the rest.
 TWILL_BODY kernel::Line program_line(const Line& line) {
   using From = LineKind;
   using To = kernel::LineKind;

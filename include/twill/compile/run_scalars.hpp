@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run-time numbers of a table: rates, probabilities, seeds. They are set by name and handed to each run as bit
-// patterns, so changing one compiles and plans nothing. Read next: compile/run/executor.hpp.
+// Run-time scalars of a table: rates, probabilities, seeds. They are set by name and given to each run as bit patterns,
+// so changing one compiles and plans nothing. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/plan/binding.hpp>
 #include <twill/core/config.hpp>
@@ -26,7 +26,7 @@ public:
   [[nodiscard]] std::span<const graph::RunScalarInfo> infos() const { return infos_; }
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) >= 0; }
 
-  /// throws: ValueError when there is no number of this name, listing those there are, or when it cannot be that
+  /// throws: ValueError when there is no number of this name, listing the names, or when it cannot have this value
   void set(std::string_view name, double number);
 
   void set_at(std::size_t index, double number) { bits_[index] = bits_of(infos_[index].dtype, number); }
@@ -36,7 +36,7 @@ public:
   /// Sets the number if the table has one of this name.
   void set_if_present(std::string_view name, double number);
 
-  /// What random draws of the next run depend on.
+  /// Sets the seed and the step of the random draws of the next run.
   void set_draw(std::uint64_t seed, std::uint64_t step);
 
   [[nodiscard]] bool draws() const { return contains(graph::seed_scalar); }

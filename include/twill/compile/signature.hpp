@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a traced function shows to the outside: its inputs, weights, run-time numbers and results. The trace alone tells
-// that, so whoever only asks how many weights a model has, or what type its result is, does not pay for fusing it, which
-// takes many times as long. Read next: compile/program_type.hpp.
+// Signatures of traced functions: inputs, weights, run-time scalars and results. The trace alone gives them, so a
+// question for the number of weights of a model, or the type of its result, does not pay for fusion, which takes many
+// times as long. Read next: compile/program_type.hpp.
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
@@ -16,7 +16,7 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The two values of a fault, and where it was made, in the words of an error message.
+/// The two values of a fault, and its line, in the words of an error message.
 template <std::int64_t Left> struct left;
 template <std::int64_t Right> struct right;
 template <int Line> struct line;
@@ -38,7 +38,7 @@ template <graph::Fault F> constexpr bool check_fault() {
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// How much of each a traced function shows, and how many nodes its trace has.
+/// The sizes of a traced function's signature, and the number of nodes of its trace.
 struct SignatureSizes {
   std::size_t inputs = 0, parameters = 0, run_scalars = 0, symbols = 0, outputs = 0, nodes = 0, taps = 0, bounds = 0;
   graph::Fault fault{};
@@ -52,8 +52,8 @@ struct SignatureSizes {
           graph.fault,          graph.slots(),           graph.scopes.size()};
 }
 
-/// The room that programs made of a function are likely to need, the largest being its training step.
-/// About twice what the training steps of the examples take: every record of it is initialised, and one too few lowers twice.
+/// The room that programs made of a function are likely to need; the largest is its training step. About twice the size
+/// of the examples' training steps: every record of it is initialised, and one too few lowers twice.
 [[nodiscard]] TWILL_CONSTEXPR TableSizes room_around(const SignatureSizes& signature) {
   const std::size_t n = signature.nodes;
   const auto room = [](std::size_t count, std::size_t least) { return count > least ? count : least; };
@@ -88,7 +88,7 @@ template <SignatureSizes S> struct FrozenSignature {
 
   constexpr FrozenSignature() = default;
 
-  /// From a signature that has room for more, or from the lists of a graph.
+  /// Copies a signature that has room for more, or the lists of a graph.
   template <class From> constexpr FrozenSignature(const From& from, const SignatureSizes& count) {
     copy_records(from.inputs, count.inputs, inputs);
     copy_records(from.parameters, count.parameters, parameters);
@@ -106,7 +106,7 @@ template <SignatureSizes S> struct FrozenSignature {
   }
 };
 
-/// Room that most faces fit into, so that they are traced once.
+/// Room that most signatures fit into, so that they are traced once.
 inline constexpr SignatureSizes usual_signature{8, 384, 32, graph::max_symbols, 8, 0, 0, 0, {}};
 
 /// The result of the first trace: the sizes, and the rest where it fits.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tables, the results of compilation: flat arrays of values, operands and instructions, and the lines of each distinct
-// program. The records serve as vectors during constant evaluation, as constexpr arrays afterwards and
-// as spans for the executor, which is not a template over the graph. Read next: compile/passes/lower.hpp, compile/run/executor.hpp.
+// program. The records are vectors during constant evaluation, constexpr arrays afterwards, and spans for the executor,
+// which is not a template over the graph. Read next: compile/passes/lower.hpp, compile/run/executor.hpp.
 
 #include <twill/compile/passes/reading.hpp>
 #include <twill/core/config.hpp>
@@ -28,7 +28,7 @@ struct ValueInfo {
   int node = -1;
   int first_use = -1; ///< the first and the last instruction that touch it
   int last_use = -1;
-  int slot = 0; ///< of the device on which it lies
+  int slot = 0; ///< of the device that stores it
   Extents shape{};
 };
 
@@ -36,10 +36,10 @@ enum class OperandKind : std::uint8_t {
   memory,
   immediate,
   position,
-  nothing, ///< a result that nobody reads
+  nothing, ///< a result without a reader
 };
 
-/// What one operand of a kernel is bound to at run time.
+/// The binding of one operand of a kernel at run time.
 struct OperandInfo {
   OperandKind kind = OperandKind::memory;
   DType dtype = DType::float32;
@@ -95,7 +95,7 @@ struct Line {
   [[nodiscard]] friend constexpr bool operator==(const Line&, const Line&) = default;
 };
 
-/// What sort of loop a kernel is.
+/// The loop form of a kernel.
 enum class KernelKind : std::uint8_t {
   elementwise,
   rows,      ///< a program that reduces over the last axis
@@ -113,8 +113,8 @@ struct KernelInfo {
   bool is_product = false;      ///< a matrix product
 };
 
-// The lists of records of a table, for structures that hold them in several forms: `list(view, type, name)`. Views that are
-// std::span go to callers, the others are read by executors alone.
+// The lists of records of a table, for structures that hold them in several forms: `list(view, type, name)`. Views that
+// are std::span go to callers, the others only to executors.
 // clang-format off
 #define TWILL_TABLE_LISTS(list) \
   list(Records, ValueInfo, values) \
@@ -148,7 +148,7 @@ struct Lowered {
   constexpr Lowered() = default;
 };
 
-/// The numbers of records of a table, of each kind.
+/// The number of records of each kind in a table.
 struct TableSizes {
 #define TWILL_LIST(view, type, name) std::size_t name = 0;
   TWILL_TABLE_LISTS(TWILL_LIST)
@@ -189,8 +189,8 @@ template <TableSizes S, class From>
   return table;
 }
 
-/// Room that most functions fit into. Arrays need their sizes before their contents: what fits here is compiled once, and
-/// only larger functions a second time.
+/// Room that most functions fit into. Arrays need their sizes before their contents: functions that fit are compiled
+/// once, and only larger ones a second time.
 inline constexpr TableSizes usual_room{.values = 64,
                                        .operands = 160,
                                        .instructions = 48,
@@ -215,7 +215,7 @@ inline constexpr TableSizes usual_room{.values = 64,
   return true;
 }
 
-/// A table, and the operations behind its kernels. They stay out of the table: what refers to it at run time would drag their
+/// A table, and the operations of its kernels. They stay out of the table: run-time references to it would bring their
 /// tracing functions into the program.
 template <TableSizes S> struct Frozen {
   FrozenTable<S> table{};
@@ -227,7 +227,7 @@ template <TableSizes S> struct Frozen {
   }
 };
 
-/// What types are made of: the lines of each program, and which kernels are operations, or run several launches as one.
+/// The parts that types are made of: each program's lines, and which kernels are operations, or run several launches.
 template <TableSizes S> struct ProgramParts {
   static constexpr std::size_t kernel_count = S.kernels == 0 ? 1 : S.kernels;
 
@@ -257,8 +257,8 @@ template <TableSizes Room> struct Attempt {
       : sizes{sizes_of(lowered)}, frozen{lowered, lowered.operations, fits(sizes, Room) ? sizes : TableSizes{}} {}
 };
 
-/// The records of one sort in a table: what a reader needs of std::span, whose constructor makes the compiler check a dozen
-/// iterator concepts for each type.
+/// The records of one kind in a table: the part of std::span that a reader needs, whose constructor makes the compiler
+/// check a dozen iterator concepts for each type.
 template <class T> struct Records {
   const T* first = nullptr;
   std::size_t count = 0;
@@ -293,7 +293,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
   return view;
 }
 
-/// A view of a table that is still growing, which has to stay where it is.
+/// A view of a table that is still growing, which has to stay at its address.
 [[nodiscard]] TWILL_CONSTEXPR TableView view_of(const Lowered& lowered) {
   TableView view{};
 #define TWILL_LIST(form, type, name) view.name = {lowered.name.data(), lowered.name.size()};

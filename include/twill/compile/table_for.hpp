@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of a source as a device runs it: made by the compiler, or in quick builds on host devices when it is first used.
-// Both have `view()`, `kernels<TeamType>()` and `sizes`, of which only what the trace shows (inputs, outputs, slots, taps) is
-// known in both. What has to be a constant, such as a plan in a static_assert, asks `Compiled`. Read next:
-// compile/run/executor.hpp.
+// Table of a source as a device runs it: made by the compiler, or in quick builds on host devices at its first use.
+// Both have `view()`, `kernels<TeamType>()` and `sizes`, of which only the trace's part (inputs, outputs, slots, taps)
+// is known in both. Constants, such as a plan in a static_assert, need `Compiled`. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/quick.hpp>

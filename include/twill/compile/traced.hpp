@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace of a source as constexpr data: traced once where it fits the room that is usual, twice where not. Read next:
-// compile/quick.hpp.
+// Traces of sources as constexpr data. A source is traced once if its graph fits the usual room, else a second time
+// with room for its sizes. Read next: compile/quick.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/signature.hpp>
@@ -43,7 +43,7 @@ struct OperationKey {
   DType dtype = DType::float32;
 };
 
-/// Those of a trace, each once.
+/// The operation keys of a trace, each once.
 struct OperationKeys {
   static constexpr std::size_t most = 64;
   std::array<OperationKey, most> keys{};

@@ -18,12 +18,12 @@ namespace twill { inline namespace v0 { namespace elementwise {
 
 using kernel::Primitive;
 
-/// The algebra of an argument, a bit each. A plain number joins that of the arguments beside it.
+/// The algebra of an argument, one bit each. A plain number joins the algebra of the other arguments.
 enum class ArgumentKind : std::uint8_t { number = 0, tensor = 1, symbol = 2, value = 4, other = 8 };
 
 /// The base class of an argument; one type for each, so that an object may hold another one at its own address.
 template <ArgumentKind Kind, class Self> struct ArgumentBase {
-  static constexpr ArgumentKind argument_kind = Kind; ///< Whose algebra it belongs to.
+  static constexpr ArgumentKind argument_kind = Kind; ///< The algebra that it belongs to.
 };
 
 /// The kind of one type, without const and reference.
@@ -46,7 +46,7 @@ inline constexpr auto
 template <class X>
 concept Argument = has_algebra(kind_of<X>);
 
-/// An argument or a number, of one algebra with the others, of which numbers alone have none.
+/// An argument or a number in the algebra of the others; numbers alone have no algebra.
 template <class X, class... Others>
 concept With = has_algebra(kind_of<X, Others...>);
 

@@ -96,15 +96,15 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto divide(A&& a, B&& b, 
 template <class A, With<A> B> [[nodiscard]] constexpr auto floor_divide(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::floor_divide>(std::forward<A>(a), std::forward<B>(b), line);
 }
-/// What floor_divide leaves: it has the sign of b.
+/// The rest of floor_divide: it has the sign of b.
 template <class A, With<A> B> [[nodiscard]] constexpr auto remainder(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::remainder>(std::forward<A>(a), std::forward<B>(b), line);
 }
-/// What the division towards 0 leaves: it has the sign of a.
+/// The rest of the division towards 0: it has the sign of a.
 template <class A, With<A> B> [[nodiscard]] constexpr auto fmod(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::fmod>(std::forward<A>(a), std::forward<B>(b), line);
 }
-/// a to the power of b; integers to negative powers give what is left of the fraction.
+/// a to the power of b; integers to negative powers are rounded towards 0.
 template <class A, With<A> B> [[nodiscard]] constexpr auto power(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::power>(std::forward<A>(a), std::forward<B>(b), line);
 }

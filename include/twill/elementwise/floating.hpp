@@ -51,7 +51,7 @@ template <Argument X> [[nodiscard]] constexpr auto rint(X&& x) { return round(st
 /// NumPy's name of `trunc`: towards zero.
 template <Argument X> [[nodiscard]] constexpr auto fix(X&& x) { return trunc(std::forward<X>(x)); }
 
-/// Whether x is no number.
+/// Whether x is NaN.
 template <Argument X> [[nodiscard]] constexpr auto isnan(X&& x) { return apply<Primitive::isnan>(std::forward<X>(x)); }
 /// Whether x is an infinity.
 template <Argument X> [[nodiscard]] constexpr auto isinf(X&& x) { return apply<Primitive::isinf>(std::forward<X>(x)); }

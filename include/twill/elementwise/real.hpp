@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions of real numbers: exponentials and logarithms, trigonometric and hyperbolic functions with both of NumPy's
-// spellings, special functions. Integers become float32. Errors are in units in the last place; all of them stand in
-// tools/ulp/results.md. Read next: elementwise/floating.hpp.
+// spellings, special functions. Integers become float32. Errors are in units in the last place; tools/ulp/results.md
+// lists all of them. Read next: elementwise/floating.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/elementwise/argument.hpp>
@@ -76,7 +76,7 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto logaddexp(A&& a, B&& 
 template <class A, With<A> B> [[nodiscard]] constexpr auto logaddexp2(A&& a, B&& b) {
   return compose<formula::Logaddexp2>(std::forward<A>(a), std::forward<B>(b));
 }
-/// a log(b), 0 where a is 0 and b is no NaN. The derivative by a is 0 where a is 0 and b is not positive.
+/// a log(b), 0 where a is 0 and b is not NaN. The derivative by a is 0 where a is 0 and b is not positive.
 template <class A, With<A> B> [[nodiscard]] constexpr auto xlogy(A&& a, B&& b) {
   return compose<formula::Xlogy>(std::forward<A>(a), std::forward<B>(b));
 }
@@ -109,7 +109,7 @@ template <Argument X> [[nodiscard]] constexpr auto asinh(X&& x) { return apply<P
 template <Argument X> [[nodiscard]] constexpr auto acosh(X&& x) { return apply<Primitive::acosh>(std::forward<X>(x)); }
 /// The inverse of tanh; NaN outside [-1, 1].
 template <Argument X> [[nodiscard]] constexpr auto atanh(X&& x) { return apply<Primitive::atanh>(std::forward<X>(x)); }
-/// The angle of the point (b, a) in [-pi, pi], signed zeros and infinities as C has them.
+/// The angle of the point (b, a) in [-pi, pi], signed zeros and infinities as in C.
 template <class A, With<A> B> [[nodiscard]] constexpr auto atan2(A&& a, B&& b, int line = __builtin_LINE()) {
   return apply<Primitive::atan2>(std::forward<A>(a), std::forward<B>(b), line);
 }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binds the leaves of an expression to the operands of its program: addresses, strides broadcast to the grid, bit patterns
-// of numbers. Here an expression is stripped to pointers and extents; nothing below knows of tensors.
-// Read next: expr/evaluate.hpp.
+// Binding of an expression's leaves to the operands of its program: addresses, strides broadcast to the grid, bit
+// patterns of numbers. Here an expression is stripped to pointers and extents; nothing below knows tensors. Read next:
+// expr/evaluate.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -21,7 +21,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Room for the operands of a program. Not cleared: for a small kernel that would take as long as the kernel itself. Of the
+/// Room for the operands of a program. Not cleared: for a small kernel that would take as long as the kernel. Of the
 /// strides, those along the grid are filled in.
 template <std::size_t Count> class OperandRoom {
 public:
@@ -32,8 +32,8 @@ private:
   alignas(kernel::Operand) std::byte bytes_[Count * sizeof(kernel::Operand)];
 };
 
-/// The operands of an elementwise program that its leaves fill, along a grid of its result's rank, and the extents that all
-/// leaves of that rank have. Fills them piece by piece where they are wanted: a copy would wait for the pieces.
+/// The operands of an elementwise program that its leaves fill, along a grid of its result's rank, and the extents of
+/// all leaves of that rank. Fills them piece by piece in place: a copy would wait for the pieces.
 template <std::size_t Count, int Rank> class BoundLeaves {
 public:
   template <class E> BoundLeaves(const E& expression, const Code::Leaf* leaf) : leaf_{leaf} {
@@ -89,7 +89,7 @@ private:
   bool agree_ = true;
 };
 
-/// Completes the operands of an elementwise program along a grid of these extents, whose rank may be larger than the leaves':
+/// Completes the operands of an elementwise program along a grid of these extents, whose rank may exceed the leaves':
 /// numbers of the code, and the one result.
 void complete_operands(const OperandMap& map, kernel::Operand* operands, int rank, void* to, const Dims& to_strides,
                        const Dims& extents);
@@ -102,12 +102,12 @@ void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, 
 /// extent 1, at run time, was the row when the program was written, and dropping it made another axis the row.
 void keep_shared(kernel::Grid& grid, kernel::Operand* operands, const OperandMap& map);
 
-/// Binds an elementwise program to what it runs over, which has elements.
+/// Binds an elementwise program to its grid, which has elements.
 void bind_elementwise(const OperandMap& map, kernel::Operand* operands, int rank, kernel::Grid& grid, void* to,
                       const Dims& to_strides, const Dims& extents);
 
-/// Visits the leaves and asks whether any touches the destination in another order than the destination itself: then a
-/// kernel could read what it has overwritten.
+/// Visits the leaves and notes whether any touches the destination in another order than the destination itself: then a
+/// kernel could read an element that it has overwritten.
 class OverlapFinder {
 public:
   OverlapFinder(const void* to, std::size_t element_bytes, const Dims& extents, const Dims& strides);
@@ -127,7 +127,7 @@ public:
   template <class Moves, class X> void gathered(const Moves&, const X& source) { (*this)(source); }
 
   bool touches = false; ///< some leaf shares memory with the destination
-  bool hazard = false;  ///< and does not walk it in the same way
+  bool hazard = false;  ///< and walks it in another way
 
 private:
   [[nodiscard]] bool overlaps(const void* from, std::size_t bytes, const Dims& extents, const Dims& strides) const;

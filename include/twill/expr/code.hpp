@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lines of an expression's program while it is being written, as a value: each node of the expression appends what it
-// computes and equal lines are written once. Beside each line that takes an operand stands where the operand comes from:
-// a leaf of the expression, a number in the code, the length of a reduced row. Read next: expr/symbol.hpp.
+// Lines of an expression's program while it is being written, as a value: each node of the expression appends its
+// lines, and equal lines are written once. Each line that takes an operand records its origin: a leaf of the
+// expression, a number in the code, the length of a reduced row. Read next: expr/symbol.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -17,7 +17,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Where an operand comes from; a leaf's number otherwise.
+/// The origin of an operand; a leaf's number otherwise.
 enum class Origin : std::int16_t { none = -1, number = -2, row_length = -3, row_index = -4, destination = -5 };
 
 /// The bit pattern of a number in an element type, as `kernel::Operand::bits` has it.
@@ -43,18 +43,18 @@ enum class Origin : std::int16_t { none = -1, number = -2, row_length = -3, row_
   return 0;
 }
 
-/// One line, where its operand comes from, and the number if it is one.
+/// One line, the origin of its operand, and the number if it is one.
 struct CodeLine {
   kernel::Line line{};
   Origin origin = Origin::none;
-  bool outside = false;        ///< a leaf beside the reductions of a row program, not under them
+  bool outside = false;        ///< a leaf beside the reductions of a row program, not inside them
   bool drops = false;          ///< ... and those dropped their axes
   int place = 0;               ///< of a leaf among those of its expression
-  std::uint64_t bits = 0;      ///< of a number; of a leaf: what its shape is known to be
+  std::uint64_t bits = 0;      ///< of a number; of a leaf: a key of its known shape
   std::int64_t elements = dyn; ///< of a leaf, as far as the types tell
 };
 
-/// Which leaves of one shape and type a program takes for one tensor: the run time asks whether they are.
+/// Which leaves of one shape and type a program takes for one tensor: checked at run time.
 enum class Merging : std::uint8_t { none, alike, by_place };
 
 struct Code {
@@ -173,7 +173,7 @@ struct Code {
             .origin = Origin::destination});
   }
 
-  /// What binding a leaf takes.
+  /// Data for the binding of a leaf.
   struct Leaf {
     std::int16_t operand = 0;
     std::int16_t first = 0; ///< the leaf that stands for it

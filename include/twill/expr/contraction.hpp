@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes a product of labelled factors at run time, one step of the order after the other. A step with inner labels is a
-// stack of matrix products whose operands are the factors as they lie, transposed or merged where strides allow, copied
-// where they do not; a step without is an elementwise product. One instance for each element type and kind of device,
-// whatever the patterns. Read next: expr/product.hpp.
+// Products of labelled factors, computed at run time step by step. A step with inner labels is a stack of matrix
+// products whose operands are the factors as stored, transposed or merged where strides allow, copied where they do
+// not; a step without inner labels is an elementwise product. One instance for each element type and kind of device,
+// for all patterns. Read next: expr/product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/bind.hpp>
@@ -33,14 +33,14 @@ template <class T> struct Factor {
   LabelStrides strides{};
 };
 
-/// A program of a statement as data: its kernel behind one type, and its lines.
+/// A program of a statement as data: its kernel as one type, and its lines.
 struct StatementProgram {
   void (*run)(const kernel::AnyTeam& team, const kernel::Grid& grid, const kernel::Operand* operands) = nullptr;
   const kernel::Line* lines = nullptr;
   int line_count = 0;
 };
 
-/// What follows the rows of a product, before it is bound to how the product is computed.
+/// Work that follows the rows of a product, before it is bound to the way in which the product is computed.
 struct Epilogue {
   const StatementProgram* program = nullptr;
   int count = 0;
@@ -48,7 +48,7 @@ struct Epilogue {
   std::array<kernel::FollowingOperand, kernel::max_following_operands> operands{};
 };
 
-/// The kinds of work that a pattern can need; what it cannot need is not compiled.
+/// The kinds of work that a pattern can need; others are not compiled.
 struct PatternNeeds {
   bool sums = false;        ///< a label of one factor alone is summed over
   bool products = false;    ///< two factors with inner labels
@@ -99,7 +99,7 @@ public:
     if constexpr (Needs.products) matrix_product(left, right, to, labels, epilogue);
   }
 
-  /// A factor for a result in the middle, with the labels in this order of strides.
+  /// A factor for an intermediate result, with the labels in this order of strides.
   [[nodiscard]] Factor<T> temporary(LabelSet labels, const LabelStrides& like) {
     return temporary(sorted(labels, like, extents_), labels);
   }
@@ -216,7 +216,7 @@ private:
     if (is_matrix(walk_of(rows, from.strides, extents_), walk_of(columns, from.strides, extents_))) return from;
     LabelList order{};
     for (int place = 0; place < batch.count; ++place)
-      if (at(from.strides, batch[place]) != 0) order.append(batch[place]); // what is repeated is copied once
+      if (at(from.strides, batch[place]) != 0) order.append(batch[place]); // repeated elements are copied once
     order.append(rows);
     order.append(columns);
     const Factor<T> copied = temporary(order, from.labels);
@@ -269,7 +269,7 @@ private:
     }
     if (kernel::is_watched(device_)) [[unlikely]]
       return launch_watched(stack, epilogue);
-    if constexpr (!HostDevice<D>) // there the whole stack is one call, and what follows it a launch of its own
+    if constexpr (!HostDevice<D>) // there the whole stack is one call, and the epilogue is a launch of its own
       launch(device_, [&stack](const team_t<D>& team) { run_products(team, stack); });
     else if (epilogue == nullptr)
       launch(device_, [stack](const auto& team) { kernel::run_products(kernel::AnyTeam{team}, stack, {}); });
@@ -316,7 +316,7 @@ template <PatternNeeds Needs, Scalar T, class D>
     const Factor<T> left = factors[pair.left];
     const Factor<T> right = factors[pair.right];
     if (step + 1 == order.count) return contraction.template pair<Needs>(left, right, to, epilogue);
-    // the labels that somebody still needs, in the order of the final result as far as it has them
+    // the labels that later steps or the result need, in the order of the final result as far as it has them
     factors[pair.left].labels = factors[pair.right].labels = 0;
     LabelSet needed = to.labels;
     for (int factor = 0; factor < pattern.count + step; ++factor) needed |= factors[factor].labels;

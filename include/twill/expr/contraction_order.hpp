@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order the operands of a product are multiplied, two at a time. Up to six operands all orders are compared by
-// their multiply-adds (dynamic programming over subsets, as in opt_einsum's `dp`; Smith and Gray 2018); beyond, the pair
-// whose product is smallest beside its factors goes first. A constexpr function: with extents that the types know, the
-// order costs nothing at run time.
+// Order in which the operands of a product are multiplied, two at a time. Up to six operands all orders are compared by
+// their multiply-adds (dynamic programming over subsets, as in opt_einsum's `dp`; Smith and Gray 2018); beyond, the
+// pair with the smallest product relative to its factors goes first. A constexpr function: with extents that the types
+// know, the order costs nothing at run time. Read next: expr/contraction.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/pattern.hpp>
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  /// How many combinations of indices the labels have; an unknown extent counts as 64.
+  /// The number of combinations of indices of the labels; an unknown extent counts as 64.
   [[nodiscard]] constexpr double size(LabelSet labels) const {
     double product = 1;
     for (int label = 0; label < pattern_.labels; ++label)
@@ -104,7 +104,7 @@ private:
   }
 
   constexpr void choose_greedily(ContractionOrder& order) const {
-    std::array<unsigned, 2 * max_factors> factors{}; // subsets; 0 for what was multiplied
+    std::array<unsigned, 2 * max_factors> factors{}; // subsets; 0 for factors that were multiplied
     int count = pattern_.count;
     for (int operand = 0; operand < count; ++operand) factors[static_cast<std::size_t>(operand)] = 1U << operand;
     while (order.count < pattern_.count - 1) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cumulative functions along one axis, or over all elements in row-major order: `cumsum<1>(x)`, `cumprod(x)`; and what
-// neighbours differ by: `diff`, `trapezoid`. Scans compute at once and return a tensor; an operand that is an expression is
-// evaluated first. Sums and products of integers and truth values are int64. Read next: kernel/scan.hpp.
+// Cumulative functions along one axis, or over all elements in row-major order (`cumsum<1>(x)`, `cumprod(x)`), and
+// differences of neighbours (`diff`, `trapezoid`). Scans compute at once and return a tensor, and evaluate expressions
+// first. Sums and products of integers and truth values are int64. Read next: kernel/scan.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -72,7 +72,7 @@ template <int Axis, class X> [[nodiscard]] auto slice_of_axis(const X& x, slice 
   }
   (std::make_integer_sequence<int, X::rank>{});
 }
-/// What `op` makes of each pair of neighbours along an axis, not yet computed.
+/// The result of `op` for each pair of neighbours along an axis, not yet computed.
 template <int Axis, class X, class F> [[nodiscard]] auto of_neighbours(const X& x, F op) {
   return op(slice_of_axis<Axis>(x, {.begin = 1}), slice_of_axis<Axis>(x, {.end = -1}));
 }
@@ -105,7 +105,7 @@ template <int... Axis, TensorOperand X> [[nodiscard]] auto logcumsumexp(X&& x) {
   return expr::scanned<kernel::RunningLogSumExp, T, Axis...>(std::forward<X>(x));
 }
 
-/// By how much each element exceeds the one before it, along an axis; the differences of differences when asked n times.
+/// The difference of each element from the one before it, along an axis; differences of differences when asked n times.
 /// Truth values differ where they change. throws: ValueError (n < 0)
 template <int Axis = -1, TensorOperand X> [[nodiscard]] auto diff(X&& x, int n = 1) {
   using T = expr::element_t<X>;
@@ -129,7 +129,7 @@ template <TensorOperand X> [[nodiscard]] auto ediff1d(X&& x) {
   return diff(expr::evaluated(std::forward<X>(x)).flatten());
 }
 
-/// The integral along an axis by the trapezoidal rule, samples standing `step` apart.
+/// The integral along an axis by the trapezoidal rule, with samples `step` apart.
 template <int Axis = -1, TensorOperand Y> [[nodiscard]] auto trapezoid(Y&& y, double step = 1) {
   const auto samples = expr::evaluated(std::forward<Y>(y));
   constexpr int axis = axis_of<Axis, std::remove_cvref_t<decltype(samples)>::rank>;
@@ -137,7 +137,7 @@ template <int Axis = -1, TensorOperand Y> [[nodiscard]] auto trapezoid(Y&& y, do
     return eval(sum<axis>((std::move(after) + std::move(before)) * (0.5 * step)));
   });
 }
-/// The same with samples at places x: one for each sample of the axis, or for each element of y.
+/// The integral of samples at places x: one for each sample of the axis, or for each element of y.
 template <int Axis = -1, TensorOperand Y, TensorOperand X> [[nodiscard]] auto trapezoid(Y&& y, X&& x) {
   const auto samples = expr::evaluated(std::forward<Y>(y));
   constexpr int rank = std::remove_cvref_t<decltype(samples)>::rank;

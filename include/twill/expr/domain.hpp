@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a statement with reductions runs over, and how its leaves lie along it. The grid is the kept axes followed by the
-// reduced ones, merged into a single row (or the other way round for column programs). Where the operands' strides do not
-// allow the merge, they are copied into the order of the grid first; that is the only case that reads memory twice. Leaves
+// Domain of a statement with reductions, and the strides of its leaves along it. The grid is the kept axes followed by
+// the reduced ones, merged into a single row (or the other way round for column programs). Where the operands' strides
+// do not allow the merge, they are copied into the order of the grid first; only this case reads memory twice. Leaves
 // that turn out to be one tensor become one operand where a program for that exists. Read next:
 // expr/evaluate_reductions.hpp.
 
@@ -28,11 +28,11 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Where the axes of what is reduced lie in the grid.
+/// The places in the grid of the axes of a reduced operand.
 struct Domain {
-  Dims extents{}; ///< of what is reduced
+  Dims extents{}; ///< of the reduced operand
   unsigned mask = 0;
-  Dims order{}; ///< the axis behind each dimension of the grid
+  Dims order{}; ///< the axis of each dimension of the grid
   int kept = 0; ///< how many of them are not reduced
 
   /// Kept axes first, or reduced axes first.
@@ -40,11 +40,11 @@ struct Domain {
   [[nodiscard]] bool reduces(int dimension) const { return (mask >> order[dimension] & 1U) != 0; }
 };
 
-/// Strides along the grid of a view aligned with what is reduced, or with the result when that has fewer axes.
+/// Strides along the grid of a view aligned with the reduced operand, or with the result when that has fewer axes.
 void strides_in_domain(kernel::Operand& operand, const std::int64_t* extents, const std::int64_t* strides, int rank,
                        const Domain& domain, bool beside_dropped_axes);
 
-/// Where a result goes.
+/// The memory of a result.
 struct OutputView {
   void* data = nullptr;
   Dims extents{};
@@ -107,7 +107,7 @@ private:
 /// Replaces dimensions first to last by their product.
 void merge(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first, int last);
 
-/// Programs for the same statement, which take the same leaves: one for any leaves, and those that take some leaves for one,
+/// Programs for one statement, which take the same leaves: one for any leaves, and those that take some leaves for one,
 /// in the order in which to try them.
 template <class Apart, class... Merged> struct Programs {};
 
@@ -117,13 +117,13 @@ struct ReducedDimensions {
   int last = 0; ///< before `first` where a program runs over rank 0
 };
 
-/// Fills the operands of a program of rows or columns, cleared before, and its grid, whose dimensions stand apart yet. One
-/// target for each output of the program.
+/// Fills the operands of a program of rows or columns, cleared before, and its grid, with its dimensions still
+/// separate. One target for each output of the program.
 [[nodiscard]] ReducedDimensions bind_over(const OperandMap& map, const LeafView* leaves, const OutputView* targets,
                                           const Domain& domain, bool is_column, kernel::Operand* operands,
                                           kernel::Grid& grid);
 
-/// Makes the reduced dimensions one, and the others as few as they can be.
+/// Merges the reduced dimensions into one, and the others into as few as possible.
 void merge_reduced(const OperandMap& map, ReducedDimensions reduced, bool is_column, kernel::Operand* operands,
                    kernel::Grid& grid);
 
@@ -145,7 +145,7 @@ void copy_into_order(const D& device, const kernel::Grid& grid, kernel::Operand&
   for (int axis = 0; axis < grid.rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = to[axis];
 }
 
-/// How each leaf's elements are copied; null for those that are one for all elements, or read by index.
+/// The copy function of each leaf; null for leaves that are one value for all elements, or read by index.
 template <class Source, class D, std::size_t Leaf> constexpr CopyIntoOrder<D> copy_of_leaf() {
   constexpr auto line = static_cast<std::size_t>(Source::code.line_of_leaf[Leaf]);
   if constexpr (Source::code.lines[line].line.kind == kernel::LineKind::input && !Source::code.lines[line].outside)
@@ -209,7 +209,7 @@ void launch_over(const LeafView* leaves, const D& device, const OutputView* targ
   }
 }
 
-/// Runs a program that takes leaves for one, if they are. Returns whether.
+/// Runs a program that takes leaves for one, if they are one. Returns whether it ran.
 template <class Source, class D>
 [[nodiscard]] bool launch_merged(const LeafView* leaves, const D& device, const OutputView* targets,
                                  const Domain& domain, bool is_column) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random draws from distributions: `uniform`, `normal`, `exponential`, `bernoulli`, `integers`, each one kernel in which a
-// draw is a line like any other. An element is a pure function of seed, number of the draw and place, so it is the same on
-// every device kind and for any division of the work. float32 draws have 24 random bits, float64 draws 53, and the 16-bit
-// types as many as they hold, so that a uniform draw never rounds up to its upper end. Read next: expr/sampling.hpp.
+// Random draws from distributions: `uniform`, `normal`, `exponential`, `bernoulli`, `integers`, each one kernel in
+// which a draw is a line like any other. An element is a pure function of seed, number of the draw and place, so it is
+// equal on all device kinds and for any division of the work. float32 draws have 24 random bits, float64 draws 53, and
+// 16-bit types as many as they hold: a uniform draw never rounds up to its upper end. Read next: expr/sampling.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -30,7 +30,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Where the draws of one element come from.
+/// The generator's lines for the draws of one element.
 struct DrawLines {
   Code& code;
   Symbol seed;
@@ -59,7 +59,7 @@ struct DrawLines {
   }
 };
 
-/// Elements drawn anew: `F::emit(lines, parameters...)` says how, the parameters are numbers of type P.
+/// Random elements: `F::emit(lines, parameters...)` computes each, the parameters are numbers of type P.
 template <class F, class T, class D, class S, class P, int Parameters>
 struct DrawNode : Evaluates<DrawNode<F, T, D, S, P, Parameters>> {
   using value_type = T;
@@ -69,7 +69,7 @@ struct DrawNode : Evaluates<DrawNode<F, T, D, S, P, Parameters>> {
   static constexpr bool owns = true;
   static constexpr bool has_reductions = false;
   static constexpr bool shape_is_proven = S::is_static;
-  static constexpr bool is_gather = true; // its places are no memory that could be copied
+  static constexpr bool is_gather = true; // its places are not memory that could be copied
 
   Draw draw;
   D where;
@@ -107,7 +107,7 @@ template <class F, class T, AnyShape S, class P, class D>
       {}, generator(device).next(), device, Places({}, nullptr, extents, contiguous_strides(extents)), {first, second}};
 }
 
-/// What the parameters of a distribution over T are computed in.
+/// The type in which the parameters of a distribution over T are computed.
 template <class T> using parameter_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 struct DrawUniform { // low + u (high - low), below high
@@ -139,7 +139,7 @@ struct DrawIntegers {
   }
 };
 
-/// The greatest value of T below an end, but not below the other one.
+/// The greatest value of T below an end, but at least the other one.
 template <FloatingScalar T> [[nodiscard]] T value_below(double end, double low) {
   if (!(low < end)) return static_cast<T>(low);
   T value = static_cast<T>(end);
@@ -204,7 +204,7 @@ requires S::is_static [[nodiscard]] Tensor<T, D, S> exponential(double scale, co
   return exponential<T, S, D>(scale, S::dims(), device);
 }
 
-/// Integers in [low, high), each as likely as any other up to 2^-64. throws: ValueError unless low < high and T holds both
+/// Integers in [low, high), equally likely up to 2^-64. throws: ValueError unless low < high and T holds both
 template <Scalar T = std::int64_t, AnyShape S, Device D = Cpu>
 requires(!FloatingScalar<T> && !std::same_as<T, bool>)
     [[nodiscard]] Tensor<T, D, S> integers(std::int64_t low, std::int64_t high, const Dims& extents,
@@ -229,7 +229,7 @@ template <Scalar T = std::int64_t, AnyShape S, class... Rest>
   return integers<T, S>(low, high, rest...);
 }
 
-/// True with a probability. throws: ValueError for a number that is no probability
+/// True with a probability. throws: ValueError for a number that is not a probability
 template <Scalar T = bool, AnyShape S, Device D = Cpu>
 [[nodiscard]] Tensor<T, D, S> bernoulli(double probability, const Dims& extents,
                                         const D& device = current_device<D>()) {
@@ -242,7 +242,7 @@ requires S::is_static [[nodiscard]] Tensor<T, D, S> bernoulli(double probability
                                                               const D& device = current_device<D>()) {
   return bernoulli<T, S, D>(probability, S::dims(), device);
 }
-/// One or zero for each probability of a tensor or an expression, in its element type, as PyTorch has it.
+/// One or zero for each probability of a tensor or an expression, in its element type, as in PyTorch.
 template <TensorOperand X>
 requires FloatingScalar<typename std::remove_cvref_t<X>::value_type>
 [[nodiscard]] auto bernoulli(X&& probabilities) {

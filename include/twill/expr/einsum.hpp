@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `einsum<"bij,bjk->bik">(a, b)`: products and sums by the letters of axes, NumPy's einsum with the pattern checked by the
-// compiler. Letters that the result lacks are summed over, a letter twice in one operand is its diagonal, `...` stands for
-// leading axes that broadcast. More than two operands are multiplied in the order that costs least.
-// Read next: expr/contraction_order.hpp.
+// Einstein summation: `einsum<"bij,bjk->bik">(a, b)`, products and sums by the letters of axes, NumPy's einsum with the
+// pattern checked by the compiler. Letters that the result lacks are summed over, a letter twice in one operand is its
+// diagonal, `...` means leading axes that broadcast. More than two operands are multiplied in the order that costs
+// least. Read next: expr/contraction_order.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
@@ -58,7 +58,8 @@ template <class Rule> consteval void check_pattern() {
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Multiplies the operands and sums over the letters that the result lacks, as NumPy's einsum does.
-/// throws: ShapeError when extents of one letter differ, DeviceError    cost: one matrix product for each pair of operands
+/// throws: ShapeError when extents of one letter differ, DeviceError
+/// cost: one matrix product for each pair of operands
 template <FixedString Pattern, TensorOperand... X>
 requires(sizeof...(X) >= 1 && sizeof...(X) <= expr::max_factors) [[nodiscard]] auto einsum(X&&... x) {
   using Rule = expr::EinsumRule<Pattern, expr::operand_rank<X>...>;

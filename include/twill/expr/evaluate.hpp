@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an expression becomes numbers. `Tensor c = a * b` and `c = a * b` give c a new value (in its own memory, if nobody
-// else holds that and it fits), `x[0] = a * b` and `x += a` write through. One statement is one kernel, whose program serves
-// operands of any strides.
-// Read next: expr/reductions.hpp.
+// Evaluation of expressions. `Tensor c = a * b` and `c = a * b` give c a new value (in its own memory, if no other
+// handle holds it and it fits), `x[0] = a * b` and `x += a` write through. One statement is one kernel, whose program
+// serves operands of any strides. Read next: expr/reductions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -35,8 +34,8 @@ template <class E, DType To> struct Elementwise {
   }();
 };
 
-/// The bound leaves of an elementwise expression, and the extents of its result; of others, which evaluate parts of themselves
-/// first, the extents alone.
+/// The bound leaves of an elementwise expression, and the extents of its result; of expressions that evaluate parts of
+/// themselves first, the extents alone.
 template <class E> class Leaves {
 public:
   explicit Leaves(const E&) {}
@@ -65,8 +64,8 @@ template <class E> [[nodiscard]] Dims extents_of(const E& expression) {
   return Leaves<E>(expression).extents_of(expression);
 }
 
-/// Runs the program of an elementwise statement over the extents into memory that it does not read in another order. Its
-/// leaves are bound along the last `rank` of them.
+/// Runs the program of an elementwise statement over the extents into memory that it does not read in another order.
+/// Its leaves are bound along the last `rank` axes.
 template <class D>
 void run_elementwise(const OperandMap& map, const kernel::LaunchedProgram& program, kernel::Operand* operands, int rank,
                      const D& device, void* to, const Dims& to_strides, const Dims& extents) {
@@ -140,7 +139,7 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
   const auto device = expression.device();
   const Dims own_extents = target.shape();
   const Dims own_strides = target.strides();
-  // Used again only if no view and no other handle can see the old value change.
+  // Reuses the memory only if no view and no other handle can see the old value change.
   bool reuse = target.storage().use_count() == 1 && !target.storage().is_lent() && target.device() == device &&
                own_extents == extents && layout::is_contiguous(own_extents, own_strides);
   if constexpr (Bare::has_reductions) {
@@ -155,7 +154,7 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
   if (!reuse) target = std::move(made);
 }
 
-/// `x[0] = expression`: writes through a view, broadcasting and converting. Reading and writing the same memory is right.
+/// `x[0] = expression`: writes through a view, broadcasting and converting. Source and target may share memory.
 template <class T, class D, class S, LazyValue E> void store(const Tensor<T, D, S>& target, E&& expression) {
   using Bare = std::remove_cvref_t<E>;
   require_usable<E>();
@@ -178,7 +177,7 @@ template <class T, class D, class S, LazyValue E> void store(const Tensor<T, D, 
     run<dtype_of<T>>(expression, target.device(), target.data(), strides, extents);
 }
 
-/// `x += b` and its like.
+/// `x += b` and similar statements.
 template <Primitive P, class X, class B> void update(const X& target, B&& b) {
   constexpr DType own = dtype_of<typename X::value_type>;
   static_assert(
@@ -218,7 +217,7 @@ template <LazyValue E> [[nodiscard]] auto lazy(E&& expression) {
 
 namespace twill { inline namespace v0 {
 
-/// `Tensor c = a * b` deduces what c is.
+/// `Tensor c = a * b` deduces the type of c.
 template <LazyValue E> Tensor(E) -> Tensor<typename E::value_type, typename E::device_type, typename E::shape_type>;
 
 }} // namespace twill::v0

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs expressions with products. One product of the statement is computed where the result goes, if shape and type allow,
-// and the elementwise rest follows it row by row in place; the other products, and those under reductions, are computed
-// into memory of their own first. A destination never overlaps an operand: `assign` and `store` see to that.
-// Read next: expr/contraction.hpp.
+// Evaluation of expressions with products. One product of the statement is computed in the destination, if shape and
+// type allow, and the elementwise rest follows it row by row in place; the other products, and those under reductions,
+// are computed into memory of their own first. A destination never overlaps an operand: `assign` and `store` see to
+// that. Read next: expr/contraction.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -50,7 +50,7 @@ template <class T, class D, class S>
   return {tensor.data(), axes.set(), strides_by_label(axes, tensor.shape(), tensor.strides())};
 }
 
-/// The order is found by the compiler when it knows all extents.
+/// Finds the order at compile time when all extents are known.
 template <class P> [[nodiscard]] ContractionOrder order_of(const LabelExtents& extents) {
   if constexpr (P::rule::pattern.count > 2 && P::shape_is_proven) {
     static constexpr ContractionOrder order = contraction_order(P::rule::pattern, P::known);
@@ -60,7 +60,7 @@ template <class P> [[nodiscard]] ContractionOrder order_of(const LabelExtents& e
   }
 }
 
-/// Computes one product into memory of its element type, and what follows it.
+/// Computes one product into memory of its element type, and the work that follows it.
 template <class Rule, class... A, class D>
 void run_product(const Product<Rule, A...>& product, const D& device, void* to, const Dims& to_strides,
                  const Epilogue* epilogue = nullptr) {
@@ -160,7 +160,7 @@ template <int Chosen, class E, class Place> [[nodiscard]] auto with_computed(con
   }
 }
 
-/// An elementwise statement bound to its operands, with the kernels of its two programs behind one type.
+/// An elementwise statement bound to its operands, with the kernels of its two programs as one type.
 struct BoundStatement {
   std::array<kernel::Operand, kernel::max_following_operands> operands{};
   const OperandMap* map = nullptr;
@@ -204,8 +204,8 @@ template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatem
   });
 }
 
-/// Lets a bound statement follow the rows of a product: sorts its axes into batch, rows and columns. False when they do not
-/// come in this order or do not walk as one.
+/// Lets a bound statement follow the rows of a product: sorts its axes into batch, rows and columns. False when they
+/// are not in this order or do not merge into one each.
 [[nodiscard]] bool follow_rows(Epilogue& epilogue, const BoundStatement& bound, const Dims& extents,
                                const Pattern& pattern);
 

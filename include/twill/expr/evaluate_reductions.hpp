@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs expressions with reductions: the programs of each form, what they demand of the extents, and the domain over which
-// they are launched. Read next: expr/reductions.hpp.
+// Evaluation of expressions with reductions: the programs of each form, their conditions on the extents, and the domain
+// over which they are launched. Read next: expr/reductions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -52,8 +52,8 @@ template <std::int64_t RowExtent, bool OtherAxis, Merging M, class... Results> s
   }();
 };
 
-/// Whether a program gains when it takes leaves for one: something is computed once that was computed twice, or a tensor is
-/// looked at before a reduction and after it, or in several results.
+/// Whether a program gains by taking leaves for one: a value is computed once instead of twice, or a tensor is read
+/// before a reduction and after it, or in several results.
 [[nodiscard]] constexpr bool gains(const Code& merged, const Code& apart) {
   const int fewer = apart.operands - merged.operands;
   if (fewer == 0) return false;
@@ -102,7 +102,7 @@ template <class Op, unsigned Mask, Rest Remains, class A>
   const Symbol value = Op::prepare(Symbol{code, A::lower(code, frame)});
   return code.reduce(kernel::LineKind::reduce_columns, Op::reduction_of(A::dtype), value.line());
 }
-/// The program of `columns`: combines, and leaves what comes after to the caller.
+/// The program of `columns`: combines, and leaves the rest to the caller.
 template <Merging M, class... Results> struct ColumnProgram;
 template <Merging M, class... E, DType... To> struct ColumnProgram<M, Stored<E, To>...> {
   static constexpr Code code = [] {
@@ -118,7 +118,7 @@ template <Merging M, class... E, DType... To> struct ColumnProgram<M, Stored<E, 
 [[noreturn]] void rows_differ(std::string_view operation, const Dims& own, const Dims& domain);
 [[noreturn]] void no_elements(std::string_view operation, const Dims& own);
 
-/// Visits every reduction that runs along the rows and checks that the rows are what it reduces. throws: ShapeError
+/// Visits every reduction along the rows and checks that it reduces these rows. throws: ShapeError
 template <class E> void require_rows(const E&, const Dims&, int) {}
 template <class Op, class... A> void require_rows(const Node<Op, A...>& node, const Dims& domain, int trailing);
 template <class Op, unsigned Mask, Rest Remains, class... A>
@@ -134,7 +134,7 @@ template <class Op, class... A> void require_rows(const Node<Op, A...>& node, co
   node.operands.apply([&](const auto&... operand) { (require_rows(operand, domain, trailing), ...); });
 }
 
-/// Checks, where a statement has nothing to compute, that no reduction in it has results of no elements. throws: ValueError
+/// Checks, where nothing is computed, that no reduction of a statement has results of no elements. throws: ValueError
 template <class E> void require_elements(const E&) {}
 template <class Op, class... A> void require_elements(const Node<Op, A...>& node) {
   node.operands.apply([](const auto&... operand) { (require_elements(operand), ...); });
@@ -147,7 +147,7 @@ void require_elements(const Reduced<Op, Mask, Remains, A...>& reduced) {
   reduced.operands.apply([](const auto&... operand) { (require_elements(operand), ...); });
 }
 
-/// The broadcast extents of what the outermost reductions reduce.
+/// The broadcast extents of the operands of the outermost reductions.
 template <class E> void join_domain(const E&, Dims&) {}
 template <class Op, class... A> void join_domain(const Node<Op, A...>& node, Dims& domain) {
   node.operands.apply([&](const auto&... operand) { (join_domain(operand, domain), ...); });
@@ -177,12 +177,12 @@ template <class E> [[nodiscard]] auto staged_operands(const E& part) {
       []<class... A>(const A&... operand) { return rebuilt(static_cast<const E*>(nullptr), staged(operand)...); });
 }
 
-/// In what type the sums down columns are kept before what comes after them.
+/// The type of the sums down columns before the rest of the expression follows.
 template <class E> inline constexpr DType partial_type = E::dtype;
 template <unsigned Mask, Rest Remains, class A>
 inline constexpr DType partial_type<Reduced<Mean, Mask, Remains, A>> = compute_type(Mean::result(A::dtype));
 
-/// From sums down columns to the result.
+/// Makes the result from sums down columns.
 template <DType To, class Op, unsigned Mask, Rest Remains, class A, class Sums>
 void finish_columns(const Reduced<Op, Mask, Remains, A>&, const Sums& sums, const Dims& domain, void* to,
                     const Dims& to_strides) {

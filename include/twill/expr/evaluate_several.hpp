@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several results of one pass over memory: `auto [m, v] = eval(mean<1>(x), var<1>(x));`. Expressions over the same elements
-// become one kernel with an output for each: elementwise ones of one shape, rows and totals of rows, or reductions down the
-// same columns. A tensor that stands in several of them, or several times in one, is one operand, which the run time finds
-// out by address. What does not fit together is evaluated one after the other. Read next: expr/domain.hpp.
+// Several results of one pass over memory: `auto [m, v] = eval(mean<1>(x), var<1>(x));`. Expressions over the same
+// elements become one kernel with an output for each: elementwise ones of one shape, rows and totals of rows, or
+// reductions down the same columns. A tensor used in several of them, or several times in one, is one operand, found by
+// address at run time. Other expressions are evaluated one after the other. Read next: expr/domain.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -25,7 +25,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 /// How expressions can share a kernel.
 enum class Together : std::uint8_t { apart, elementwise, rows, columns };
 
-/// What an expression runs over, as far as its type tells.
+/// The domain of an expression, as far as its type tells.
 struct Part {
   Form form = Form::staged;
   int trailing = 0; ///< how many last axes are reduced, 0 for elementwise ones
@@ -85,7 +85,7 @@ template <class... E> struct Several {
   }
 };
 
-/// What an expression runs over at run time.
+/// The domain of an expression at run time.
 template <class E> [[nodiscard]] Dims domain_of(const E& expression, const Dims& extents) {
   constexpr Part part = part_of<E>();
   if constexpr (part.form == Form::columns) {

@@ -83,7 +83,7 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 using elementwise::round;
 
-/// Rounds to so many decimals, negative ones to tens, hundreds and so on, as NumPy does: scales, rounds, scales back.
+/// Rounds to a number of decimals, negative ones to tens, hundreds and so on, like NumPy: scales, rounds, scales back.
 template <TensorOperand X> [[nodiscard]] constexpr auto round(X&& x, int decimals) {
   double up = 1, down = 1;
   for (int i = 0; i < decimals; ++i) up *= 10;
@@ -121,7 +121,7 @@ template <TensorOperand X> [[nodiscard]] auto frexp(X&& x) {
                    expr::Node<expr::Function<expr::ExponentOf>, Held>(held)};
 }
 
-/// What nan_to_num writes. NaN stands for the largest finite number of the element type, with its sign.
+/// Replacements of nan_to_num. NaN here means the largest finite number of the element type, with its sign.
 struct NanToNum {
   double nan = 0;                                           ///< for NaN
   double posinf = std::numeric_limits<double>::quiet_NaN(); ///< for infinity
@@ -137,7 +137,7 @@ template <TensorOperand X> [[nodiscard]] constexpr auto nan_to_num(X&& x, NanToN
   return expr::make_node<expr::Function<expr::ReplaceNotFinite>>(std::forward<X>(x), options.nan, high, low);
 }
 
-/// How far apart close numbers may be, and whether NaN is close to NaN.
+/// Tolerances of closeness, and whether NaN is close to NaN.
 struct IsClose {
   double rtol = 1e-5;     ///< relative to the second operand
   double atol = 1e-8;     ///< absolute

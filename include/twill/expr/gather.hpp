@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading by index as a node of an expression: an index tensor chooses places along an axis, and the read fuses with what
-// surrounds it. The indices are checked before the node exists, by a kernel over their least and greatest, so that nothing
-// is written when one is wrong; negative ones are counted from the front in a copy. Read next: expr/take.hpp.
+// Reading by index as a node of an expression: an index tensor chooses places along an axis, and the read fuses with
+// the code around it. The indices are checked before the node exists, by a kernel over their least and greatest, so
+// nothing is written when one is wrong; negative ones are counted from the front in a copy. Read next: expr/take.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -33,7 +33,7 @@ template <class X> [[nodiscard]] auto evaluated(X&& x) {
 }
 template <class X> using evaluated_t = decltype(evaluated(std::declval<X>()));
 
-/// What the indices of one tensor lie between.
+/// The range of the indices of one tensor.
 struct IndexRange {
   std::int64_t least = 0;
   std::int64_t greatest = 0;
@@ -67,7 +67,7 @@ template <class T> constexpr void require_integers() {
     static_cast<void>(sizeof(refused<Problem::index_tensor_must_hold_integers, with::left_type<dtype_of<T>>>));
 }
 
-/// The indices if they lie inside of an axis, counted from its front. throws: IndexError
+/// The indices if they are inside an axis, counted from its front. throws: IndexError
 template <class T, class D, class S>
 [[nodiscard]] Tensor<T, D, S> checked_indices(std::string_view operation, const Tensor<T, D, S>& index,
                                               std::int64_t extent, int axis) {
@@ -91,8 +91,8 @@ template <class T, class D, class S>
   return result;
 }
 
-/// Elements of a source at offsets that index tensors give. S is the result's shape; the indices are views that broadcast to
-/// it and count steps of `steps[k]` elements, `moves` is the source as the result's axes walk it, indices apart.
+/// Elements of a source at offsets that index tensors give. S is the result's shape; the indices are views that
+/// broadcast to it and count steps of `steps[k]` elements, `moves` is the source along the result's axes.
 template <class Source, class S, bool AlongRow, bool Owned, class... Index>
 struct GatherNode : Evaluates<GatherNode<Source, S, AlongRow, Owned, Index...>> {
   using value_type = typename Source::value_type;
@@ -135,7 +135,7 @@ private:
   }
 };
 
-/// A lazy expression keeps indices of its own: theirs were checked, and the caller's may change.
+/// A lazy expression keeps indices of its own: those were checked, and the caller's may change.
 template <class Source, class S, bool AlongRow, bool Owned, class... Index>
 [[nodiscard]] auto owned(const GatherNode<Source, S, AlongRow, Owned, Index...>& node) {
   return node.indices.apply([&](const auto&... index) {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coordinates as tensors: logspace and geomspace, meshgrid spreads vectors over a grid, unravel_index and ravel_index go between places in
-// row-major order and indices of each axis.
+// Coordinates as tensors: logspace and geomspace, meshgrid over vectors, and unravel_index and ravel_index between
+// places in row-major order and indices of each axis. Read next: expr/take.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts tensors and expressions one behind another in new memory: concat along an axis that they have, stack along a new
-// one. Every part is written where it belongs by one kernel, expressions straight from their operands. Element types meet
-// as in arithmetic. Read next: expr/repeat.hpp.
+// Concatenation of tensors and expressions in new memory: concat along an axis that they have, stack along a new one.
+// Each part is written to its place by one kernel, expressions straight from their operands. Element types promote as
+// in arithmetic. Read next: expr/repeat.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -82,7 +82,7 @@ template <class X> [[nodiscard]] Dims extents_of_part(const X& part) {
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The parts one behind another along an axis, in new memory; all other extents agree. throws: ShapeError, DeviceError
+/// The parts one after another along an axis, in new memory; all other extents agree. throws: ShapeError, DeviceError
 template <int Axis, TensorOperand First, TensorOperand... Rest>
 [[nodiscard]] auto concat(First&& first, Rest&&... rest) {
   constexpr int axis = axis_of<Axis, expr::shape_of<First>::rank>;
@@ -110,7 +110,7 @@ template <int Axis, TensorOperand... X> [[nodiscard]] auto concatenate(X&&... pa
   return concat<Axis>(std::forward<X>(parts)...);
 }
 
-/// As many parts of one type as the run time knows. throws: ShapeError, DeviceError, ValueError when there are none
+/// Joins any number of parts of one type. throws: ShapeError, DeviceError, ValueError when there are none
 template <int Axis, AnyTensor X> [[nodiscard]] auto concat(const std::vector<X>& parts) {
   constexpr int axis = axis_of<Axis, X::rank>;
   if (parts.empty()) throw ValueError("concat: there are no parts; it takes at least one");
@@ -136,7 +136,7 @@ requires(sizeof...(X) > 0) [[nodiscard]] auto stack(X&&... parts) {
   return concat<Axis>(expr::evaluated(std::forward<X>(parts)).template unsqueeze<Axis>()...);
 }
 
-/// Side by side: along the second axis, vectors along their only one. throws: ShapeError, DeviceError
+/// Joins side by side: along the second axis, vectors along their only one. throws: ShapeError, DeviceError
 template <TensorOperand First, TensorOperand... Rest> [[nodiscard]] auto hstack(First&& first, Rest&&... rest) {
   if constexpr (expr::shape_of<First>::rank == 0)
     return concat<0>(atleast_1d(expr::evaluated(std::forward<First>(first))),
@@ -146,7 +146,7 @@ template <TensorOperand First, TensorOperand... Rest> [[nodiscard]] auto hstack(
   else
     return concat<1>(std::forward<First>(first), std::forward<Rest>(rest)...);
 }
-/// One above another: along the first axis; vectors become rows. throws: ShapeError, DeviceError
+/// Joins one above another: along the first axis; vectors become rows. throws: ShapeError, DeviceError
 template <TensorOperand First, TensorOperand... Rest> [[nodiscard]] auto vstack(First&& first, Rest&&... rest) {
   if constexpr (expr::shape_of<First>::rank < 2)
     return concat<0>(atleast_2d(expr::evaluated(std::forward<First>(first))),

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strides by label instead of by axis: how a view moves when a label's index grows by one. Here the labels of two factors
-// are sorted into those of a matrix product (batch, rows, columns, inner), and found to walk memory as one axis or not.
-// No element types and no templates. Read next: expr/contraction.hpp.
+// Strides by label instead of by axis: the step of a view when a label's index grows by one. Here the labels of two
+// factors are sorted into those of a matrix product (batch, rows, columns, inner), and merged into one axis where
+// memory allows. No element types and no templates. Read next: expr/contraction.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -31,10 +31,10 @@ struct LabelList {
   [[nodiscard]] Dims strides_of(const LabelStrides& strides) const;
 };
 
-/// The strides of a tensor's axes added up by label: an axis of extent 1 stands still, a label on two axes is their diagonal.
+/// The strides of a tensor's axes added up by label: extent 1 has stride 0, a label on two axes is a diagonal.
 [[nodiscard]] LabelStrides strides_by_label(const AxisLabels& axes, const Dims& shape, const Dims& strides);
 
-/// The labels of a set from the longest stride to the shortest; those of extent 1 matter to nobody and are left out.
+/// The labels of a set from the longest stride to the shortest; those of extent 1 have no effect and are left out.
 [[nodiscard]] LabelList sorted(LabelSet set, const LabelStrides& strides, const LabelExtents& extents);
 
 /// Several labels walked as one axis.
@@ -53,7 +53,7 @@ struct Walk {
 /// Row-major strides of labels in an order.
 [[nodiscard]] LabelStrides packed_strides(const LabelList& list, const LabelExtents& extents);
 
-/// What each label of two factors means to their product.
+/// The meaning of each label of two factors for their product.
 struct ProductLabels {
   LabelSet batch = 0;
   LabelSet rows = 0;
@@ -70,7 +70,7 @@ struct ProductLabels {
 /// Whether rows and columns with these walks are a matrix that a product takes, row-major or transposed.
 [[nodiscard]] bool is_matrix(const Walk& rows, const Walk& columns);
 
-/// Whether a product can write its rows where these walks lead.
+/// Whether a product can write its rows along these walks.
 [[nodiscard]] bool is_row_major(const Walk& rows, const Walk& columns);
 
 }}}} // namespace twill::v0::expr::TWILL_ISA

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The leaves of an expression. A named tensor is borrowed by its address, which is free and is why an expression lives for
+// Leaves of an expression. A named tensor is borrowed by its address, which is free and is why an expression lives for
 // one statement; a temporary tensor is held by a handle; a C++ number becomes a constant of the type that its neighbour
-// gives it. `operand` makes a leaf of whatever stands beside an operator. Read next: expr/node.hpp.
+// gives it. `operand` makes a leaf of each operand of an operator. Read next: expr/node.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -20,15 +20,15 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// What a leaf needs to know of the program it becomes part of.
+/// The facts that a leaf needs about the program it becomes part of.
 struct Frame {
-  bool other_axis = false;       ///< the row is not the last axis of what is reduced
+  bool other_axis = false;       ///< the row is not the last axis of the reduced operand
   bool outside = false;          ///< beside the reductions of a row program
   bool drops = false;            ///< ... which drop their axes
   std::int64_t row_extent = dyn; ///< the grid's last extent, as far as the types tell
 };
 
-/// How a tensor of a shape moves along the rows of a frame, if all is as expected.
+/// The expected movement of a tensor of a shape along the rows of a frame.
 template <AnyShape S> [[nodiscard]] constexpr kernel::Access expected_access(const Frame& frame) {
   if (frame.outside || S::rank == 0) return kernel::Access::uniform;
   if (frame.other_axis) return kernel::Access::contiguous; // or with gaps: the kernel packs those
@@ -50,10 +50,10 @@ template <AnyShape S> [[nodiscard]] constexpr std::uint64_t shape_key() {
   return key;
 }
 
-/// Where a number lives.
+/// The device type of numbers.
 struct NoDevice {};
 
-/// A tensor that somebody else keeps alive.
+/// A tensor that another handle keeps alive.
 template <Scalar T, Device D, AnyShape S> struct Borrowed {
   using device_type = D;
   using shape_type = S;
@@ -116,16 +116,16 @@ template <class T> inline constexpr bool is_leaf<Constant<T>> = true;
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// What can stand beside an operator: a tensor, an expression or a number.
+/// Operands of operators: a tensor, an expression or a number.
 template <class X>
 concept TensorOperand = AnyTensor<X> || LazyValue<X>;
 template <class X>
 concept AnyOperand = TensorOperand<X> || WeakScalar<std::remove_cvref_t<X>>;
 
-/// The operands of an operator of tensors: numbers alone are the language's.
+/// The operands of an operator of tensors: numbers alone belong to the language's own.
 template <class... X>
 concept Operands = (AnyOperand<X> && ...) && (TensorOperand<X> || ...);
-/// An operand beside A, one of which is no number.
+/// An operand for A; at least one of the two is not a number.
 template <class B, class A>
 concept OperandWith = Operands<A, B>;
 
@@ -157,7 +157,7 @@ template <class X> [[nodiscard]] constexpr Typed typed() {
   return {a.is_weak ? weak_promote(b.type, category(a.type)) : weak_promote(a.type, category(b.type)), false};
 }
 
-/// The element type in which operands meet.
+/// The common element type of operands.
 template <class... X> [[nodiscard]] constexpr DType common_type() {
   Typed common{};
   bool first = true;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements chosen by truth values: `x[mask]` to read or to assign to, masked_select, masked_fill, and where the truth lies:
-// nonzero, argwhere, flatnonzero. How many there are is counted on the device and read back, so these wait for the device.
-// Read next: expr/put.hpp.
+// Elements chosen by truth values: `x[mask]` to read or to assign to, masked_select, masked_fill, and the places of
+// true elements: nonzero, argwhere, flatnonzero. Their number is counted on the device and read back, so these wait for
+// the device. Read next: expr/put.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -125,7 +125,7 @@ template <AnyShape X, AnyShape M> consteval void require_leading_shape() {
   }
 }
 
-/// The slices of x for which a mask of its leading axes holds, one behind another. throws: IndexError
+/// The slices of x for which a mask of its leading axes holds, one after another. throws: IndexError
 template <class X, class Mask> [[nodiscard]] auto gather_true(const char* operation, const X& x, const Mask& mask) {
   using From = typename X::shape_type;
   constexpr int masked = Mask::shape_type::rank;
@@ -144,7 +144,7 @@ template <class X, class Mask> [[nodiscard]] auto gather_true(const char* operat
               {1}};
 }
 
-/// `x[mask]`. The elements are searched for when they are read, or assigned to from a tensor; one value needs no search.
+/// `x[mask]`. The elements are found when they are read, or assigned from a tensor; one value needs no search.
 template <class X, class Mask> class MaskSelection : public Evaluates<MaskSelection<X, Mask>> {
 public:
   using Node = decltype(gather_true("index", std::declval<const X&>(), std::declval<const Mask&>()));
@@ -256,7 +256,7 @@ requires(std::remove_cvref_t<X>::shape_type::rank > 0) [[nodiscard]] auto nonzer
   }
   (std::make_index_sequence<static_cast<std::size_t>(std::remove_cvref_t<X>::shape_type::rank)>{});
 }
-/// The same as a matrix: one row for each element found.
+/// The indices of the elements that are not zero as a matrix: one row for each element.
 template <TensorOperand X> [[nodiscard]] auto argwhere(X&& x) {
   return expr::indices_of_true("argwhere", expr::truth_of(std::forward<X>(x))).transpose().contiguous();
 }

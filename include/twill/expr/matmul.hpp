@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix product of tensors, NumPy's `matmul`, and the dense layer around it. They are expressions like any other: a
-// statement computes the product and, behind each block of its rows, bias and activation in place. Transposed views reach
-// the product as they are; vectors are rows on the left and columns on the right. Read next: expr/products.hpp.
+// Matrix products of tensors, NumPy's `matmul`, and the dense layer around them. They are expressions like any other: a
+// statement computes the product and, after each block of its rows, bias and activation in place. Transposed views
+// reach the product as they are; vectors are rows on the left, columns on the right. Read next: expr/products.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/refused.hpp>

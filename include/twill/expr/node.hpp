@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// An elementwise operation on operands, not yet computed. The type knows the element type, the broadcast shape and the
-// device kind of the result, and refuses operands that do not fit; the object holds the operands. Evaluation is in
+// Elementwise operations on operands, not yet computed. The type knows the element type, the broadcast shape and the
+// device kind of the result, and refuses operands that do not fit; the object holds the operands. Read next:
 // expr/evaluate.hpp.
 
 #include <twill/core/config.hpp>
@@ -119,7 +119,7 @@ template <class D, class... A> [[nodiscard]] D common_device(std::string_view op
   return found.device;
 }
 
-/// What every expression can do: become a tensor, or a number if it has one element; that is when it is evaluated.
+/// The abilities of every expression: to become a tensor, or a number if it has one element; then it is evaluated.
 template <class Derived> struct Evaluates : ArgumentBase<ArgumentKind::tensor, Derived> {
   static constexpr bool is_expression = true;
 
@@ -141,7 +141,7 @@ template <class Derived> struct Evaluates : ArgumentBase<ArgumentKind::tensor, D
     return evaluate_as<S>(static_cast<const Derived&>(*this));
   }
 
-  /// The only element, read back to the caller: `sum(a * b).item()`. throws: ShapeError, DeviceError on a device without
+  /// The only element, copied to the caller: `sum(a * b).item()`. throws: ShapeError, DeviceError on a device without
   /// memory
   template <class Self = Derived> [[nodiscard]] typename Self::value_type item() && {
     return evaluate_as<typename Self::shape_type>(static_cast<const Self&>(*this)).item();

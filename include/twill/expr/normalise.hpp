@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax and its relatives: plain functions of a row's symbols, each of which becomes one kernel that owns a row, reduces it
-// as often as the formula says and writes it once. Nothing below knows their names. Along the last axis rows are contiguous;
-// along another one the same kernel strides through memory. Definitions and defaults are PyTorch's.
+// Softmax and related row functions: plain functions of a row's symbols, each of which becomes one kernel that owns a
+// row, reduces it as often as the formula says and writes it once. Nothing below knows their names. Along the last axis
+// rows are contiguous; along another one the kernel strides through memory. Definitions and defaults are PyTorch's.
+// Read next: expr/row_symbols.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -37,7 +38,7 @@ struct LogSoftmax {
 };
 struct LayerNorm {
   static constexpr std::string_view name = "layer_norm";
-  // (x - mean) / sqrt(variance + epsilon); what the rounded mean lacks is the mean of the differences
+  // (x - mean) / sqrt(variance + epsilon); the error of the rounded mean is the mean of the differences
   constexpr Symbol operator()(Symbol x, Symbol epsilon) const {
     const Symbol roughly = mean(x), centred = widened(x) - roughly;
     const Symbol rest = mean(centred);
@@ -88,7 +89,7 @@ template <class F, Rest Remains, int... Axes, class... X> [[nodiscard]] auto wit
                                                               Constant<Computed>{static_cast<Computed>(epsilon)});
 }
 
-/// Labels beside logits: an axis of extent 1 where the logits have their classes.
+/// Labels beside logits: an axis of extent 1 in place of the axis of classes.
 template <int Rank, int Axis, class L> [[nodiscard]] auto labels_beside(const L& labels) {
   static_assert(AnyTensor<L> && L::rank + 1 == Rank,
                 "twill: cross_entropy: labels are a tensor with one axis less than the logits");
@@ -139,8 +140,8 @@ template <int Axis = -1, TensorOperand A, TensorOperand B>
                                                                                std::forward<B>(b));
 }
 
-/// -log softmax(logits)[label] for each row along an axis; `mean(cross_entropy(x, labels))` is PyTorch's default. The loss
-/// of a label that is no class is infinite.
+/// -log softmax(logits)[label] for each row along an axis; `mean(cross_entropy(x, labels))` is PyTorch's default. The
+/// loss of a label that is not a class is infinite.
 template <int Axis = -1, TensorOperand X, AnyTensor L> [[nodiscard]] auto cross_entropy(X&& logits, const L& labels) {
   constexpr int rank = expr::rank_of<X>;
   constexpr DType type = floating_type(expr::typed<X>().type);

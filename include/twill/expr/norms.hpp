@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Vector norms over axes in angle brackets, as NumPy's `linalg.norm` defines them; over several axes or all of them the
-// elements are one vector, so the 2-norm of a matrix is Frobenius'. The order is a tag, because each is a program of its
-// own; a number that only the run time knows makes the general one. Integers are measured as float32. Powers of floats are
-// summed in float64, so that the norm is right wherever it can be represented; those of float64 have its range.
+// elements are one vector, so the 2-norm of a matrix is Frobenius'. The order is a tag, because each is a program of
+// its own; an order known only at run time makes the general one. Integers are measured as float32. Powers of floats
+// are summed in float64, so the norm is right wherever it can be represented; those of float64 have its range. Read
+// next: expr/reduced.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -20,16 +21,16 @@
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Which norm: `norm<1>(x, order<1>)`. `order<0>` counts what is not zero.
+/// The order of a norm: `norm<1>(x, order<1>)`. `order<0>` counts the elements that are not zero.
 template <int P> struct Order {};
-/// `norm(x, order<1>)`: which norm.
+/// The tag of an order: `norm(x, order<1>)`.
 template <int P> inline constexpr Order<P> order{};
 
 }}} // namespace twill::v0::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Orders that are no numbers.
+/// Orders that are not numbers.
 struct OrderOfMax {};
 struct OrderOfMin {};
 
@@ -51,7 +52,7 @@ template <int... Axes, class X, class... Keep> [[nodiscard]] auto norm_of_order(
       [p](auto s) { return power(std::move(s), 1 / p); }, keep...);
 }
 
-/// sum(|x|^p)^(1/p), or what it tends to.
+/// sum(|x|^p)^(1/p), or its limit.
 template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_node(X&& x, Keep... keep) {
   if constexpr (P == 0)
     return as_floating(sum<Axes...>(as_floating(std::forward<X>(x) != 0), keep...));

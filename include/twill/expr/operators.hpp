@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators of tensors and expressions. They compute nothing: they make the node that a statement evaluates as one
-// kernel. `/` is true division, `%` is Python's remainder, `&`, `|`, `^` and `~` are bitwise, on booleans logical. In-place
-// operators write through the tensor's memory, so views see them. `&&` and `||` stay the language's. Read next: expr/functions.hpp.
+// Operators of tensors and expressions. They compute nothing: they make the node that a statement evaluates as one
+// kernel. `/` is true division, `%` is Python's remainder, `&`, `|`, `^` and `~` are bitwise, on booleans logical.
+// In-place operators write through the memory, so views see them. `&&`, `||` stay C++'s. Read next: expr/functions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
@@ -97,7 +97,7 @@ template <TensorOperand A> [[nodiscard]] auto operator~(A&& a) {
   return expr::apply_node<expr::Primitive::invert>(std::forward<A>(a));
 }
 
-/// `x += y` overwrites the elements of x, whoever shares them; y must broadcast to x. The result keeps x's element type.
+/// `x += y` overwrites the elements of x, also for views of it; y broadcasts to x. The result keeps x's element type.
 template <AnyTensor X, AnyOperand B> X&& operator+=(X&& x, B&& b) {
   expr::update<expr::Primitive::add>(x, std::forward<B>(b));
   return std::forward<X>(x);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `out(x) = exp(x)` is NumPy's out=: it writes the values of any expression through the memory that a tensor has, which
-// views and other handles see; `x = exp(x)` gives the handle x a value and may give it other memory. The values broadcast to
-// the tensor's shape and are converted within their kind, as in-place operators do.
+// Output into existing memory, NumPy's out=: `out(x) = exp(x)` writes the values of any expression through a tensor's
+// memory, which views and other handles see; `x = exp(x)` gives the handle x a value and may give it other memory. The
+// values broadcast to the tensor's shape and convert within their kind, as in place. Read next: expr/evaluate.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -40,7 +40,7 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Where the values of an expression are to be written: `out(x) = a * b`.
+/// The memory of a tensor as the destination of an expression: `out(x) = a * b`.
 template <class T, class D, class S> [[nodiscard]] auto out(const Tensor<T, D, S>& target) {
   return expr::Destination<T, D, S>(target);
 }

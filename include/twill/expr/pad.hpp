@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Surrounds a tensor: `pad(x, {{1, 2}, {0, 3}}, {.mode = PadMode::reflect})`. The middle is copied once; then each axis is
-// filled outwards from what already stands there, so corners follow from edges as in NumPy. Read next: expr/repeat.hpp.
+// Padding of tensors: `pad(x, {{1, 2}, {0, 3}}, {.mode = PadMode::reflect})`. The middle is copied once; then each axis
+// is filled outwards from its elements, so corners follow from edges as in NumPy. Read next: expr/repeat.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -20,27 +20,27 @@
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// What surrounds a padded tensor: one value, its outermost elements, its mirror image without or with the edge itself, or
-/// its other end.
+/// The content around a padded tensor: one value, its outermost elements, its mirror image without or with the edge
+/// itself, or its other end.
 enum class PadMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
 
-/// How to pad.
+/// Options of padding.
 struct PadOptions {
-  PadMode mode = PadMode::constant; ///< what stands in the new places
+  PadMode mode = PadMode::constant; ///< content of the new places
   double value = 0;                 ///< of PadMode::constant
 };
 
-/// How many elements are put before and behind an axis.
+/// The numbers of elements put before and after an axis.
 struct PadWidth {
   std::int64_t before = 0; ///< elements in front of the axis
-  std::int64_t after = 0;  ///< elements behind it
+  std::int64_t after = 0;  ///< elements after it
 };
 
 }}} // namespace twill::v0::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Where the element at `place` relative to the source's begin comes from. Mirrors and wraps as often as needed.
+/// The source of the element at `place` relative to the source's begin. Mirrors and wraps as often as needed.
 [[nodiscard]] constexpr std::int64_t pad_source(PadMode mode, std::int64_t place, std::int64_t extent) {
   const auto modulo = [](std::int64_t a, std::int64_t b) { return (a % b + b) % b; };
   if (mode == PadMode::edge) return std::clamp<std::int64_t>(place, 0, extent - 1);
@@ -56,7 +56,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 
 template <class X>
 void pad_axis(const X& result, Dims box, const Dims& origin, int axis, PadWidth width, PadMode mode) {
-  // `box` starts at `origin` and is filled in all axes before this one, and with the source in this one and behind
+  // `box` starts at `origin` and is filled in all axes before this one, and with the source in this one and later ones
   using Box = Tensor<typename X::value_type, typename X::device_type, dynamic_shape_t<X::rank>>;
   const Dims strides = result.strides();
   const std::int64_t extent = box[axis];
@@ -88,7 +88,7 @@ void pad_axis(const X& result, Dims box, const Dims& origin, int axis, PadWidth 
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The tensor with so many elements put before and behind each axis, in new memory.
+/// The tensor with these numbers of elements put before and after each axis, in new memory.
 /// throws: ValueError for negative widths, and where there is nothing to repeat
 template <TensorOperand X, std::size_t Rank>
 requires(std::remove_cvref_t<X>::shape_type::rank == Rank)
@@ -128,7 +128,7 @@ requires(std::remove_cvref_t<X>::shape_type::rank == Rank)
   }
   return result;
 }
-/// The same widths for every axis: `pad(x, {1, 1})`.
+/// Pads all axes by the same widths: `pad(x, {1, 1})`.
 template <TensorOperand X>
 requires(std::remove_cvref_t<X>::shape_type::rank > 1)
     [[nodiscard]] auto pad(X&& x, PadWidth width, PadOptions options = {}) {

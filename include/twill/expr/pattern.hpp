@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a product multiplies and sums, as a value: every axis of every operand and of the result has a label. Axes with one
-// label walk together, and labels that the result lacks are summed over; matrix products, `tensordot` and `einsum` differ
-// in nothing else. Patterns are made from text or from ranks and checked at compile time.
-// Read next: expr/contraction_order.hpp, expr/product.hpp.
+// Patterns of products, as values: every axis of every operand and of the result has a label. Axes with one label move
+// together, and labels that the result lacks are summed over; matrix products, `tensordot` and `einsum` differ in
+// nothing else. Patterns are made from text or from ranks and checked at compile time. Read next:
+// expr/contraction_order.hpp, expr/product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -36,7 +36,7 @@ struct AxisLabels {
   }
 };
 
-/// What is wrong with the text of a pattern.
+/// Faults in the text of a pattern.
 enum class PatternFault : std::uint8_t {
   none,
   operands,
@@ -73,7 +73,7 @@ struct Pattern {
   }
 };
 
-/// Where a word begins, npos where it does not stand. By hand: a sanitizer makes the standard one no constant.
+/// The place of a word in a text, npos if it is absent. By hand: with a sanitizer the standard one is not a constant.
 [[nodiscard]] constexpr std::size_t position_of(std::string_view text, std::string_view word) {
   for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
     std::size_t same = 0;
@@ -83,8 +83,8 @@ struct Pattern {
   return std::string_view::npos;
 }
 
-/// Reads "ij,jk->ik", NumPy's language: spaces mean nothing, without an arrow the result has the letters that occur once in
-/// alphabetical order, and `...` stands for leading axes that broadcast.
+/// Reads "ij,jk->ik", NumPy's language: spaces mean nothing, without an arrow the result has the letters that occur
+/// once in alphabetical order, and `...` means leading axes that broadcast.
 class PatternReader {
 public:
   constexpr PatternReader(std::string_view text, const int* ranks, int count) : text_{text}, ranks_{ranks} {
@@ -200,7 +200,7 @@ private:
 
   std::string_view text_;
   const int* ranks_;
-  int ellipsis_ = 0; ///< axes that `...` stands for
+  int ellipsis_ = 0; ///< axes that `...` means
   Pattern pattern_{};
   std::array<std::int8_t, 128> label_of_{};
 };

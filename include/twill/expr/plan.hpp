@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an expression becomes, for people and for assertions: how many kernels, how many bytes they read and write, how many
+// Plans of expressions, for people and for assertions: the number of kernels, the bytes they read and write, the
 // elements a kernel computes together, and for each operand how it moves and why that is not by whole vectors.
-// `static_assert(plan<decltype(tanh(a * b + c))>().kernels == 1)` asks the types, which tell all but run-time extents and
-// strides; `plan(tanh(a * b + c))` asks the tensors (expr/planned.hpp).
+// `static_assert(plan<decltype(tanh(a * b + c))>().kernels == 1)` asks the types, which tell all but run-time extents
+// and strides; `plan(tanh(a * b + c))` asks the tensors (expr/planned.hpp). Read next: expr/planned.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -28,16 +28,16 @@
 
 namespace twill { inline namespace v0 {
 
-/// How an operand moves along the rows of a kernel. Vectors and broadcasts are the fast path.
+/// Movement of an operand along the rows of a kernel. Vectors and broadcasts are the fast path.
 enum class Pace : std::uint8_t {
   vector,    ///< whole vectors, one after another
   broadcast, ///< one element for a whole row
-  strided,   ///< element by element: neighbours of a row do not lie side by side
-  indexed,   ///< element by element, each where a tensor of indices says
+  strided,   ///< element by element: neighbours of a row are not adjacent
+  indexed,   ///< element by element, at places that a tensor of indices gives
   copied,    ///< copied into another order first: several reduced axes are not one in memory
 };
 
-/// Bytes that only the run time knows.
+/// Bytes known only at run time.
 inline constexpr std::int64_t unknown_bytes = -1;
 
 /// One operand of one kernel.
@@ -63,7 +63,7 @@ struct PlannedOperand {
   }
 };
 
-/// What an expression becomes.
+/// The kernels and operands that an expression becomes.
 struct ExpressionPlan {
   static constexpr int most_operands = 48; ///< described; those of further kernels still count
   int kernels = 0;                         ///< how many launches the statement takes
@@ -94,7 +94,7 @@ struct ExpressionPlan {
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Whether an expression's kernels are a GPU's.
+/// Whether an expression's kernels run on a GPU.
 template <class E>
 concept on_gpu = requires {
   typename std::remove_cvref_t<E>::device_type::Runtime;
@@ -111,7 +111,7 @@ concept on_gpu = requires {
                                                    : Pace::strided;
 }
 
-/// One kernel, from the code of its program. `along`: how what is reduced lies along the row.
+/// One kernel, from the code of its program. `along`: the layout of the reduced axes along the row.
 template <class Source>
 constexpr void add_kernel(ExpressionPlan& plan, std::int64_t result_elements, Pace along = Pace::vector) {
   using Program = typename ProgramOf<Source>::type;
@@ -236,8 +236,8 @@ template <class Op, unsigned Mask, Rest Remains, class... A> struct Launches<Red
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The plan of an expression's type, `plan<decltype(tanh(a * b + c))>()`: for tensors that lie as their types suggest, without
-/// gaps and in row-major order. A tensor that is named twice counts twice.
+/// The plan of an expression's type, `plan<decltype(tanh(a * b + c))>()`: for tensors in row-major order without gaps
+/// as far as their types allow. A tensor that is named twice counts twice.
 template <LazyValue E> [[nodiscard]] consteval ExpressionPlan plan() {
   static_assert(!expr::has_products<E>, "twill: how a product is computed is known at run time; ask plan(expression)");
   ExpressionPlan result{};

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan of an expression over tensors that exist: it is evaluated on a device without memory, with the addresses and
-// strides of its own tensors, and every launch is written down instead of run. So the plan is what would happen, not a
-// description of it. Read next: expr/plan.hpp.
+// Plans of expressions over tensors that exist: the expression is evaluated on a device without memory, with the
+// addresses and strides of its own tensors, and every launch is written down instead of run. So the plan is what would
+// happen, not a description of it. Read next: expr/plan.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -23,7 +23,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// The same addresses and strides, on a device that runs nothing.
+/// A tensor with the addresses and strides of this one, on a device that runs nothing.
 template <class T, class D, class S> [[nodiscard]] Tensor<T, Meta, S> on_meta(const Tensor<T, D, S>& x) {
   return {memory::Buffer<Meta>{}, x.data(), x.shape(), x.strides()};
 }
@@ -64,7 +64,7 @@ template <class Rule, class... A> [[nodiscard]] auto on_meta(const Product<Rule,
       [](const auto&... operand) { return Product<Rule, decltype(on_meta(operand))...>(on_meta(operand)...); });
 }
 
-/// How many different elements an operand touches.
+/// The number of different elements that an operand touches.
 [[nodiscard]] std::int64_t elements_of(const kernel::LaunchRecord& launch, const kernel::OperandRecord& operand);
 
 [[nodiscard]] PlannedOperand described(const kernel::LaunchRecord& launch, const kernel::OperandRecord& operand);
@@ -78,7 +78,7 @@ template <class Rule, class... A> [[nodiscard]] auto on_meta(const Product<Rule,
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// What would happen if the expression were evaluated now. A tensor that is named twice is read from memory once.
+/// The plan of evaluating the expression now. A tensor that is named twice is read from memory once.
 /// throws: what evaluating it would
 template <LazyValue E> [[nodiscard]] ExpressionPlan plan(E&& expression) {
   expr::require_usable<E>();

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A product of operands as a lazy expression, and what is checked when it is made: element types, ranks and extents, the
-// known ones at compile time. What is multiplied and summed is in the pattern of its rule. A statement computes its
-// products first, the largest into the destination itself, and the elementwise rest in place behind it: `y = relu(matmul(x,
-// w) + bias)` needs no memory but y's. Read next: expr/evaluate_products.hpp, expr/matmul.hpp, expr/einsum.hpp.
+// Products of operands as lazy expressions, and the checks when they are made: element types, ranks and extents, the
+// known ones at compile time. The rule's pattern says what is multiplied and summed. A statement computes its products
+// first, the largest into the destination, and the elementwise rest in place: `y = relu(matmul(x, w) + bias)` needs no
+// memory but y's. Read next: expr/evaluate_products.hpp, expr/matmul.hpp, expr/einsum.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -27,7 +27,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// "matmul: left has 3 columns, right has 2 rows" and its like.
+/// "matmul: left has 3 columns, right has 2 rows" and similar errors.
 [[noreturn]] void throw_extents(std::string_view name, const Pattern& pattern, const LabelExtents& extents,
                                 const Dims* shapes);
 
@@ -48,7 +48,7 @@ template <class... A> [[nodiscard]] constexpr int odd_operand() {
   return 0;
 }
 
-/// Refuses what the types already tell.
+/// Refuses operands whose types already show a fault.
 template <class Rule, class... A> consteval bool check_product() {
   constexpr DType types[] = {A::dtype...};
   constexpr int odd = odd_operand<A...>();
@@ -71,7 +71,7 @@ template <class Rule, class... A> consteval bool check_product() {
   return true;
 }
 
-/// More operands than any node has.
+/// More operands than any other node has.
 template <class A, class B, class C, class D, class... Rest> struct Fields<A, B, C, D, Rest...> {
   Fields<A, B, C> first;
   Fields<D, Rest...> more;
@@ -87,7 +87,7 @@ template <class A, class B, class C, class D, class... Rest> struct Fields<A, B,
 /// Operands multiplied and summed as `Rule::pattern` says.
 template <class Rule, class... A> struct Product : Evaluates<Product<Rule, A...>> {
   static constexpr bool owns = (A::owns && ...);
-  static constexpr bool has_reductions = true; // whoever reads an operand may need it after the result has begun
+  static constexpr bool has_reductions = true; // an operand may be read after the result has begun
   static constexpr bool shape_is_proven = (A::shape_type::is_static && ...);
   static constexpr DType dtype = first_type<A...>();
   static_assert(check_product<Rule, A...>());

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The other products of NumPy: `dot`, `vdot`, `inner`, `outer`, `vecdot`, `tensordot`, `kron`, and PyTorch's `bmm` and
-// `linear`. Each names which axes are multiplied and summed; all are the same product inside, lazy like every expression.
-// Read next: expr/einsum.hpp.
+// Products of NumPy besides matmul and einsum: `dot`, `vdot`, `inner`, `outer`, `vecdot`, `tensordot`, `kron`, and
+// PyTorch's `bmm` and `linear`. Each names the axes that are multiplied and summed; all are one product inside, lazy
+// like every expression. Read next: expr/einsum.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/refused.hpp>
@@ -215,7 +215,7 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto kron(A&& a, B&& b
   return merged.template flatten<1, 2>();
 }
 
-/// A dense layer: x times the transposed weight, of shape (outputs, inputs) as PyTorch has it, plus the bias.
+/// A dense layer: x times the transposed weight, of shape (outputs, inputs) as in PyTorch, plus the bias.
 /// throws: ShapeError, DeviceError
 template <TensorOperand X, TensorOperand W> [[nodiscard]] auto linear(X&& x, W&& weight) {
   if constexpr (expr::operand_rank<W> != 2)

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the value to the type: the `kernel::Program` that a finished `Code` describes. The code belongs to a tag type, so
-// that no array becomes a template argument; the program's type names nothing of the expression, so equal expressions share
-// one kernel. Read next: expr/evaluate.hpp.
+// Program types of expressions: the `kernel::Program` that a finished `Code` describes. The code belongs to a tag type,
+// so no array becomes a template argument; the program's type names nothing of the expression, so equal expressions
+// share one kernel. Read next: expr/evaluate.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -58,7 +58,7 @@ template <class Source> struct ProgramOf {
   using type = decltype(make(std::make_index_sequence<static_cast<std::size_t>(Source::code.count)>{}));
 };
 
-/// What the run time needs to know of one operand.
+/// The facts about one operand that the run time needs.
 struct OperandEntry {
   kernel::LineKind kind = kernel::LineKind::immediate;
   kernel::Access access = kernel::Access::uniform;
@@ -72,7 +72,7 @@ struct OperandEntry {
   }
 };
 
-/// What the run time needs of a code: which operand each leaf fills, and what fills the others.
+/// The facts about a code that the run time needs: which operand each leaf fills, and what fills the others.
 template <class Source> struct Operands {
   static constexpr std::size_t count = static_cast<std::size_t>(Source::code.operands);
   static constexpr std::size_t leaves = static_cast<std::size_t>(Source::code.leaves);
@@ -94,7 +94,7 @@ template <class Source> struct Operands {
   }();
 };
 
-/// The same as a value, so that nothing that reads it is compiled for an expression.
+/// `Operands` as a value, so that its readers are not compiled for each expression.
 struct OperandMap {
   const Code::Leaf* leaf = nullptr;
   const OperandEntry* entries = nullptr;

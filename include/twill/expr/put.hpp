@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing into a tensor by index: put, index_put, put_along_axis as NumPy and PyTorch have them, and sums: index_add,
-// scatter_add. They overwrite the elements of x, whoever shares them. All indices are checked before anything is written;
-// the last of several writes to one place wins, and sums are added in row-major order of the indices.
+// Writing into a tensor by index: put, index_put, put_along_axis as in NumPy and PyTorch, and sums: index_add,
+// scatter_add. They overwrite the elements of x, also for other handles. All indices are checked before any
+// write; the last write to a place wins, and sums add in row-major order of the indices. Read next: expr/scatter.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -66,7 +66,7 @@ template <int Axis, AnyTensor X, TensorOperand I, AnyOperand V> void put_along_a
       std::forward<V>(values));
 }
 
-/// `x(i, index(i, j)) += values(i, j)` for axis 1 of a matrix, as often as an index occurs. throws: IndexError, ShapeError
+/// `x(i, index(i, j)) += values(i, j)` for axis 1 of a matrix; indices may repeat. throws: IndexError, ShapeError
 template <int Axis, AnyTensor X, TensorOperand I, AnyOperand V> void scatter_add(const X& x, I&& index, V&& values) {
   constexpr int axis = axis_of<Axis, X::shape_type::rank>;
   expr::scatter_values<expr::Writing::add>(

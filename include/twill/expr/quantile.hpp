@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantiles over axes in angle brackets: `quantile<1>(x, 0.9)`, `percentile(x, 75)`, `median<0>(x)`. Unlike reductions they
-// compute at once: the elements that share a result are gathered into a row and the wanted ones selected, not sorted.
-// Definitions and names of the methods are NumPy's; NaN among the elements gives NaN, and so do no elements.
+// Quantiles over axes in angle brackets: `quantile<1>(x, 0.9)`, `percentile(x, 75)`, `median<0>(x)`. Unlike reductions
+// they compute at once: the elements that share a result are gathered into a row and the wanted ones selected, not
+// sorted. Definitions and method names are NumPy's; NaN among the elements gives NaN, and so do no elements. Read next:
+// expr/statistics.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -31,14 +32,14 @@
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Which value lies between two neighbours when a quantile falls between them.
+/// The value between two neighbours when a quantile falls between them.
 enum class Interpolation : std::uint8_t { linear, lower, higher, nearest, midpoint };
 
 }}} // namespace twill::v0::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace expr { namespace quantiles { inline namespace TWILL_ISA {
 
-/// In what the elements of a type are compared.
+/// The type in which elements are compared.
 template <class T> struct Compared { using type = compute_t<T>; };
 template <> struct Compared<bool> { using type = std::uint8_t; };
 template <class T> using compared_t = typename Compared<T>::type;
@@ -52,7 +53,7 @@ void require_fraction(const char* operation, double q);
 
 template <class T> [[nodiscard]] bool is_nan(T x) { return x != x; }
 
-/// The quantile of a row whose elements are moved about.
+/// The quantile of a row, whose elements are reordered.
 template <class T> [[nodiscard]] double select(T* row, std::int64_t length, const Place& place) {
   std::nth_element(row, row + place.below, row + length);
   const auto first = static_cast<double>(row[place.below]);
@@ -61,7 +62,7 @@ template <class T> [[nodiscard]] double select(T* row, std::int64_t length, cons
   return kernel::between(first, second, place.fraction);
 }
 
-/// The quantiles of rows that lie one behind another: `to` holds all rows' first quantile, then their second, and so on.
+/// The quantiles of contiguous rows: `to` holds all rows' first quantile, then their second, and so on.
 template <class T, class To, class Team>
 void select_rows(const Team& team, T* rows, std::int64_t count, std::int64_t length, const std::vector<double>& q,
                  Interpolation method, To* to) {
@@ -130,7 +131,7 @@ template <Rest Remains, int... Axes, class X>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The value below which a fraction q of the elements lies. throws: ValueError (q outside 0 to 1), OutOfMemoryError
+/// The value below which a fraction q of the elements is. throws: ValueError (q outside 0 to 1), OutOfMemoryError
 template <int... Axes, TensorOperand X>
 [[nodiscard]] auto quantile(X&& x, double q, Interpolation method = Interpolation::linear) {
   return expr::quantiles::one<expr::Rest::dropped, Axes...>("quantile", std::forward<X>(x), q, method);

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row operation on expressions over axes that the type names: a reduction, whose axes disappear or stay with extent one,
-// or a function of whole rows such as softmax, whose result has the shape of its operands. What is computed is a function
-// of symbols like everything else, so variance and argmax are written once and run as one kernel with two reductions in a
-// row. How it is run is decided in expr/row_form.hpp.
+// Row operations on expressions over axes that the type names: a reduction, whose axes disappear or stay with extent
+// one, or a function of whole rows such as softmax, whose result has the shape of its operands. Each computes a
+// function of symbols, so variance and argmax are written once and run as one kernel with two reductions in a row.
+// expr/row_form.hpp decides how it is run. Read next: expr/row_form.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -22,7 +22,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// What becomes of the axes along which a row operation runs.
+/// The fate of the axes along which a row operation runs.
 enum class Rest : std::uint8_t { dropped, kept, whole };
 
 /// Axes of a tensor as bits, counted from the front.
@@ -46,7 +46,7 @@ template <int Rank, int... Axes> consteval unsigned axes_mask() {
   return result;
 }
 
-/// `Op` has a name and a static `emit(Symbol...)`; of nothing it is refused if it `needs_elements`.
+/// `Op` has a name and a static `emit(Symbol...)`; with `needs_elements` it is refused for no elements.
 template <class Op, unsigned Mask, Rest Remains, class... A>
 struct Reduced : Evaluates<Reduced<Op, Mask, Remains, A...>> {
   static constexpr bool owns = (A::owns && ...);
@@ -56,14 +56,14 @@ struct Reduced : Evaluates<Reduced<Op, Mask, Remains, A...>> {
   static constexpr DType dtype = result_of<Op, A...>();
   using value_type = scalar_t<dtype>;
   using device_type = typename CommonDevice<typename A::device_type...>::type;
-  using domain_type = typename CommonShape<typename A::shape_type...>::type; ///< of what is reduced
+  using domain_type = typename CommonShape<typename A::shape_type...>::type; ///< of the reduced operand
   using shape_type = shape_t<reduced_dims(dims_of<domain_type>, Mask, Remains)>;
 
   Fields<A...> operands;
 
   constexpr explicit Reduced(A... a) : operands{std::move(a)...} {}
 
-  /// Inside a row program: the row of the frame is what is reduced.
+  /// Inside a row program: the row of the frame is the reduced operand.
   static constexpr int lower(Code& code, Frame frame) {
     frame.outside = false;
     return lower_ordered(code, {A::lower(code, frame)...});
@@ -71,7 +71,7 @@ struct Reduced : Evaluates<Reduced<Op, Mask, Remains, A...>> {
   template <class F> void each_leaf(F& f) const {
     operands.apply([&](const auto&... operand) { (operand.each_leaf(f), ...); });
   }
-  /// The extents of what is reduced. throws: ShapeError that names the operation and both shapes
+  /// The extents of the reduced operand. throws: ShapeError that names the operation and both shapes
   [[nodiscard]] Dims domain() const {
     return operands.apply([](const auto&... operand) {
       Dims result{};
@@ -95,7 +95,7 @@ inline constexpr bool has_products<Reduced<Op, Mask, Remains, A...>> = (has_prod
 template <class Op, unsigned Mask, Rest Remains, class... A>
 inline constexpr bool gathers<Reduced<Op, Mask, Remains, A...>> = (gathers<A> || ...);
 
-/// The same operation on other operands.
+/// Rebuilds an operation on other operands.
 template <class Op, unsigned Mask, Rest Remains, class... Old, class... A>
 [[nodiscard]] auto rebuilt(const Reduced<Op, Mask, Remains, Old...>*, A... operands) {
   return Reduced<Op, Mask, Remains, A...>(std::move(operands)...);
@@ -114,7 +114,7 @@ template <class Op, Rest Remains, int... Axes, class... A> [[nodiscard]] auto re
   if constexpr (mask == ~0U) static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<Axes>...>));
   return Reduced<Op, mask, Remains, A...>(std::move(operands)...);
 }
-/// The same of operands of any kind; numbers beside tensors take the common type.
+/// A row operation over operands of any kind; numbers beside tensors take the common type.
 template <class Op, Rest Remains, int... Axes, class... X> [[nodiscard]] auto reduced_node(X&&... x) {
   constexpr DType numbers = common_type<X...>();
   return reduced_over<Op, Remains, Axes...>(operand<numbers>(std::forward<X>(x))...);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reductions of expr/reductions.hpp and expr/statistics.hpp compute, as functions of symbols with a name. One that
-// is a single associative combination (`Combine`, `Mean`) also says how it is prepared, and so can run down columns.
-// Read next: expr/reduced.hpp.
+// Operations of the reductions in expr/reductions.hpp and expr/statistics.hpp, as functions of symbols with a name. One
+// that is a single associative combination (`Combine`, `Mean`) also says how it is prepared, and so can run down
+// columns. Read next: expr/reduced.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -27,7 +27,7 @@ template <kernel::Reduction R> struct Combine {
     if (R == kernel::Reduction::any || R == kernel::Reduction::all) return DType::boolean;
     return needs_elements ? type : sum_type(type);
   }
-  /// The greatest of truth values is whether any holds.
+  /// For truth values the greatest means whether any holds.
   static constexpr kernel::Reduction reduction_of(DType type) {
     if (type != DType::boolean || !needs_elements) return R;
     return R == kernel::Reduction::max ? kernel::Reduction::any : kernel::Reduction::all;
@@ -94,7 +94,7 @@ struct WeightedMean {
   }
 };
 
-// Those that pass over NaN ---------------------------------------------------------------------------------------------
+// Reductions that skip NaN -----------------------------------------------------------------------------------------
 
 /// x, and a number where it is NaN.
 [[nodiscard]] constexpr Symbol without_nan(Symbol x, double instead) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions as NumPy names them, over axes in angle brackets: `sum<1>(x)`, `mean<0, 2>(a * b)`, `max<-1>(x, keepdims)`;
-// without axes over all of them. A reduction and what it reduces are one kernel and one pass over memory, and so is a chain
-// of reductions along the rows: `exp(x - max<1>(x, keepdims))` divided by its sum. Sums of integers and booleans are int64,
-// means of them float32.
+// Reductions by NumPy's names, over axes in angle brackets: `sum<1>(x)`, `mean<0, 2>(a * b)`, `max<-1>(x, keepdims)`;
+// without axes over all of them. A reduction and its operand are one kernel and one pass over memory, and so is a chain
+// of reductions along the rows: `exp(x - max<1>(x, keepdims))` divided by its sum. Sums of integers and booleans are
+// int64, means of them float32. Read next: expr/statistics.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
@@ -82,7 +82,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto mean(X&& x, expr::Kee
   return expr::reduced_node<expr::Mean, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
-/// The index of the greatest element along one axis, or of all in row-major order: the first of several, NaN before others.
+/// The index of the greatest element along one axis, or of all in row-major order: the first of several, NaN first.
 /// throws: ValueError when there are no elements
 template <int... Axis, TensorOperand X>
 requires(sizeof...(Axis) <= 1) [[nodiscard]] auto argmax(X&& x) {

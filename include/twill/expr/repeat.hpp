@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies that repeat or move what a tensor holds: tile repeats the whole, repeat each element along an axis, roll moves
-// elements around an axis, and pad surrounds a tensor by a constant, its edge, its mirror image or its other end. All are
-// copies of views, so a call is one kernel for each piece. Read next: expr/triangles.hpp.
+// Copies that repeat or move the elements of a tensor: tile repeats the whole, repeat each element along an axis, roll
+// moves elements around an axis, and pad surrounds a tensor by a constant, its edge, its mirror image or its other end.
+// All are copies of views: a call is one kernel for each piece. Read next: expr/triangles.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -23,7 +23,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Extents of x repeated so many times along each axis, aligned from the right.
+/// Extents of x repeated along each axis by these counts, aligned from the right.
 [[nodiscard]] constexpr Dims tiled_dims(const Dims& x, const Dims& counts) {
   Dims result{};
   result.rank = x.rank > counts.rank ? x.rank : counts.rank;
@@ -41,7 +41,7 @@ template <AnyShape S, class X> [[nodiscard]] auto tiled(const X& x, const Dims& 
       throw ValueError("tile: " + std::to_string(counts[axis]) + " repetitions; a count is at least 0");
   const Tensor<typename X::value_type, typename X::device_type, S> result(x.device(), tiled_dims(x.shape(), counts));
   if (result.elements() == 0) return result;
-  // first one copy, then the filled part again and again: along each axis, from the last one on
+  // first one copy, then the filled part repeatedly: along each axis, from the last one on
   const Dims whole = result.shape();
   Dims filled = whole;
   for (int axis = 0; axis < S::rank; ++axis) {
@@ -96,7 +96,7 @@ template <int Axis, class X> [[nodiscard]] X rolled(const X& x, std::int64_t shi
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The whole tensor again and again: `tile(x, 2, 3)`; counts are aligned from the right. throws: ValueError
+/// Repeats the whole tensor: `tile(x, 2, 3)`; counts are aligned from the right. throws: ValueError
 template <TensorOperand X, std::integral... Counts> [[nodiscard]] auto tile(X&& x, Counts... counts) {
   const auto source = expr::evaluated(std::forward<X>(x));
   constexpr int given = static_cast<int>(sizeof...(Counts));
@@ -105,7 +105,7 @@ template <TensorOperand X, std::integral... Counts> [[nodiscard]] auto tile(X&& 
   ((times[times.rank++] = static_cast<std::int64_t>(counts)), ...);
   return expr::tiled<dynamic_shape_t<rank>>(source, times);
 }
-/// The same with counts that the type of the result knows: `tile<2, 3>(x)`.
+/// Repeats by counts that the type of the result knows: `tile<2, 3>(x)`.
 template <std::int64_t... Counts, TensorOperand X>
 requires(sizeof...(Counts) > 0) [[nodiscard]] auto tile(X&& x) {
   const auto source = expr::evaluated(std::forward<X>(x));
@@ -113,7 +113,7 @@ requires(sizeof...(Counts) > 0) [[nodiscard]] auto tile(X&& x) {
   return expr::tiled<shape_t<expr::tiled_dims(dims_of<typename decltype(source)::shape_type>, times)>>(source, times);
 }
 
-/// Every element so many times along an axis, or of the flattened tensor. throws: ValueError
+/// Repeats each element along an axis, or of the flattened tensor. throws: ValueError
 template <int Axis, TensorOperand X> [[nodiscard]] auto repeat(X&& x, std::int64_t count) {
   return expr::repeated<axis_of<Axis, std::remove_cvref_t<X>::shape_type::rank>, dyn>(
       expr::evaluated(std::forward<X>(x)), count);

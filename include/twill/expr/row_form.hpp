@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an expression with reductions is run, decided from its type. `rows`: every reduction runs along the rows of the
-// result, as in softmax. `totals`: the result is one value for each row of what is reduced, as in sqrt(sum(x * x)).
-// `columns` and `permuted`: a single row operation over other axes. These are one kernel each. `staged`: anything else; its
-// reductions are evaluated first, each by itself. Read next: expr/evaluate_reductions.hpp.
+// Row forms: ways to run an expression with reductions, chosen by its type. `rows`: every reduction runs along the rows
+// of the result, as in softmax. `totals`: the result is one value for each reduced row, as in sqrt(sum(x * x)).
+// `columns` and `permuted`: a single row operation over other axes. These are one kernel each. `staged`: anything else;
+// its reductions are evaluated first, each by itself. Read next: expr/evaluate_reductions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -19,7 +19,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 
 enum class Form : std::uint8_t { elementwise, rows, totals, columns, permuted, staged };
 
-/// How many axes from the last one on are reduced; 0 when others are too, or none.
+/// The number of axes from the last one on that are reduced; 0 when others are too, or none.
 [[nodiscard]] constexpr int trailing_axes(unsigned mask, int rank) {
   int count = 0;
   while (count < rank && (mask >> (rank - 1 - count) & 1U) != 0) ++count;
@@ -43,11 +43,11 @@ template <class Op, unsigned Mask, Rest Remains, class... A> struct Rows<Reduced
   }
 };
 
-/// What the outermost reductions of an expression have in common.
+/// Common facts about the outermost reductions of an expression.
 struct Outermost {
   int count = 0;
   bool agree = true;
-  int rank = 0;     ///< of what is reduced
+  int rank = 0;     ///< of the reduced operand
   int trailing = 0; ///< how many last axes are reduced
   bool keep = false;
   Dims domain{};

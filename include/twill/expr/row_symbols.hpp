@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of the row inside functions of symbols: `sum(x)` of a symbol is one value for the whole row, which arithmetic
-// broadcasts again. What is reduced is computed once, however often the function names it, so softmax or variance are
+// Reductions of the row inside functions of symbols: `sum(x)` of a symbol is one value for the whole row, which
+// arithmetic broadcasts again. A reduced value is computed once, however often it is named, so softmax or variance are
 // ordinary code of a few lines. `rowwise` hands them to users. Read next: expr/reduction_operations.hpp.
 
 #include <twill/core/config.hpp>
@@ -17,7 +17,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 [[nodiscard]] constexpr Symbol reduce_row(kernel::Reduction reduction, Symbol x) {
   return {x.code(), x.code().reduce(kernel::LineKind::reduce, reduction, x.line())};
 }
-/// How many elements a row has, in the type of x.
+/// The number of elements of a row, in the type of x.
 [[nodiscard]] constexpr Symbol row_length(Symbol x) { return {x.code(), x.code().row_length(x.type())}; }
 /// The position of each element in its row, int64.
 [[nodiscard]] constexpr Symbol row_index(Symbol x) { return {x.code(), x.code().row_index()}; }
@@ -30,7 +30,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 [[nodiscard]] constexpr Symbol prod(Symbol x) {
   return reduce_row(kernel::Reduction::product, x.to(sum_type(x.type())));
 }
-/// The greatest of truth values is whether any holds.
+/// For truth values the greatest means whether any holds.
 [[nodiscard]] constexpr Symbol max(Symbol x) {
   return reduce_row(x.type() == DType::boolean ? kernel::Reduction::any : kernel::Reduction::max, x);
 }
@@ -43,13 +43,13 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
   const Symbol total = sum(widened(x));
   return total / row_length(total);
 }
-/// The type in which squares of a type's numbers are summed, so that their root is right wherever it can be represented.
+/// The type in which squares of a type's numbers are summed, so that their root is right wherever it is representable.
 [[nodiscard]] constexpr DType square_sum_type(DType type) {
   return type == DType::float16 ? DType::float32 : DType::float64; // float32 holds the squares of all float16
 }
 
-/// A power of two for each row, by which its values can be multiplied before they are squared: no square of their differences
-/// overflows, and none that counts vanishes. 1 where they are neither huge nor tiny, and for float16. `widened` of x is given.
+/// A power of two for each row, by which its values can be multiplied before they are squared: no square of differences
+/// overflows, none that counts vanishes. 1 where they are neither huge nor tiny, and for float16. x is `widened`.
 [[nodiscard]] constexpr Symbol square_scale(DType type, Symbol value) {
   if (type == DType::float16) return value.number(1);
   const Symbol greatest = max(abs(value));
@@ -69,7 +69,7 @@ struct ScaledVariance {
   [[nodiscard]] constexpr Symbol deviation() const { return sqrt(value) / scale; }
 };
 
-/// From scaled differences of `count` values from their mean. What the rounded mean lacks, their sum says.
+/// From scaled differences of `count` values from their mean; their sum gives the error of the rounded mean.
 /// Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance" (1983), the corrected formula.
 [[nodiscard]] constexpr ScaledVariance scaled_variance(Symbol scaled, Symbol scale, Symbol count, int correction) {
   const Symbol rest = sum(scaled);
@@ -89,12 +89,12 @@ struct ScaledVariance {
   return scaled_variance(x, correction).deviation();
 }
 
-/// What is subtracted before exponentials are taken: the greatest, or 0 where that is infinite or NaN.
+/// The number subtracted before exponentials are taken: the greatest, or 0 where that is infinite or NaN.
 [[nodiscard]] constexpr Symbol finite_max(Symbol x) {
   const Symbol greatest = max(x);
   return where(isfinite(greatest), greatest, greatest.number(0));
 }
-/// log(sum(exp(x))) without overflow; -inf of nothing but -inf.
+/// log(sum(exp(x))) without overflow; -inf where all are -inf.
 [[nodiscard]] constexpr Symbol logsumexp(Symbol x) {
   const Symbol value = widened(x);
   const Symbol shift = finite_max(value);

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Row programs of your own: a captureless function of symbols, in which `sum`, `mean`, `max` and their like reduce the row
-// and arithmetic works on its elements. Each operand is one symbol and is read once, whatever the function does with it, and
-// any chain of reductions is one kernel. `rowwise` gives a value for each element, `per_row` one for each row.
-// Read next: expr/normalise.hpp, which is made of it, and expr/row_symbols.hpp for what a function may use.
+// Row programs of your own: a captureless function of symbols, in which `sum`, `mean`, `max` and similar functions
+// reduce the row and arithmetic works on its elements. Each operand is one symbol and is read once, and any chain of
+// reductions is one kernel. `rowwise` gives a value for each element, `per_row` one for each row. Read next:
+// expr/row_symbols.hpp for the functions it may use, expr/normalise.hpp for examples.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -22,8 +22,8 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// A function of symbols that computes 16-bit floats as float and gives them back. A last operand that is a setting has no
-/// part in the choice of the element type.
+/// A function of symbols that computes 16-bit floats as float and gives them back. A last operand that is a setting has
+/// no part in the choice of the type.
 template <class F, bool HasSetting = false> struct RowFunction {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
                 "twill: a row program is a function without captures; pass what it needs as operands");
@@ -47,14 +47,14 @@ template <class F, bool HasSetting = false> struct RowFunction {
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// What a function of the rows along an axis makes of each element:
+/// A function of the rows along an axis, with a value for each element:
 /// `rowwise([](auto x) { const auto e = exp(x - max(x)); return e / sum(e); }, a * b)`. Operands broadcast.
 template <int Axis = -1, class F, class... X>
 requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto rowwise(F, X&&... x) {
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::whole, Axis>(std::forward<X>(x)...);
 }
 
-/// What a function makes of each row along an axis, which disappears: `per_row([](auto x) { return max(x) - min(x); }, a)`.
+/// A value for each row along an axis, which disappears: `per_row([](auto x) { return max(x) - min(x); }, a)`.
 template <int Axis = -1, class F, class... X>
 requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, X&&... x) {
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::dropped, Axis>(std::forward<X>(x)...);

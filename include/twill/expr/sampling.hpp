@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random orders and random choices: permutation, shuffle, choice, multinomial. Their draws are pure functions of seed, number
-// of the draw and place, so they give the same on every device kind. Read next: kernel/sampling.hpp, expr/draws.hpp.
+// Random orders and random choices: permutation, shuffle, choice, multinomial. Draws are pure functions of seed, number
+// of the draw and place, so all device kinds give the same. Read next: kernel/sampling.hpp, expr/draws.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/core/config.hpp>
@@ -29,7 +29,7 @@
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// How elements are chosen.
+/// Options of random choices.
 struct SamplingOptions {
   bool replacement = false; ///< whether one can be chosen again
 };
@@ -42,7 +42,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 /// stretches it belongs to, so that no sort has far to go.
 void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw);
 
-/// Places drawn again and again: the first whose sum of weights exceeds a share of the total.
+/// Places drawn with replacement: the first whose sum of weights exceeds a share of the total.
 void draw_with_replacement(const double* weights, double greatest, std::int64_t* sums, std::int64_t n, std::int64_t* to,
                            std::int64_t count, Draw draw, std::uint64_t first);
 
@@ -75,7 +75,7 @@ requires(std::remove_cvref_t<X>::shape_type::rank > 0) [[nodiscard]] auto permut
   using Source = std::remove_cvref_t<decltype(source)>;
   return Source(eval(take<0>(source, permutation(source.size(0), source.device()))));
 }
-/// Puts the slices along the first axis of x in random order, for all who share them.
+/// Puts the slices along the first axis of x in random order, for all handles that share them.
 template <AnyTensor X> void shuffle(const X& x) { x.copy_from(permutation(x)); }
 
 /// Places chosen with probabilities in proportion to weights; of a matrix, for each of its rows.
@@ -133,7 +133,7 @@ requires(std::remove_cvref_t<W>::shape_type::rank == 1 || std::remove_cvref_t<W>
   return result;
 }
 
-/// So many slices along the first axis, each as likely as any other. throws: ValueError
+/// A number of slices along the first axis, all equally likely. throws: ValueError
 template <TensorOperand X>
 requires(std::remove_cvref_t<X>::shape_type::rank > 0)
     [[nodiscard]] auto choice(X&& x, std::int64_t count, SamplingOptions options = {}) {

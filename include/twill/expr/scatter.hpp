@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing by index: every element of the values goes where a gathered read of the same indices would look. Positions are
-// visited in row-major order by one thread, so the last of several writes to one place wins, and sums have one order; a GPU
-// comes to the same by sorting (kernel/gpu/scatter.hpp).
-// Read next: expr/put.hpp.
+// Writing by index: every element of the values goes to the place that a gathered read of the same indices would read.
+// Positions are visited in row-major order by one thread, so the last of several writes to one place wins, and sums
+// have one order; a GPU gets the same result by sorting (kernel/gpu/scatter.hpp). Read next: expr/put.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -25,7 +24,7 @@ enum class Writing : std::uint8_t { replace, add };
 
 inline constexpr std::size_t max_indices = 3;
 
-/// Where the elements of a grid go: strides of everything along the grid, and the offsets that indices add.
+/// Destinations of the elements of a grid: strides of everything along the grid, and the offsets that indices add.
 struct ScatterPlan {
   Dims extents{};
   Dims to_strides{};

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statistics over axes in angle brackets, in the manner of expr/reductions.hpp: variance and standard deviation, the spread,
-// log-sum-exp, weighted means, counts, and the reductions that pass over NaN. Each is one kernel, in which what is reduced
-// is read once however often the formula names it. Read next: expr/norms.hpp.
+// Statistics over axes in angle brackets, like expr/reductions.hpp: variance and standard deviation, the spread,
+// log-sum-exp, weighted means, counts, and the reductions that skip NaN. Each is one kernel, which reads its operand
+// once however often the formula names it. Read next: expr/norms.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
@@ -15,13 +15,13 @@
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// How far the divisor of a variance lies below the number of elements.
+/// The difference between the number of elements and the divisor of a variance.
 template <int Value> struct Correction {};
-/// `variance(x, correction<1>)`: what is subtracted from the count.
+/// `variance(x, correction<1>)`: the number subtracted from the count.
 template <int Value> inline constexpr Correction<Value> correction{};
 
-/// The variance with divisor n - 1 (PyTorch's), or n - c: `var<0>(x, correction<0>)`. Two passes over a row in cache, so
-/// nothing cancels.
+/// The variance with divisor n - 1 (PyTorch's), or n - c: `var<0>(x, correction<0>)`. Two passes over a row in cache,
+/// so nothing cancels.
 template <int... Axes, TensorOperand X, int C = 1> [[nodiscard]] auto var(X&& x, Correction<C> = correction<1>) {
   return expr::reduced_node<expr::Variance<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
@@ -55,7 +55,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto logsumexp(X&& x, expr
   return expr::reduced_node<expr::LogSumExp, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
-/// How many elements are not zero.
+/// The number of elements that are not zero.
 template <int... Axes, TensorOperand X> [[nodiscard]] auto count_nonzero(X&& x) {
   return sum<Axes...>(std::forward<X>(x) != 0);
 }
@@ -67,7 +67,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto count_nonzero(X&& x, 
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-/// Weights for one axis of a tensor stand along that axis; any others broadcast as they are.
+/// Weights for one axis of a tensor are placed along that axis; any others broadcast as they are.
 template <int Rank, int... Axes, class W> [[nodiscard]] constexpr decltype(auto) weights_along(W&& weights) {
   if constexpr (AnyTensor<W> && sizeof...(Axes) == 1) {
     if constexpr (std::remove_cvref_t<W>::rank == 1 && Rank > 1) {
@@ -98,7 +98,7 @@ template <int... Axes, TensorOperand X, TensorOperand W>
       std::forward<X>(x), expr::weights_along<expr::rank_of<X>, Axes...>(std::forward<W>(weights)));
 }
 
-/// The sum of what is not NaN.
+/// The sum of the elements that are not NaN.
 template <int... Axes, TensorOperand X> [[nodiscard]] auto nansum(X&& x) {
   return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::sum>, expr::Rest::dropped, Axes...>(
       std::forward<X>(x));
@@ -108,7 +108,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto nansum(X&& x, expr::K
       std::forward<X>(x));
 }
 
-/// The product of what is not NaN.
+/// The product of the elements that are not NaN.
 template <int... Axes, TensorOperand X> [[nodiscard]] auto nanprod(X&& x) {
   return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::product>, expr::Rest::dropped, Axes...>(
       std::forward<X>(x));
@@ -118,7 +118,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto nanprod(X&& x, expr::
       std::forward<X>(x));
 }
 
-/// The greatest that is not NaN; NaN if all are. throws: ValueError when there are no elements
+/// The greatest element that is not NaN; NaN if all are. throws: ValueError when there are no elements
 template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmax(X&& x) {
   return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, expr::Rest::dropped, Axes...>(
       std::forward<X>(x));
@@ -127,7 +127,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmax(X&& x, expr::K
   return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
-/// The least that is not NaN; NaN if all are. throws: ValueError when there are no elements
+/// The least element that is not NaN; NaN if all are. throws: ValueError when there are no elements
 template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmin(X&& x) {
   return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, expr::Rest::dropped, Axes...>(
       std::forward<X>(x));
@@ -136,7 +136,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmin(X&& x, expr::K
   return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
-/// The mean of what is not NaN; NaN if nothing is left.
+/// The mean of the elements that are not NaN; NaN if nothing is left.
 template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmean(X&& x) {
   return expr::reduced_node<expr::MeanOfNumbers, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
@@ -144,7 +144,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmean(X&& x, expr::
   return expr::reduced_node<expr::MeanOfNumbers, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
-/// The variance of what is not NaN, with divisor n - 1 or n - c of so many numbers.
+/// The variance of the n elements that are not NaN, with divisor n - 1 or n - c.
 template <int... Axes, TensorOperand X, int C = 1> [[nodiscard]] auto nanvar(X&& x, Correction<C> = correction<1>) {
   return expr::reduced_node<expr::VarianceOfNumbers<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }

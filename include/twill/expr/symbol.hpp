@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Symbol` stands for one value of a program being written. Arithmetic on symbols appends lines and follows the same
-// promotion as tensors do, so an elementwise function is written once, as ordinary code, and a value that it uses twice is
-// computed once. Its functions are those of elementwise/. Read next: expr/operation.hpp.
+// Symbols of a program being written. Arithmetic on a `Symbol` appends lines and promotes like tensors, so an
+// elementwise function is written once, as ordinary code, and a value that it uses twice is computed once. Its
+// functions are those of elementwise/. Read next: expr/operation.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -28,7 +28,7 @@ using kernel::Family;
 
 [[nodiscard]] constexpr Family family_of(Primitive primitive) { return kernel::info(primitive).family; }
 
-/// In what type a primitive computes when its operands meet in `common`.
+/// The type in which a primitive computes when its operands meet in `common`.
 [[nodiscard]] constexpr DType operand_type(Primitive primitive, DType common) {
   switch (family_of(primitive)) {
   case Family::floating:
@@ -45,7 +45,7 @@ using kernel::Family;
   return kernel::info(primitive).boolean_result ? DType::boolean : operand_type(primitive, common);
 }
 
-/// What `+`, `*`, maximum and minimum mean for booleans, as PyTorch has it; `fma` says that there is no meaning.
+/// The meaning of `+`, `*`, maximum and minimum for booleans, as in PyTorch; `fma` says that there is none.
 [[nodiscard]] constexpr Primitive of_booleans(Primitive primitive) {
   switch (primitive) {
   case Primitive::add:
@@ -117,11 +117,11 @@ public:
 
   [[nodiscard]] constexpr bool is_number() const { return is_number_; }
   [[nodiscard]] constexpr Category kind() const { return kind_; }
-  /// The value beside another one, whose type a number takes.
+  /// The value as an operand of another one, whose type a number takes.
   [[nodiscard]] constexpr Symbol beside(const Term& other) const {
     return is_number_ ? other.symbol_.number(number_, kind_) : symbol_;
   }
-  /// The value in a type.
+  /// The value converted to a type.
   [[nodiscard]] constexpr Symbol in(Code& code, DType type) const {
     return is_number_ ? Symbol{code, code.number(type, number_)} : symbol_.to(type);
   }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements chosen by tensors of indices, as NumPy's: `take<0>(x, rows)`, `take_along_axis<1>(x, order)`, `x[rows]`,
-// `x(rows, columns)`. Each is an expression whose read fuses with what surrounds it. Negative indices count from the end.
-// Read next: expr/masks.hpp, expr/put.hpp.
+// Elements chosen by tensors of indices, as in NumPy: `take<0>(x, rows)`, `take_along_axis<1>(x, order)`, `x[rows]`,
+// `x(rows, columns)`. Each is an expression whose read fuses with the code around it. Negative indices count from the
+// end. Read next: expr/masks.hpp, expr/put.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -40,7 +40,7 @@ constexpr void append_axes(Dims& to, const Dims& from, int first, int last) {
   return zeros;
 }
 
-/// With so many axes of extent 1 behind.
+/// The extents followed by `count` axes of extent 1.
 [[nodiscard]] constexpr Dims with_ones(Dims dims, int count) {
   for (; count > 0; --count) dims[dims.rank++] = 1;
   return dims;
@@ -55,7 +55,7 @@ template <int Count, class T, class D, class S> [[nodiscard]] auto with_trailing
 
 template <class... S> struct BroadcastAll { using type = typename CommonShape<S...>::type; };
 
-/// Elements of x at indices of its axes First, First + 1, ..., which give way to the broadcast axes of the indices.
+/// Elements of x at indices of its axes First, First + 1, ..., which the broadcast axes of the indices replace.
 template <int First, class X, class... I>
 [[nodiscard]] auto gather_axes(const char* operation, const X& x, const I&... indices) {
   (require_integers<typename I::value_type>(), ...);
@@ -89,7 +89,7 @@ template <int First, class X, class... I>
               {(static_cast<void>(indices), own[stepped++])...}};
 }
 
-/// The extents of take_along_axis: x and the indices broadcast, except that the axis is as long as the indices say.
+/// The extents of take_along_axis: x and the indices broadcast, except that the axis has the length of the indices.
 [[nodiscard]] constexpr Dims along_axis(Dims x, const Dims& index, int axis) {
   x[axis] = index[axis];
   return detail::broadcast_dims(x, index);
@@ -127,7 +127,7 @@ template <int Axis, class X, class I>
               {x.strides()[Axis]}};
 }
 
-/// `x[index]`: a gathered read that can be assigned to. Values are converted and broadcast; the last write to a place wins.
+/// `x[index]`: a gathered read that can be assigned to. Values convert and broadcast; the last write to a place wins.
 template <class Node> struct Selection : Node {
   using value_type = typename Node::value_type;
 
@@ -159,8 +159,8 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The slices of x that an index tensor chooses along an axis, whose place its axes take; without an axis, the elements of
-/// the flattened x. throws: IndexError
+/// The slices of x that an index tensor chooses along an axis, which the index's axes replace; without an axis, the
+/// elements of the flattened x. throws: IndexError
 template <int Axis, TensorOperand X, TensorOperand I> [[nodiscard]] auto take(X&& x, I&& index) {
   return expr::gather_axes<axis_of<Axis, std::remove_cvref_t<X>::shape_type::rank>>(
       "take", expr::evaluated(std::forward<X>(x)), expr::evaluated(std::forward<I>(index)));
@@ -185,7 +185,7 @@ requires(sizeof...(I) >= 1 && sizeof...(I) <= expr::max_indices) [[nodiscard]] a
                               expr::evaluated(std::forward<I>(indices))...);
 }
 
-/// What `x[index]` and `x(i, j)` are: to read as an expression, or to assign to. throws: IndexError, ShapeError
+/// The value of `x[index]` and `x(i, j)`: to read as an expression, or to assign to. throws: IndexError, ShapeError
 template <AnyTensor X, TensorOperand... I>
 requires(!(std::is_same_v<typename std::remove_cvref_t<I>::value_type, bool> || ...))
     [[nodiscard]] auto selected(const X& x, I&&... indices) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Triangles and diagonals of matrices, as NumPy names them: tri, tril, triu, diag, trace; of more than two axes, of each
-// matrix in the last two. A triangle is one kernel: `column - row` is an index that the kernel counts by itself.
-// Read next: expr/pad.hpp.
+// Triangles and diagonals of matrices, by NumPy's names: tri, tril, triu, diag, trace; of more than two axes, of each
+// matrix in the last two. A triangle is one kernel: `column - row` is an index that the kernel counts by itself. Read
+// next: expr/pad.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -60,7 +60,7 @@ template <bool Upper, class X> [[nodiscard]] X triangle(const X& x, std::int64_t
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The lower triangle, zeros above the diagonal that lies `offset` to the right of the main one.
+/// The lower triangle, zeros above the diagonal that is `offset` to the right of the main one.
 template <TensorOperand X> [[nodiscard]] auto tril(X&& x, std::int64_t offset = 0) {
   return expr::triangle<false>(expr::evaluated(std::forward<X>(x)), offset);
 }
@@ -75,8 +75,7 @@ requires(S::rank == 2) [[nodiscard]] Tensor<T, D, S> tri(const Dims& extents, st
   const Tensor<T, D, Shape<>> one = scalar(static_cast<T>(1), device);
   return expr::triangle<false>(Tensor<T, D, S>(one.storage(), one.data(), extents, Dims(0, 0)), offset);
 }
-/// A static shape: ones on and below a diagonal, zeros above; diagonal `offset` lies above the main one where
-/// positive.
+/// A static shape: ones on and below a diagonal, zeros above; diagonal `offset` is above the main one where positive.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
 requires(S::rank == 2 && S::is_static)
     [[nodiscard]] Tensor<T, D, S> tri(std::int64_t offset = 0, const D& device = current_device<D>()) {

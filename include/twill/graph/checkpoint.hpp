@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a function whose values are not kept for the backward pass but computed again there, from the part's inputs
-// (Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016). A part is a range of nodes; no kernel reaches across its
-// border, whether it is computed again or not, so the same kernels run and the bits agree. Random draws are functions of
-// their counters and come out the same. Read next: graph/region_gradient.hpp.
+// Activation checkpointing: the values of some parts of a function are not kept for the backward pass but computed
+// again from the part's inputs (Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016). A part is a range of
+// nodes. No kernel crosses its border, recomputed or not, so the same kernels run and the bits agree. Random draws are
+// functions of their counters and repeat exactly. Read next: graph/region_gradient.hpp.
 
 #include <twill/graph/value.hpp>
 
@@ -13,10 +13,10 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// What the backward pass does about the values inside of a `checkpoint`.
+/// Whether the backward pass computes the values inside a `checkpoint` again.
 enum class Recompute : bool { no, yes };
 
-/// What `checkpoint(f)` returns: f, whose inner values are computed again in the backward pass.
+/// The result of `checkpoint(f)`: f, whose inner values are computed again in the backward pass.
 template <class F> struct Checkpointed {
   F function;                           ///< what is computed
   Recompute recompute = Recompute::yes; ///< whether its inner values are kept or computed again
@@ -30,7 +30,7 @@ template <class F> struct Checkpointed {
     graph.open_region = ++graph.regions_named;
     auto result = function(first, rest...);
     graph.open_region = outer;
-    // Inside of a part, parts are computed again with it.
+    // Parts inside a part are computed again with it.
     if (outer == 0) graph.regions.push_back({begin, graph.size(), recompute == Recompute::yes});
     return result;
   }

@@ -1,16 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector-Jacobian product of every node that is not an operation with its own file. A rule emits ordinary nodes, so
+// Vector-Jacobian products of all nodes except operations with a file of their own. A rule emits ordinary nodes, so
 // gradients are fused and differentiated again like anything else. Rules read the result rather than the operand where
-// both would do, because the result is more often kept. Read next: graph/gradient.hpp.
+// both would do, because the result is kept more often. Read next: graph/gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail {
 
-/// The number that was broadcast to the value's shape; null for another value.
+/// The number that was broadcast to the value's shape; null if the value is something else.
 [[nodiscard]] TWILL_CONSTEXPR const Node* constant_of(Value value) {
   const Node& node = value.node();
   const Node& source = node.kind == Kind::broadcast ? value.graph().node(node.input(0)) : node;
@@ -154,7 +154,7 @@ TWILL_CONSTEXPR void binary_gradient(Primitive primitive, Value a, Value b, Valu
     break;
   case Primitive::atan2: {
     const Value length = hypot(a, b);
-    const Value divisor = where(equal(length, 0), 1, length); // nothing at the origin
+    const Value divisor = where(equal(length, 0), 1, length); // zero at the origin
     const Value scaled = g / divisor;
     if (result.wants(0)) result.set(0, scaled * (b / divisor));
     if (result.wants(1)) result.set(1, -(scaled * (a / divisor)));
@@ -209,8 +209,8 @@ TWILL_CONSTEXPR Value reduction_gradient(const Node& node, Value x, Value y, Val
     return where(won, broadcast_to(g / winners, shape), 0);
   }
   if (node.reduction == Reduction::product) {
-    // The product of the others: y / x, or where x is the only zero the product of the rest. Where x is one of two zeros it
-    // is the other zero times the rest: nothing, but its own derivative is not.
+    // The product of the others: y / x, or where x is the only zero the product of the rest. Where x is one of two
+    // zeros it is the other zero times the rest: 0, but its own derivative is not.
     const Value is_zero = equal(x, 0);
     const Value one = broadcast_to(constant(x.graph(), x.dtype(), 1), shape);
     const Value zeros = reduce_axis(Reduction::sum, where(is_zero, one, 0), node.axis);
@@ -248,7 +248,7 @@ TWILL_CONSTEXPR InputGradients operation_gradient(Graph& graph, int id, const Co
   return result;
 }
 
-/// The gradients of the inputs of node `id`, which is no operation, for the gradient g of its result.
+/// The gradients of the inputs of node `id`, which is not an operation, for the gradient g of its result.
 TWILL_CONSTEXPR InputGradients node_gradient(Graph& graph, int id, Value g,
                                              const std::array<bool, max_inputs>& wanted) {
   InputGradients result{};

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes of traced values. An extent is a number times powers of symbols, so `(batch, 4, 4)` can become `(batch, 16)` or
-// `(16 * batch)` while the batch stays unknown, and `(batch, batch)` has batch^2 elements. A symbol is an index into the graph's list of names; its number arrives
-// with the input tensors. Read next: graph/node.hpp.
+// Shapes of traced values. An extent is a number times powers of symbols, so `(batch, 4, 4)` can become `(batch, 16)`
+// or `(16 * batch)` while the batch stays unknown, and `(batch, batch)` has batch^2 elements. A symbol is an index into
+// the graph's list of names; its number comes with the input tensors. Read next: graph/node.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -14,14 +14,14 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// A few values in place. The checks of std::array take ten steps of a constant evaluation for each access, this takes two:
+/// A small array for constant evaluation. The checks of std::array take ten steps for each access, this takes two:
 /// passes over graphs consist of such accesses, and compilers limit the steps.
 template <class T, std::size_t N> struct Few {
-  T items[N]{}; ///< N of them, whatever counts
+  T items[N]{}; ///< N of them, used or not
 
   [[nodiscard]] constexpr const T& operator[](std::size_t i) const { return items[i]; }
   [[nodiscard]] constexpr T& operator[](std::size_t i) { return items[i]; }
-  /// N.
+  /// The number of items, N.
   [[nodiscard]] static constexpr std::size_t size() { return N; }
   [[nodiscard]] constexpr const T* begin() const { return items; }
   [[nodiscard]] constexpr const T* end() const { return items + N; }
@@ -30,7 +30,7 @@ template <class T, std::size_t N> struct Few {
   [[nodiscard]] friend constexpr bool operator==(const Few&, const Few&) = default;
 };
 
-/// of one graph; each power has four bits of `Extent::symbols`
+/// The most symbols of one graph; each power has four bits of `Extent::symbols`.
 inline constexpr int max_symbols = 16;
 
 /// The numbers of all symbols in one run.
@@ -68,7 +68,7 @@ struct Extent {
     for (int k = 0; k < power(symbol); ++k) result.factor *= value;
     return result;
   }
-  /// The number that it is for these values of the symbols.
+  /// Its number for these values of the symbols.
   [[nodiscard]] TWILL_CONSTEXPR std::int64_t evaluate(const SymbolValues& values) const {
     std::int64_t product = factor;
     for (int i = 0; i < max_symbols && symbols >> 4 * i != 0; ++i)
@@ -85,8 +85,8 @@ struct Extent {
   return {left.factor * right.factor, left.symbols + right.symbols};
 }
 
-/// The shape of a traced value. Loops over it index `axes.items`: constant evaluation takes twice the time and memory to walk
-/// with pointers.
+/// The shape of a traced value. Loops over it index `axes.items`: constant evaluation takes twice the time and memory
+/// to walk with pointers.
 struct Extents {
   int rank = 0;                 ///< how many axes there are
   Few<Extent, max_rank> axes{}; ///< their extents in order
@@ -104,7 +104,7 @@ struct Extents {
     }
     return product;
   }
-  /// The shape that it is for these values of the symbols.
+  /// Its shape for these values of the symbols.
   [[nodiscard]] TWILL_CONSTEXPR Dims evaluate(const SymbolValues& values) const {
     Dims dims{};
     dims.rank = rank;

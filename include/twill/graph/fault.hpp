@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be wrong with a traced function. The trace records the first fault as a value and goes on; the compiler then
-// names an undefined template whose arguments are the sentence, both values and the caller's line, which puts them into
-// the first error line of g++, clang and nvcc. Read next: graph/graph.hpp.
+// Faults of traced functions. The trace records the first fault as a value and goes on. The compiler then names an
+// undefined template whose arguments are the sentence, both values and the caller's line, so all of them appear in the
+// first error line of g++, clang and nvcc. Read next: graph/graph.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -130,7 +130,7 @@ enum class Problem : std::uint8_t {
   model_is_to_be_cut_out_of_order,
 };
 
-/// What is wrong with a traced function: the first fault found, which becomes a compile error in the user's terms.
+/// The first fault found in a traced function, which becomes a compile error in the user's terms.
 struct Fault {
   Problem problem = Problem::none; ///< what kind; `none` while all is well
   std::int64_t left = 0;           ///< the first of the two values that the sentence names
@@ -141,7 +141,7 @@ struct Fault {
   [[nodiscard]] constexpr bool any() const { return problem != Problem::none; }
 };
 
-/// A number that is refused, as `left` shows it: rounded away from zero, so that 1.5 is not shown as 1. NaN, which no limit
+/// A refused number as `left` shows it: rounded away from zero, so that 1.5 is not shown as 1. NaN, which no limit
 /// holds for, is shown as the least integer.
 [[nodiscard]] TWILL_CONSTEXPR std::int64_t shown_as_integer(double number) {
   constexpr double limit = 9.0e18;

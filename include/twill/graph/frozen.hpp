@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frozen graphs: traced graphs as constexpr data, and back. Programs that need a graph when they run take the compiler's: traced again, it
-// could be another one, since C++ leaves open in which order operands of an expression are evaluated. Read next:
+// Frozen graphs: traced graphs as constexpr data, and back. Programs that need a graph at run time take the compiler's:
+// a second trace could differ, since C++ leaves open in which order operands of an expression are evaluated. Read next:
 // compile/traced.hpp.
 
 #include <twill/core/config.hpp>
@@ -36,13 +36,13 @@ namespace twill { inline namespace v0 { namespace graph {
   list(MergedSymbol, merged_symbols)
 // clang-format on
 
-/// The numbers of records of a graph, of each kind.
+/// The number of records of each kind in a graph.
 struct GraphSizes {
 #define TWILL_LIST(type, name) std::size_t name = 0;
   TWILL_GRAPH_LISTS(TWILL_LIST)
 #undef TWILL_LIST
 
-  /// Whether a graph of these sizes fits into some room.
+  /// Whether a graph of these sizes fits into `room`.
   [[nodiscard]] TWILL_CONSTEXPR bool fit(const GraphSizes& room) const {
 #define TWILL_LIST(type, name)                                                                                         \
   if (name > room.name) return false;
@@ -81,7 +81,7 @@ template <GraphSizes S> struct FrozenGraph {
 #undef TWILL_LIST
 
   constexpr FrozenGraph() = default;
-  /// From a graph, or from another frozen one, with these numbers of records.
+  /// Copies a graph, or another frozen one, with these numbers of records.
   template <class From>
   constexpr FrozenGraph(const From& from, const GraphState& other, const GraphSizes& count) : state{other} {
 #define TWILL_LIST(type, name) copy_records(from.name, count.name, name);

@@ -22,14 +22,14 @@ namespace twill { inline namespace v0 { namespace graph {
 
 using elementwise::cast;
 
-/// The rule of a formula's gradients, where it is not that of its lines.
+/// The gradient rule of a formula, where it is not the rule of its lines.
 template <class F> inline constexpr const Operation* rule_of = nullptr;
 
 }}} // namespace twill::v0::graph
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// A formula's value by the operation that its argument comes from, where that computes it on its way.
+/// Asks the operation that made a formula's argument to compute the formula as well.
 using Absorber = std::optional<Value> (*)(Value);
 /// An activation after a product is one, in ops/biased_product.hpp.
 template <class F> inline constexpr Absorber absorbed = nullptr;
@@ -59,7 +59,7 @@ template <> struct Algebra<ArgumentKind::value> {
     if constexpr (graph::rule_of<F> != nullptr) return graph::with_rule(y, *graph::rule_of<F>, {x});
     return y;
   }
-  /// A number beside a value becomes one of its type, a real one if need be.
+  /// Converts a number beside a value to the type of the value, to a real one where needed.
   template <class F> static constexpr Value compose(const Term& a, const Term& b) {
     graph::Graph& graph = a.is_number ? b.value.graph() : a.value.graph();
     const DType dtype = graph::detail::common_dtype(a, b);
@@ -112,7 +112,7 @@ constexpr Value share_slope_of_2(const Applied<1>& f) { return f.y * share_of_2(
 }
 [[nodiscard]] constexpr Value ratio(const Two& f) { return f.x[0] / f.x[1]; }
 
-// Which of two the larger or smaller is: each half where they are equal.
+// The share of each operand in the larger or smaller of two: half where they are equal.
 [[nodiscard]] constexpr Value halves(Value wins, Value is_equal) { return where(wins, 1, where(is_equal, 0.5, 0)); }
 [[nodiscard]] TWILL_CONSTEXPR Value first_is_larger(const Two& f) {
   return halves(logical_or(f.x[0] > f.x[1], isnan(f.x[1])), equal(f.x[0], f.x[1]));

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reverse mode, graph to graph: one sweep from the last node to the first, which emits the backward pass as further nodes
-// of the same graph. Only nodes between the variables and the differentiated value are visited. The rules stand in
-// graph/derivatives.hpp. Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3.
+// Reverse-mode differentiation, graph to graph: one sweep from the last node to the first, which emits the backward
+// pass as further nodes of the same graph. Only nodes between the variables and the differentiated value are visited.
+// Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3. Read next: graph/derivatives.hpp (the rules).
 
 #include <twill/core/config.hpp>
 #include <twill/graph/loop_gradient.hpp>
@@ -25,7 +25,7 @@ TWILL_CONSTEXPR List<char> reaches(const Graph& graph, const List<int>& variable
     const Node& node = graph.node(id);
     if (!is_floating(node.dtype) || node.kind == Kind::stop_gradient) continue;
     if (node.kind == Kind::close && active.items[node.input(1)] != 0 && active.items[node.input(0)] == 0) {
-      // What becomes active in one step is active in the next.
+      // A value that becomes active in one step is active in the next.
       active.items[node.input(0)] = 1;
       id = node.input(0);
       continue;
@@ -36,7 +36,7 @@ TWILL_CONSTEXPR List<char> reaches(const Graph& graph, const List<int>& variable
   return active;
 }
 
-/// The last node that has to be visited for a seed at `last`: the loop or part in which it stands is visited as a whole.
+/// The last node to visit for a seed at `last`: the loop or part that contains it is visited as a whole.
 [[nodiscard]] TWILL_CONSTEXPR int last_with_loops(const Graph& graph, int last) {
   for (const LoopInfo& loop : graph.loops)
     if (loop.end >= 0 && last >= loop.end && last < loop.results_end) last = loop.results_end - 1;
@@ -45,7 +45,7 @@ TWILL_CONSTEXPR List<char> reaches(const Graph& graph, const List<int>& variable
   return last;
 }
 
-/// The loop whose body ends with this node and one of whose results has a gradient, or -1.
+/// The loop whose body ends with this node, if one of its results has a gradient; -1 otherwise.
 [[nodiscard]] TWILL_CONSTEXPR int loop_to_visit(const Graph& graph, int id, const List<int>& cotangents) {
   for (std::size_t i = 0; i < graph.loops.size(); ++i) {
     if (graph.loops[i].end != id + 1) continue;
@@ -55,7 +55,7 @@ TWILL_CONSTEXPR List<char> reaches(const Graph& graph, const List<int>& variable
   return -1;
 }
 
-/// The scope in which a loop stands: that of its first node.
+/// The scope of a loop: that of its first node.
 [[nodiscard]] TWILL_CONSTEXPR int scope_of_loop(const Graph& graph, int loop) {
   return graph.node(graph.loops.items[loop].begin).scope;
 }
@@ -99,7 +99,7 @@ TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const
   int last = -1;
   for (const Seed& seed : seeds) last = seed.value > last ? seed.value : last;
   last = detail::last_with_loops(graph, last);
-  int first = last + 1; // what stands before all variables has no gradient
+  int first = last + 1; // nodes before all variables have no gradient
   for (int variable : variables) first = variable < first ? variable : first;
   const List<char> active = detail::reaches(graph, variables, first, last);
   List<int> cotangents(static_cast<std::size_t>(last) + 1, -1);

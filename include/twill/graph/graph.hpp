@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A traced function while it is being built: nodes in topological order, and lists of what has a name. It lives in
-// constant evaluation only; compile/ freezes what is left of it into tables. Every check of a traced function ends in
+// Traced functions under construction: nodes in topological order, and lists of everything that has a name. A graph
+// exists in constant evaluation only; compile/ freezes it into tables. Every check of a traced function ends in
 // `refuse`, which keeps the first fault. Read next: graph/value.hpp.
 
 #include <twill/core/config.hpp>
@@ -20,28 +20,26 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// What tracing a function leaves: nodes in an order in which operands come first, and what is known of inputs and
-/// weights.
+/// The record of a traced function: nodes in an order in which operands come first, and facts about inputs and weights.
 class Graph : public GraphState {
 public:
-  List<Node> nodes{};                ///< operands before those that use them
-  List<InputInfo> inputs{};          ///< of the function, in the order of its arguments
-  List<ParameterInfo> parameters{};  ///< weights, buffers and states
-  List<RunScalarInfo> run_scalars{}; ///< numbers that may change between runs
-  List<Symbol> symbols{};            ///< the dynamic extents
-  List<Requirement> requirements{};  ///< what extents have to fulfil at run time
-  List<IntegerBounds> bounds{};      ///< what integer inputs have to stay inside of
-  List<int> outputs{};               ///< node by node, the results
-  List<char>
-      channels_last_outputs{};      ///< which outputs are handed out as such inputs are handed in; none behind its end
-  List<TapInfo> taps{};             ///< values that hooks or tables may look at
-  List<Name> scopes{};              ///< the paths of all scopes, in order
-  List<LoopInfo> loops{};           ///< see graph/scan.hpp
-  List<RegionInfo> regions{};       ///< see graph/checkpoint.hpp
-  List<int> stage_boundaries{};     ///< the first node of each stage but the first, see nn/stage_boundary.hpp
-  List<int> carries{};              ///< the loop of each
-  List<std::int64_t> attributes{0}; ///< of operations: how many, then these
-  List<MergedSymbol> merged_symbols{}; ///< which extents no longer name
+  List<Node> nodes{};                  ///< operands before those that use them
+  List<InputInfo> inputs{};            ///< of the function, in the order of its arguments
+  List<ParameterInfo> parameters{};    ///< weights, buffers and states
+  List<RunScalarInfo> run_scalars{};   ///< numbers that may change between runs
+  List<Symbol> symbols{};              ///< the dynamic extents
+  List<Requirement> requirements{};    ///< conditions on extents, checked at run time
+  List<IntegerBounds> bounds{};        ///< limits of integer inputs
+  List<int> outputs{};                 ///< node by node, the results
+  List<char> channels_last_outputs{};  ///< outputs handed out channels-last, like such inputs; none after its end
+  List<TapInfo> taps{};                ///< values that hooks or tables may look at
+  List<Name> scopes{};                 ///< the paths of all scopes, in order
+  List<LoopInfo> loops{};              ///< see graph/scan.hpp
+  List<RegionInfo> regions{};          ///< see graph/checkpoint.hpp
+  List<int> stage_boundaries{};        ///< the first node of each stage but the first, see nn/stage_boundary.hpp
+  List<int> carries{};                 ///< the loop of each
+  List<std::int64_t> attributes{0};    ///< of operations: a count, then the integers
+  List<MergedSymbol> merged_symbols{}; ///< that extents no longer name
 
   constexpr Graph() = default;
   /// An empty graph whose parameters have this element type.
@@ -78,10 +76,10 @@ public:
     return shape;
   }
 
-  /// From now on, and in every node there is, the one symbol stands for both; a run checks that inputs agree.
+  /// Replaces a symbol by another in all nodes, present and future; a run checks that inputs agree.
   constexpr void merge_symbols(int from, int to) { replace({from, to, 0}); }
 
-  /// From now on, and in every node there is, the symbol is this number; a run checks that inputs agree.
+  /// Replaces a symbol by a number in all nodes, present and future; a run checks that inputs agree.
   constexpr void fix_symbol(int symbol, std::int64_t value) { replace({symbol, -1, value}); }
 
   /// Keeps the first fault of the trace; later ones may only follow from it.
@@ -115,7 +113,7 @@ public:
     bounds.push_back(wanted);
   }
 
-  /// An input in `input_slot`, or in another.
+  /// Adds an input in `input_slot`, or in another slot.
   constexpr int add_input(DType dtype, const Extents& shape) { return add_input(dtype, shape, input_slot); }
   TWILL_CONSTEXPR int add_input(DType dtype, const Extents& shape, int slot) {
     Node node{};
@@ -129,19 +127,19 @@ public:
     return id;
   }
 
-  /// In how many slots the function is computed.
+  /// The number of slots in which the function is computed.
   [[nodiscard]] constexpr int slots() const { return slots_.count(); }
 
   /// Makes room for a slot.
   constexpr void add_slot(int slot, int line) { refuse(slots_.add(slot, nodes, parameters), line); }
 
-  /// The slot of a value, `anywhere` for numbers; a weight that nobody has used before is put into the one that is asked for.
+  /// The slot of a value, `anywhere` for numbers; an unused weight is put into the slot `wanted`.
   TWILL_CONSTEXPR int settle(int id, int wanted, int line) {
     if (node(id).slot == unplaced) refuse(Placement::settle(id, wanted, nodes, parameters), line);
     return node(id).slot;
   }
 
-  /// Refuses operands of one node that lie in different slots.
+  /// Refuses operands of one node that are in different slots.
   TWILL_CONSTEXPR void require_one_slot(int left, int right, int line) {
     if (!slots_.has_several()) return;
     const SlotClash clash{node(left).slot, node(right).slot};
@@ -153,7 +151,7 @@ public:
     taps.push_back({name, node, static_cast<int>(taps.size()), place});
   }
 
-  /// The same of what goes on: the gradient of a tapped node, or its copy.
+  /// Shows the gradient of a tapped node under the names of the node.
   TWILL_CONSTEXPR void tap_gradient(int node, int gradient) {
     for (std::size_t i = 0; i < taps.size(); ++i) {
       TapInfo tap = taps[i];
@@ -164,14 +162,14 @@ public:
       taps.push_back(tap);
     }
   }
-  /// The same of what the use of a node in a scope adds to its gradient: a part of the gradients of those layers' inputs which
-  /// enclose the scope. Whoever looks adds up the parts, so the sums of the step stay what they are. What the steps of a loop
-  /// add is in no tensor and not shown.
+  /// Shows the part that one use of a node adds to its gradient, as a part of the gradients of the inputs of the layers
+  /// around that scope. The reader adds up the parts, so the sums of the step do not change. Parts from the steps of a
+  /// loop are in no tensor and not shown.
   TWILL_CONSTEXPR void tap_share(int node, int gradient, int scope) {
     if (open_loop >= 0 || scope <= 0) return;
     while (this->node(node).kind == Kind::after) node = this->node(node).input(0);
     const std::string_view user = scopes.items[scope - 1].view();
-    for (std::size_t i = taps.size(); i-- > 0;) { // inner layers are through first
+    for (std::size_t i = taps.size(); i-- > 0;) { // inner layers are done first
       TapInfo tap = taps[i];
       if (tap.node != node || tap.is_gradient || tap.place != TapInfo::Place::layer_input) continue;
       const std::string_view layer = tap.name.view();
@@ -215,7 +213,7 @@ public:
     return Extent::of_symbol(static_cast<int>(index));
   }
 
-  /// A stored tensor under the current scope.
+  /// Adds a stored tensor under the current scope.
   TWILL_CONSTEXPR int add_parameter(std::string_view name, DType dtype, const Extents& shape, Initialiser initialiser,
                                     Role role, int line) {
     ParameterInfo info{};
@@ -243,7 +241,7 @@ public:
     return info.node;
   }
 
-  /// A run-time scalar; the same name gives the same run_scalar.
+  /// Adds a run-time scalar; the same name gives the same run_scalar.
   TWILL_CONSTEXPR int add_run_scalar(std::string_view name, DType dtype, double initial) {
     const Name wanted{name};
     const RunScalarInfo* const known = run_scalars.data();
@@ -258,7 +256,7 @@ public:
     return add(node);
   }
 
-  /// A constant, of the number `value` over an extent; returns its id.
+  /// Adds a constant: the number `value` over an extent; returns its id.
   TWILL_CONSTEXPR int add_constant(DType dtype, double value, Extent over = {}) {
     Node node{};
     node.kind = Kind::constant;
@@ -301,7 +299,7 @@ public:
   /// The names of the scopes around what is being traced, joined by dots.
   [[nodiscard]] constexpr const Name& path() const { return path_; }
 
-  /// What nodes from now on remember as their scope.
+  /// The scope of the nodes that are added next.
   [[nodiscard]] constexpr int scope() const { return scope_; }
   /// Goes back to a scope that `scope()` returned.
   constexpr void set_scope(int scope) { scope_ = scope; }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a model names the tensors it takes: `Input<Dim<"batch">, 784> image`. A named dimension is the same number wherever
-// the model names it. The names stay in the trace and never reach a kernel. Read next: nn/network.hpp.
+// Inputs of a model, by shape: `Input<Dim<"batch">, 784> image`. A named dimension is the same number wherever the
+// model names it. The names stay in the trace and never reach a kernel. Read next: nn/network.hpp.
 
 #include <twill/core/fixed_string.hpp>
 #include <twill/graph/value.hpp>
@@ -33,7 +33,7 @@ struct InputExtent {
 
 } // namespace graph
 
-/// A named extent that only the run time knows, for the list of an `Input`.
+/// A named extent that is known only at run time, for the list of an `Input`.
 template <FixedString DimensionName> inline constexpr graph::NamedExtent<DimensionName> Dim{};
 
 /// An input of element type T (void: the model's own) whose extents are numbers or named dimensions.
@@ -42,7 +42,7 @@ public:
   using Element = T;
   static constexpr int rank = static_cast<int>(sizeof...(ExtentsOfInput)); ///< How many axes it has.
 
-  /// Stands for a node that is an input.
+  /// Wraps a node that is an input.
   constexpr explicit BasicInput(graph::Value value) : graph::Value{value} {}
 
   /// Adds the input to a graph.

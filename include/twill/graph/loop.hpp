@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a loop stands in a graph. Its body is traced in place, between other nodes; what depends on a carry or on a slice of
-// the loop is done in every step, everything else once. Behind the body stand its results: stacks of what every step
-// computed, and the last carries. A step is closed by writing the new carries over the old ones, in an order in which
-// nobody reads what is overwritten. Read next: graph/scan.hpp, graph/loop_gradient.hpp.
+// Loops in a graph. The body is traced in place, between other nodes; nodes that depend on a carry or on a slice of the
+// loop run in every step, all others once. The results follow the body: stacks of all steps' values, and the last
+// carries. A step ends by writing the new carries over the old ones, in an order in which no overwritten value is read.
+// Read next: graph/scan.hpp, graph/loop_gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/shape_functions.hpp>
@@ -14,7 +14,7 @@
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail {
 
-/// What of a loop's body is done in every step, and needed. Positions count from the first node of the body.
+/// The part of a loop's body that runs in every step and is needed. Positions count from the first node of the body.
 struct LoopBody {
   List<char> members{}; ///< depend on the step, and a result of the loop needs them
   int begin = 0;
@@ -51,7 +51,7 @@ struct LoopBody {
   return body;
 }
 
-/// What the backward pass reads of a step instead of computing it again.
+/// Whether the backward pass reads the value of a step instead of computing it again.
 [[nodiscard]] TWILL_CONSTEXPR bool is_kept_of_steps(Kind kind) {
   return kind == Kind::carry || kind == Kind::operation || kind == Kind::result || kind == Kind::reduce;
 }
@@ -83,7 +83,7 @@ public:
     return {*graph_, graph_->add(node)};
   }
 
-  /// Stacks `results` and replaces each carry by its new value; afterwards `carries` and `results` hold the loop's results.
+  /// Stacks `results` and replaces carries by their new values; then `carries` and `results` hold the loop's results.
   TWILL_CONSTEXPR void finish(List<int>& carries, const List<int>& next, List<int>& results) {
     List<int> closing = next;
     List<char> reads_memory(next.size(), 0);
@@ -159,8 +159,8 @@ private:
     return sets;
   }
 
-  /// The order in which carries are overwritten: whoever reads another carry comes before that one is overwritten. Where
-  /// there is no such order, and where a carry becomes what another one was, the new value is put into memory first.
+  /// The order in which carries are overwritten: a carry that reads another one comes before that one is overwritten.
+  /// Where no such order exists, and where a carry becomes what another was, memory takes the new value first.
   TWILL_CONSTEXPR List<int> closing_order(const List<int>& carries, List<int>& next, List<char>& reads_memory) {
     const int count = static_cast<int>(carries.size());
     const int begin = info().begin;

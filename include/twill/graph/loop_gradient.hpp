@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a loop is a loop the other way round. Its body is a copy of the step, which reads carries and the results
-// of operations and reductions as they were and computes only elementwise values again, and the gradient of that copy.
-// Gradients of what the body uses from outside are summed in carries. The backward loop is an ordinary one, so it has a
-// gradient too. Read next: graph/gradient.hpp.
+// Gradients of loops. The gradient is a loop in the opposite direction. Its body is a copy of the step, which reads
+// carries and the results of operations and reductions as they were and computes only elementwise values again, and the
+// gradient of that copy. Gradients of values from outside the body are summed in carries. The backward loop is an
+// ordinary one, so it has a gradient too. Read next: graph/gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
@@ -39,7 +39,7 @@ public:
     body_ = loop_body(graph, loop, info_.begin, info_.end, read);
   }
 
-  /// The gradients of what the loop reads, as they were before it.
+  /// The gradients of the values that the loop reads, as they were before it.
   [[nodiscard]] TWILL_CONSTEXPR List<Seed> result() {
     LoopBuilder loop{*graph_, info_.count, !info_.reversed};
     const int begin = graph_->size();
@@ -69,7 +69,7 @@ public:
   }
 
 private:
-  /// A value from outside the loop, and the node that stands for it in the copy of the body.
+  /// A value from outside the loop, and its node in the copy of the body.
   struct Alias {
     int source = -1;
     int copy = -1;
@@ -84,7 +84,7 @@ private:
     return broadcast_to({*graph_, graph_->add_constant(node.dtype, 0)}, node.shape);
   }
 
-  /// The node of the copy that stands for a node of the body or for one outside.
+  /// The node of the copy for a node of the body or outside it.
   TWILL_CONSTEXPR int copy_of(int id) {
     if (body_.holds(id)) return copies_.items[id - info_.begin];
     if (!is_active(id)) return id;
@@ -120,7 +120,7 @@ private:
     }
   }
 
-  /// What is kept stands for its copy wherever it is read.
+  /// Reads kept values in place of their copies.
   TWILL_CONSTEXPR void read_what_is_kept(int begin, List<int>& found) const {
     List<int> instead(static_cast<std::size_t>(graph_->size() - begin), -1);
     for (int id = info_.begin; id < info_.end; ++id)
@@ -176,7 +176,7 @@ private:
   const List<int>* cotangents_;
   LoopBody body_{};
   List<int> copies_; ///< of each node of the body
-  List<int> kept_;   ///< the slice of what was kept of it, where it was
+  List<int> kept_;   ///< the slice of its kept value, where there is one
   List<int> stacks_{};
   List<int> leaves_{};
   List<int> slices_{}; ///< of values that have a gradient

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One node of a traced graph. Nodes are plain values in topological order; an input is the number of an earlier node.
-// Gradients, optimiser updates and recomputation are nodes like any other. Reductions keep their axes (extent one) and
+// Nodes of a traced graph: plain values in topological order; an input is the number of an earlier node. Gradients,
+// optimiser updates and recomputation are nodes like any other. Reductions keep their axes (extent one) and
 // broadcasting is a node of its own, so every primitive sees operands of one shape. Read next: graph/graph.hpp.
 
 #include <twill/core/config.hpp>
@@ -20,7 +20,7 @@ namespace twill { inline namespace v0 { namespace graph {
 using kernel::Primitive;
 using kernel::Reduction;
 
-/// What a node is: where its value comes from.
+/// The kind of a node: where its value comes from.
 enum class Kind : std::uint8_t {
   input,         ///< a tensor given by the caller; `index` counts them
   parameter,     ///< a weight of the model, or an optimiser's state; `index` into the graph's list
@@ -39,7 +39,7 @@ enum class Kind : std::uint8_t {
   result,    ///< a further result of the operation that is its input; `index` counts them from one
   assign,    ///< writes input 1 into the parameter that is input 0
   after,     ///< input 0, but not before input 1, if there is one, is known
-  carry,     ///< what a loop hands from step to step: input 0 at first; `index` into the graph's list of carries
+  carry,     ///< a value passed from step to step: input 0 at first; `index` into the graph's list of carries
   slice,     ///< the element of input 0, along its first axis, that belongs to a step of loop `index`
   stack,     ///< input 0 of every step of loop `index`, along a new first axis
   close,     ///< ends a step: the carry that is input 0 becomes input 1; `axis` is 1 where it may read only memory
@@ -52,7 +52,7 @@ inline constexpr int max_results = 4; ///< of an operation
 class Graph;
 struct Node;
 
-/// One array through which a kernel of an operation walks: grid dimension d moves along axis `axis_of[d]`, -1 for none.
+/// The walk of an operation's kernel through one array: grid dimension d moves along axis `axis_of[d]`, -1 for none.
 struct Walk {
   Few<std::int8_t, max_rank> axis_of{-1, -1, -1, -1, -1, -1, -1, -1}; ///< for each dimension of the grid
 };
@@ -87,8 +87,8 @@ struct Operation {
   int results = 1;            ///< how many values it has, at most `max_results`
   int typed_by = -1;          ///< the input whose element type the kernel is compiled for; -1: that of result 0
   bool wants_dense = false;   ///< operands are brought into row-major order first
-  bool channels_last = false; ///< a result that is an image lies channels-last, see compile/passes/channels_last.hpp
-  /// How many multiplications and additions, in pairs, it takes.
+  bool channels_last = false; ///< a result that is an image is channels-last, see compile/passes/channels_last.hpp
+  /// The number of multiplications and additions, in pairs.
   Extent (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
   /// Other than none: no kernel, but a call of a group of ranks, with the attributes of ops/collective.hpp.
   kernel::Collective collective = kernel::Collective::none;
@@ -97,8 +97,8 @@ struct Operation {
       false; ///< the product of two matrices, or stacks of them, over a grid of rows, columns and inner axis
 };
 
-/// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two variables
-/// at compile time.
+/// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two
+/// variables at compile time.
 [[nodiscard]] constexpr bool is_same(const Operation& a, const Operation& b) { return a.name == b.name && &a == &b; }
 
 /// One value of a graph: an operation, its operands, and the shape and type of what it gives.

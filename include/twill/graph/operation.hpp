@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an operation with a kernel of its own gets into a graph. The operation itself, a constexpr object with a name and a
-// gradient rule, is described in graph/node.hpp, its kernel in compile/program_type.hpp; ops/matmul.hpp is one of them.
+// Nodes of operations with kernels of their own. An operation is a constexpr object with a name and a gradient rule
+// (graph/node.hpp); compile/program_type.hpp finds its kernel. Read next: ops/matmul.hpp, an example.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>

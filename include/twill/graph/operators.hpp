@@ -10,7 +10,7 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// The same elements as another type.
+/// Converts the elements to another type.
 [[nodiscard]] TWILL_CONSTEXPR Value cast(Value value, DType dtype) {
   const Node& source = value.node();
   if (source.dtype == dtype) return value;
@@ -36,7 +36,7 @@ namespace detail {
   return narrow != DType::float32 && value.dtype() == DType::float32 ? cast(value, narrow) : value;
 }
 
-/// An operand of what mixed precision computes in float32: exponentials, logarithms, powers, sums.
+/// An operand of functions that mixed precision computes in float32: exponentials, logarithms, powers, sums.
 [[nodiscard]] TWILL_CONSTEXPR Value autocast_to_wide(Value value) {
   return value.graph().autocast != DType::float32 && is_floating(value.dtype()) ? widened(value) : value;
 }
@@ -189,8 +189,8 @@ namespace detail {
   return {value.graph(), value.graph().add(node)};
 }
 
-/// The value with a gradient of its own: `rule.vjp` gives those of the operands, and how the value was made gives none. The
-/// rule finds the operands as inputs from 1 on; a second gradient goes through what the rule emits.
+/// The value with a gradient rule of its own: `rule.vjp` gives the gradients of the operands, the nodes that made it
+/// give none. The rule finds the operands as inputs from 1 on; a second gradient goes through what the rule emits.
 [[nodiscard]] TWILL_CONSTEXPR Value with_rule(Value value, const Operation& rule,
                                               std::initializer_list<Value> operands) {
   Node node{};

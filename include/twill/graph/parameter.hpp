@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a graph knows of its inputs, weights and run-time numbers by name. Names are short fixed texts, because they are
+// Records of a graph's inputs, weights and run-time scalars, by name. Names are short fixed texts, because they are
 // part of constexpr data. Read next: graph/graph.hpp.
 
 #include <twill/core/config.hpp>
@@ -16,8 +16,8 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// A name of at most 63 characters, usable in constant evaluation and as part of constexpr data. It carries a hash, because
-/// comparing characters is what tracing would spend most of its steps on.
+/// A name of at most 63 characters, usable in constant evaluation and as part of constexpr data. It carries a hash,
+/// because tracing would spend most of its steps on comparing characters.
 struct Name {
   std::array<char, 64> characters{}; ///< the first `size` of them
   std::uint64_t hash = 0;            ///< of the characters
@@ -25,10 +25,10 @@ struct Name {
   bool truncated = false;            ///< the text was longer
 
   constexpr Name() = default;
-  /// Of a text; what is too long is cut off and noted.
+  /// Copies a text; a text that is too long is cut, and `truncated` is set.
   constexpr explicit Name(std::string_view text) { append(text); }
 
-  /// Puts a text behind.
+  /// Appends a text.
   TWILL_CONSTEXPR void append(std::string_view text) {
     char* const to = characters.data();
     const char* const from = text.data();
@@ -42,7 +42,7 @@ struct Name {
       hash = hash * prime + static_cast<unsigned char>(from[i]) + 1;
     }
   }
-  /// Puts a number behind, in decimal digits.
+  /// Appends a number in decimal digits.
   TWILL_CONSTEXPR void append_number(std::int64_t number) {
     if (number >= 10) append_number(number / 10);
     const char digit = static_cast<char>('0' + number % 10);
@@ -63,10 +63,10 @@ private:
   static constexpr std::uint64_t prime = 0x100000001b3;
 };
 
-/// How the elements of a parameter are drawn when a network is made. `a` to `d` as each kind says. Fans are those of the shape:
-/// its second extent (fan in) or its first (fan out), times the product of all further ones.
+/// Initial values of a parameter, drawn when a network is made. Each kind says what `a` to `d` mean. Fans are those of
+/// the shape: its second extent (fan in) or its first (fan out), times the product of all further ones.
 struct Initialiser {
-  /// From which distribution, or by which pattern.
+  /// The distribution, or the pattern.
   enum class Kind : std::uint8_t {
     constant,         ///< every element is a
     uniform,          ///< between a and b
@@ -75,11 +75,11 @@ struct Initialiser {
     normal_fan_in,    ///< mean 0, standard deviation b / sqrt(a)
     uniform_by_fan,   ///< between -a sqrt(3 / fan) and a sqrt(3 / fan); b: a `Fan`
     normal_by_fan,    ///< mean 0, standard deviation a / sqrt(fan); b: a `Fan`
-    truncated_normal, ///< mean a, standard deviation b, drawn again and again until it lies between c and d
+    truncated_normal, ///< mean a, standard deviation b, drawn again until it is between c and d
     orthogonal,       ///< rows, or columns where there are more rows, of length a at right angles
     identity,         ///< one where both indices are equal
     dirac,            ///< the identity at the centre of convolution kernels, in a groups
-    layers_own,       ///< what the layer says
+    layers_own,       ///< the layer's default
   };
   /// Which fan counts.
   enum class Fan : std::uint8_t { in, out, mean };
@@ -93,7 +93,7 @@ struct Initialiser {
   std::int64_t zeros = 0;      ///< how many
 };
 
-/// What a stored tensor of a graph is for.
+/// The purpose of a stored tensor of a graph.
 enum class Role : std::uint8_t {
   weight,
   frozen_weight,
@@ -101,8 +101,8 @@ enum class Role : std::uint8_t {
   optimiser_state,
 };
 
-/// Which part of a larger tensor each rank along an axis holds: the `axis.size` parts of one dimension go to the ranks in order.
-/// With several blocks, such as the queries, keys and values of one weight, each of them is divided so, one after the other.
+/// The part of a larger tensor that each rank along an axis holds: the `axis.size` parts of one dimension go to the
+/// ranks in order. With several blocks, such as the queries, keys and values of one weight, each is divided like this.
 struct ShardInfo {
   kernel::AxisId axis{};
   int dimension = 0;
@@ -111,8 +111,8 @@ struct ShardInfo {
   [[nodiscard]] constexpr bool is_part() const { return axis.size > 0; }
 };
 
-/// A part of a function whose values are split along an axis of theirs, each rank computing its part: what it draws are that
-/// part of the whole's draws, and gradients of its weights add up over the ranks.
+/// A part of a function whose values are split along an axis, each rank computing its part: draws are that part of the
+/// whole's draws, and gradients of its weights add up over the ranks.
 struct SplitInfo {
   kernel::AxisId ranks{};
   int axis = 0;
@@ -125,16 +125,16 @@ struct ParameterInfo {
   Extents shape{};
   Initialiser initialiser{};
   Role role = Role::weight;
-  bool is_updated = false; ///< buffers: the trace has said what they hold next
+  bool is_updated = false; ///< buffers: the trace has set their next value
   int node = -1;
   ShardInfo shard{}; ///< `shape` is that of one rank's part
-  int slot = 0;      ///< of the device that it lies on, see graph/slots.hpp
+  int slot = 0;      ///< of the device that stores it, see graph/slots.hpp
 };
 
-/// A value that somebody wants to look at. It is copied into memory of its own by the kernel that computes it, so whoever
-/// else reads it does so as ever.
+/// A value that is observed. The kernel that computes it copies it into memory of its own, so other readers of the
+/// value are not affected.
 struct TapInfo {
-  /// What was marked.
+  /// The kind of mark.
   enum class Place : std::uint8_t {
     value,        ///< marked by `tap`
     layer_input,  ///< of the layer of this name
@@ -144,7 +144,7 @@ struct TapInfo {
   Name name{};                ///< of the mark, or of the layer
   int node = -1;              ///< in tables: the value
   int number = -1;            ///< of what the model marks, which it shares with its gradient, or with all parts of it
-  Place place = Place::value; ///< what was marked
+  Place place = Place::value; ///< the kind of mark
   bool is_gradient = false;   ///< with respect to it
   bool is_copied = false;     ///< stands for another tap in a part that is computed again, and is shown by that one
 };
@@ -153,17 +153,17 @@ struct InputInfo {
   DType dtype = DType::float32;
   Extents shape{};
   int node = -1;
-  bool is_channels_last = false; ///< traced as (batch, channels, ...), handed in with the channels behind all else
-  int slot = 0;                  ///< of the device that it lies on, see graph/slots.hpp
+  bool is_channels_last = false; ///< traced as (batch, channels, ...), handed in with the channels last
+  int slot = 0;                  ///< of the device that stores it, see graph/slots.hpp
 };
 
-/// A loop whose body is traced once: its nodes stand together, those that depend on the step among others.
+/// A loop whose body is traced once: its nodes are contiguous, those that depend on the step among others.
 struct LoopInfo {
   Extent count{};        ///< of steps
   bool reversed = false; ///< the first step is that of the last element
   int begin = -1;        ///< the first node of the body
-  int end = -1;          ///< behind the last; while the body is being traced -1
-  int results_end = -1;  ///< behind the stacks, closes and leaves, which follow the body
+  int end = -1;          ///< after the last; -1 while the body is being traced
+  int results_end = -1;  ///< after the stacks, closes and leaves, which follow the body
 };
 
 /// A part of a function, as a range of nodes, that the backward pass may compute again.
@@ -180,10 +180,10 @@ struct RunScalarInfo {
   double initial = 0;
   bool training_only = false; ///< `in_evaluation` holds while a network is in evaluation mode
   double in_evaluation = 0;
-  bool is_probability = false; ///< lies between 0 and 1
+  bool is_probability = false; ///< is between 0 and 1
 };
 
-/// What a product of extents has to reach, checked when they are known; `layer` asks for it, for the reason `what`.
+/// The least value of a product of extents, checked when they are known; `layer` asks for it, for the reason `what`.
 struct Requirement {
   Name layer{};
   Extent extent{};
@@ -191,7 +191,7 @@ struct Requirement {
   std::string_view what{};
 };
 
-/// What the integers of an input have to lie between, checked when they are known: indices of an axis, labels of classes.
+/// Limits of the integers of an input, checked when they are known: indices of an axis, labels of classes.
 struct IntegerBounds {
   Name layer{};            ///< that asks for it
   std::string_view what{}; ///< they are
@@ -199,9 +199,9 @@ struct IntegerBounds {
   std::int64_t least = 0;
   bool counts_from_end = false; ///< as far below zero as `end` is above it
   bool may_be_end = false;
-  bool has_exception = false; ///< `exception` is as good
+  bool has_exception = false; ///< `exception` is allowed as well
   std::int64_t exception = 0;
-  Extent end{}; ///< behind the greatest
+  Extent end{}; ///< one past the greatest
 };
 
 /// A dynamic extent. Two named ones are distinct; an unnamed one may turn out to be the same as another.

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a forward pass that somebody else than its author wants computed again in the backward pass: ranges of nodes,
-// written into the graph between the trace of the model and that of its gradient. They become what `checkpoint` would have made
-// of them. Parts that the author has marked inside of one are computed again with it. Read next: compile/passes/divisions.hpp.
+// Parts of a forward pass that are chosen for recomputation after the trace: ranges of nodes, written into the graph
+// between the trace of the model and that of its gradient. They become what `checkpoint` would have made of them. Parts
+// that the author marked inside one are computed again with it. Read next: compile/passes/divisions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
@@ -13,15 +13,15 @@ namespace twill { inline namespace v0 { namespace graph {
 /// Nodes from `begin` to before `end`.
 struct Part {
   int begin = 0; ///< the first node
-  int end = 0;   ///< behind the last
+  int end = 0;   ///< after the last
 
   [[nodiscard]] friend constexpr bool operator==(const Part&, const Part&) = default;
 };
 
-/// As many as `Parts` holds.
+/// The capacity of `Parts`.
 inline constexpr int most_parts = 32;
 
-/// Disjoint parts in their order.
+/// Disjoint parts in order.
 struct Parts {
   Few<Part, most_parts> items{}; ///< the first `count` of them
   int count = 0;                 ///< of parts
@@ -29,7 +29,7 @@ struct Parts {
   [[nodiscard]] friend constexpr bool operator==(const Parts&, const Parts&) = default;
 };
 
-/// Marks the parts as such.
+/// Marks the parts for recomputation.
 /// requires: no part cuts through a loop, or through a part that is marked already
 TWILL_CONSTEXPR void compute_again(Graph& graph, const Parts& parts) {
   if (parts.count == 0) return;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random tensors in a traced function. A draw is a pure function of (seed, step, which draw of the function, position of
-// the element in the whole batch), so the backward pass draws the same numbers again instead of keeping them, and any
-// number of devices draws what one would. The generator is core/philox.hpp's.
+// Random tensors in traced functions. A draw is a pure function of (seed, step, number of the draw in the function,
+// position of the element in the whole batch), so the backward pass draws the same numbers again instead of keeping
+// them, and many devices draw the numbers of one. The generator is core/philox.hpp's. Read next: core/philox.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
@@ -13,19 +13,19 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// Names of the run-time numbers that random draws depend on; a run fills them in.
+/// The run-time scalar that holds the seed of random draws.
 inline constexpr std::string_view seed_scalar = "random.seed";
-/// The run-time number that tells one step's draws from another's.
+/// The run-time scalar that tells one step's draws from another's; a run fills in both.
 inline constexpr std::string_view step_scalar = "random.step";
 
 namespace detail {
 
-/// Draws for every step of the loop whose body is being traced, of which a step sees its own. The steps come second, because
+/// Draws for every step of the loop whose body is being traced; each step sees its own. The steps come second, because
 /// the first axis may be split.
 TWILL_CONSTEXPR Value draws_of_steps(Graph& graph, const Extents& shape);
 
-/// Where elements of this rank's part stand in the whole, whose draws they take: rows of `inner` elements, from the split axis
-/// on, of which each rank has as many in order of rank.
+/// Positions in the whole of the elements of this rank's part, whose draws they take: rows of `inner` elements, from
+/// the split axis on; all ranks have equally many, in order of rank.
 TWILL_CONSTEXPR Value positions_in_whole(Graph& graph, Value position, const Extents& shape) {
   const int axis = graph.split.axis < 0 ? graph.split.axis + shape.rank : graph.split.axis;
   std::int64_t inner = 1;

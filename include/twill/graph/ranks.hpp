@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// An axis of ranks as a model names it: `using Tensor = RankAxis<"tensor", 4>;`. Its size is known to the compiler, so a shape
-// can be divided by it and a rank that does not divide is refused there. Which of them a rank is, is known only to a run.
-// Read next: ops/collective.hpp.
+// Axes of ranks as a model names them: `using Tensor = RankAxis<"tensor", 4>;`. The size is known to the compiler, so a
+// shape can be divided by it, and one that it does not divide is refused at compile time. The place of a rank along the
+// axis is known only to a run. Read next: ops/collective.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
@@ -16,13 +16,13 @@
 
 namespace twill { inline namespace v0 {
 
-/// So many ranks that work on one model, under a name of at most 16 characters.
+/// A number of ranks that work on one model, under a name of at most 16 characters.
 template <FixedString Name, int Size> struct RankAxis {
   static_assert(Size >= 1, "twill: an axis of ranks has at least one");
   static_assert(Name.view().size() <= 16, "twill: the name of an axis of ranks has at most 16 characters");
-  static constexpr int size = Size;                      ///< how many ranks stand along it
+  static constexpr int size = Size;                      ///< the number of ranks along it
   static constexpr std::string_view name = Name.view();  ///< as layers and meshes call it
-  static constexpr kernel::AxisId id{Name.view(), Size}; ///< the same, without the type
+  static constexpr kernel::AxisId id{Name.view(), Size}; ///< name and size, as a value
 };
 
 /// An axis of ranks.
@@ -36,10 +36,10 @@ concept AnyRankAxis = requires {
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// The names of run-time numbers that are the rank along an axis begin so; the initial value is the number of ranks.
+/// The prefix of the names of run-time scalars that are the rank along an axis; the initial value is their number.
 inline constexpr std::string_view rank_scalar = "rank along ";
 
-/// Which of the ranks along an axis runs this: 0, 1, …, a scalar of int64.
+/// The place along an axis of the rank that runs this: 0, 1, …, a scalar of int64.
 [[nodiscard]] TWILL_CONSTEXPR Value rank_along(Graph& graph, const kernel::AxisId& axis) {
   Name name{rank_scalar};
   for (int i = 0; i < 16 && axis.character(i) != 0; ++i) {

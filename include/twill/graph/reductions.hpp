@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions of traced values. In the graph a reduction takes one axis and keeps it with extent one; several axes are a
-// chain from the last to the first, which the fuser turns into row and column programs. Read next: graph/derivatives.hpp.
+// chain from last to first, which the fuser turns into row and column programs. Read next: graph/derivatives.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>

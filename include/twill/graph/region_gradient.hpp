@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a part that is computed again: its nodes are copied behind the backward pass of what follows, reading the
-// part's inputs through `after` nodes, which keep the copies apart from the originals and let them wait until the gradient
-// of the part's result is there. The gradient of the copies follows. Read next: graph/gradient.hpp.
+// Gradients of recomputed parts. A part's nodes are copied after the backward pass of what follows it. The copies read
+// the part's inputs through `after` nodes, which keep them apart from the originals and let them wait for the gradient
+// of the part's result. The gradient of the copies follows. Read next: graph/gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
@@ -23,8 +23,8 @@ public:
         cotangents_{&cotangents},
         copies_(static_cast<std::size_t>(region.end - region.begin), -1) {}
 
-  /// The gradients of the part's inputs, those from behind the part included: what the part adds to them is added in the order
-  /// in which it would be if the part were not computed again, so the bits are the same.
+  /// The gradients of the part's inputs, those from after the part included. The part's shares are added in the order
+  /// of a part that is not computed again, so the bits are the same.
   [[nodiscard]] TWILL_CONSTEXPR List<Seed> result() {
     List<char> needed(copies_.size(), 0);
     for (int id = region_.end; id-- > region_.begin;) {
@@ -71,12 +71,12 @@ private:
     return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
   }
 
-  /// True for what the part computes and somebody outside has used. Weights are nobody's result, whoever uses them.
+  /// Whether the part computes the node and a node outside has used it. A weight is the result of no part.
   [[nodiscard]] TWILL_CONSTEXPR bool is_result(int id) const {
     return cotangents_->items[id] >= 0 && graph_->node(id).arity > 0;
   }
 
-  /// The number of the part in which the copies of nodes of a part stand: parts inside of parts stay apart.
+  /// The number of the part that holds the copies of a part's nodes: parts inside parts stay apart.
   TWILL_CONSTEXPR int region_of_copies(int region) {
     for (const Alias& known : regions_)
       if (known.source == region) return known.copy;
@@ -84,7 +84,7 @@ private:
     return graph_->regions_named;
   }
 
-  /// True for what the model reads of a buffer, which has its next value by the time of the copies.
+  /// Whether the node reads a buffer, which has its next value by the time of the copies.
   [[nodiscard]] TWILL_CONSTEXPR bool reads_buffer(const Node& node) const {
     if (node.kind != Kind::cast) return false;
     const Node& source = graph_->node(node.input(0));

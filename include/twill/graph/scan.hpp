@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loop in a traced function: the body is traced, differentiated and compiled once, whatever the number of steps, which
-// may be known only at run time. Values from outside are used in the body like anywhere else; what does not depend on the
-// step is computed once. Random draws differ from step to step, and the backward pass sees them again. Read next:
+// Loops in traced functions: the body is traced, differentiated and compiled once for any number of steps, which may be
+// known only at run time. Values from outside are used in the body as anywhere else; nodes that do not depend on the
+// step are computed once. Random draws differ from step to step, and the backward pass repeats them. Read next:
 // graph/loop.hpp, nn/recurrent.hpp.
 
 #include <twill/core/config.hpp>
@@ -16,14 +16,14 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// What one step leaves: the carries for the next step, and its results. A whole loop leaves the last carries, and the
-/// results of all steps along a new first axis.
+/// The values that one step returns: the carries for the next step, and its results. A whole loop returns the last
+/// carries, and the results of all steps along a new first axis.
 template <std::size_t Carries, std::size_t Results> struct Step {
   std::array<Value, Carries> carry{};   ///< what the next step sees
   std::array<Value, Results> results{}; ///< of this step, to be stacked
 };
 
-/// Where a scan begins, and how many steps it takes where no stacked input says so.
+/// Direction of a scan, and the number of its steps where no stacked input gives it.
 struct ScanOptions {
   bool reversed = false; ///< the first step sees the last elements; results keep the places of their elements
   Extent count{-1, 0};   ///< how many steps; -1: as many as the sequences have elements
@@ -67,8 +67,8 @@ TWILL_CONSTEXPR Extent steps_of(Graph& graph, const Value* stacked, std::size_t 
 
 } // namespace detail
 
-/// Calls `body(carry..., element...)` for every step, from the first carries and the elements of `stacked` along their first
-/// axes. The body returns `graph::Step<carries, results>{{...}, {...}}`; carries keep their shapes and element types.
+/// Calls `body(carry..., element...)` for every step, from the first carries and the elements of `stacked` along their
+/// first axes. The body returns `graph::Step<carries, results>{{...}, {...}}`; carries keep shapes and element types.
 /// cost: the body's kernels once a step; no more kernels or compile time than one step
 template <std::size_t Carries, std::size_t Inputs, class Body>
 [[nodiscard]] constexpr auto scan(const std::array<Value, Carries>& initial, const std::array<Value, Inputs>& stacked,

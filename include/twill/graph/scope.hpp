@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scopes: the layers that a traced function works in, by name. What is made during the life of a `Scope` carries its path in
-// the names of weights, and remembers it for messages. Read next: nn/parameter.hpp.
+// Scopes: the layers of a traced function, by name. Weights made during the life of a `Scope` carry its path in their
+// names, and nodes remember it for messages. Read next: nn/parameter.hpp.
 
 #include <twill/graph/graph.hpp>
 
@@ -15,7 +15,7 @@ namespace twill { inline namespace v0 { namespace graph {
 /// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
 class Scope {
 public:
-  /// Names what is traced while it lives, below the scopes around it.
+  /// Names everything that is traced during its life, below the scopes around it.
   constexpr Scope(Graph& graph, std::string_view name)
       : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
     Name path = graph.path();
@@ -24,7 +24,7 @@ public:
     graph.set_path(path);
     graph.enter_scope();
   }
-  /// The same, with a number: "layer", 3 gives "layer.3".
+  /// Adds a number to the name: "layer", 3 gives "layer.3".
   constexpr Scope(Graph& graph, std::string_view name, std::int64_t index)
       : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
     Name path = graph.path();

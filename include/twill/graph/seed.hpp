@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the sweep over all nodes and the gradient rules of loops and recomputed parts call each other with. Read next:
-// graph/gradient.hpp.
+// Seeds of a backward sweep, which the sweep over all nodes exchanges with the gradient rules of loops and recomputed
+// parts. Read next: graph/gradient.hpp.
 
 #include <twill/graph/graph.hpp>
 

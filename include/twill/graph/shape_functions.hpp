@@ -50,7 +50,7 @@ namespace twill { inline namespace v0 { namespace graph {
   return result;
 }
 
-/// The same elements in row-major order under another shape; never copies.
+/// Gives the elements another shape, in row-major order; never copies.
 [[nodiscard]] TWILL_CONSTEXPR Value reshape(Value value, const Extents& target, int line = __builtin_LINE()) {
   const Extents shape = value.graph().canonical(target);
   const Node& source = value.node();
@@ -95,7 +95,7 @@ namespace twill { inline namespace v0 { namespace graph {
 [[nodiscard]] TWILL_CONSTEXPR Value transpose(Value value, int line = __builtin_LINE()) {
   const Node& source = value.node();
   const int rank = source.shape.rank;
-  if (rank < 2 || rank > max_rank) { // the second never holds; g++ 12 warns of overflow where it is not said
+  if (rank < 2 || rank > max_rank) { // the second is never true; g++ 12 warns of overflow without it
     value.graph().refuse(Problem::axis_is_outside_the_rank, 1, rank, line);
     return value;
   }
@@ -114,7 +114,7 @@ namespace twill { inline namespace v0 { namespace graph {
   return {value.graph(), value.graph().add(node)};
 }
 
-/// An axis of extent one more, in front of `axis` (negative: counted in the result).
+/// Inserts an axis of extent one in front of `axis` (negative: counted in the result).
 [[nodiscard]] TWILL_CONSTEXPR Value unsqueeze(Value value, int axis, int line = __builtin_LINE()) {
   const Extents source = value.shape();
   const int position = axis < 0 ? axis + source.rank + 1 : axis;
@@ -130,7 +130,7 @@ namespace twill { inline namespace v0 { namespace graph {
   return reshape(value, shape, line);
 }
 
-/// Every axis from `first` on in one.
+/// Merges every axis from `first` on into one.
 [[nodiscard]] TWILL_CONSTEXPR Value flatten(Value value, int first = 1, int line = __builtin_LINE()) {
   const Extents source = value.shape();
   Extents shape{};
@@ -145,7 +145,7 @@ namespace twill { inline namespace v0 { namespace graph {
   return reshape(value, shape, line);
 }
 
-/// One axis (negative: from the end) as several, whose extents multiply to its own.
+/// Splits one axis (negative: from the end) into several, whose extents multiply to its own.
 [[nodiscard]] TWILL_CONSTEXPR Value unflatten(Value value, int axis, std::initializer_list<std::int64_t> extents,
                                               int line = __builtin_LINE()) {
   const Extents source = value.shape();

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device slots: numbers 0, 1, … that a function puts its parts on; a run says which device each of them is. A value is computed
-// in the slot of its operands, and only a move, see ops/move.hpp, brings it to another. A weight lies in the slot of whoever
-// uses it first. Numbers, positions and random draws, and what is made of them alone, are computed wherever they are read. Until
-// something is moved, all lies in slot 0 and nothing here runs. Read next: compile/passes/place.hpp.
+// Device slots: numbers 0, 1, … on which a function puts its parts; a run maps them to devices. A value is computed in
+// the slot of its operands, and only a move (ops/move.hpp) brings it to another one. A weight is stored in the slot of
+// its first use. Numbers, positions and random draws, and values made of these alone, are computed wherever they are
+// read. Until something is moved, everything is in slot 0 and nothing here runs. Read next: compile/passes/place.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
@@ -18,11 +18,10 @@ namespace twill { inline namespace v0 { namespace graph {
 
 inline constexpr int max_slots = 16;
 
-inline constexpr std::int8_t anywhere = -1; ///< the slot of what is computed wherever it is read
-inline constexpr std::int8_t unplaced =
-    -2; ///< of a weight that nobody has used, and of what is made of such weights alone
+inline constexpr std::int8_t anywhere = -1; ///< the slot of values that are computed wherever they are read
+inline constexpr std::int8_t unplaced = -2; ///< of an unused weight, and of values made of such weights alone
 
-/// Two slots in which operands of one node lie.
+/// The different slots of two operands of one node.
 struct SlotClash {
   int left = -1;
   int right = -1;
@@ -30,10 +29,10 @@ struct SlotClash {
   [[nodiscard]] constexpr bool any() const { return left >= 0; }
 };
 
-/// In which slots the nodes of a graph are computed, while it is being traced.
+/// The slots of the nodes of a graph, while it is being traced.
 class Placement {
 public:
-  /// How many slots there are, whether they are used or not.
+  /// The number of slots, used or not.
   [[nodiscard]] constexpr int count() const { return count_; }
   [[nodiscard]] constexpr bool has_several() const { return count_ > 1; }
 
@@ -48,7 +47,7 @@ public:
     return clash;
   }
 
-  /// Gives a node the slot of its operands. What moves a value, and inputs, say theirs.
+  /// Gives a node the slot of its operands. Moves and inputs name their own.
   static TWILL_CONSTEXPR SlotClash place(int id, List<Node>& nodes, List<ParameterInfo>& parameters) {
     Node& node = nodes.items[id];
     switch (node.kind) {
@@ -80,7 +79,7 @@ public:
     return clash;
   }
 
-  /// Gives a node that is not placed a slot, and with it the weights that it is made of.
+  /// Gives a slot to a node that has none, and to the weights that it is made of.
   static TWILL_CONSTEXPR SlotClash settle(int id, int slot, List<Node>& nodes, List<ParameterInfo>& parameters) {
     List<int> open{id};
     while (!open.empty()) {
@@ -96,7 +95,7 @@ public:
   }
 
 private:
-  /// What else an `after` waits for may lie elsewhere.
+  /// The number of inputs that have to be in the node's slot: an `after` may wait for values in other slots.
   [[nodiscard]] static constexpr int read_inputs(const Node& node) { return node.kind == Kind::after ? 1 : node.arity; }
 
   int count_ = 1;

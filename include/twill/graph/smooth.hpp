@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives of functions that are computed in pieces. A formula of max, abs and where, or one that divides by what may be
-// zero, has the right value; differentiated piece by piece it has a wrong slope, or none, where the pieces meet. Such a
-// function states its derivative here, in terms of operands and result, for all orders. Read next: graph/functions.hpp.
+// Derivatives of functions that are computed in pieces. A formula of max, abs and where, or one that divides by a value
+// that may be zero, has the right value; differentiated piece by piece it has a wrong slope, or none, where the pieces
+// meet. It states its derivative here, in terms of operands and result, for all orders. Read next: graph/functions.hpp.
 
 #include <twill/graph/operators.hpp>
 
@@ -17,7 +17,7 @@ template <int Count> struct Applied {
   Value x[Count]{};
 };
 
-/// The gradients of a function's operands: the given one times a derivative for each, of which there is one function.
+/// The gradients of a function's operands: the given gradient times the derivative by each of them.
 template <auto... Derivatives>
 constexpr void smooth_vjp(Graph& graph, int id, const Cotangents& cotangents, InputGradients& gradients) {
   constexpr int count = sizeof...(Derivatives);
@@ -29,7 +29,7 @@ constexpr void smooth_vjp(Graph& graph, int id, const Cotangents& cotangents, In
   ((gradients.wants(position) ? gradients.set(position, g * Derivatives(of)) : void(), ++position), ...);
 }
 
-/// The rule of a function of so many operands as there are derivatives.
+/// The rule of a function with one operand for each derivative.
 template <auto... Derivatives>
 inline constexpr Operation smooth_rule{.name = "rule", .vjp = &smooth_vjp<Derivatives...>};
 

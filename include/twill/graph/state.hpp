@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a graph that is no list: what is open while it is traced, and how it is traced. Read next: graph/graph.hpp.
+// Scalar state of a graph under trace: open scopes, loops and parts, merged symbols, and the settings of the trace
+// (element type, autocast, training). `Graph` adds the lists of nodes and names to it. Read next: graph/graph.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -13,21 +14,21 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// A symbol that another one, or a number, stands for.
+/// A symbol that is replaced by another one or by a number.
 struct MergedSymbol {
   int from = 0;           ///< the symbol
   int to = -1;            ///< the other one; -1 for a number
   std::int64_t value = 0; ///< the number
 };
 
-/// What a graph holds besides its lists.
+/// The members of a graph besides its lists.
 class GraphState {
 public:
   int open_region = 0;             ///< the number of the part that is being traced, 0 outside
   int regions_named = 0;           ///< how many numbers of parts are in use
   Fault fault{};                   ///< the first one, if any
   DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
-  int input_slot = 0;              ///< in which inputs lie unless they say otherwise, see graph/slots.hpp
+  int input_slot = 0;              ///< of inputs, unless they name another, see graph/slots.hpp
   int open_loop = -1;              ///< the loop whose body is being traced
   int draws = 0;                   ///< how many random tensors have been traced
   SplitInfo split{};               ///< of what is being traced, see graph/ranks.hpp

@@ -1,9 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Value` is what a traced function computes with: a number of a node in the graph under construction. A `Term` is an
-// operand as the user wrote it, a value or a plain number, together with the line it stands on. Read next:
-// graph/operators.hpp.
+// Values of traced functions. A `Value` is the number of a node in the graph under construction. A `Term` is an operand
+// as the user wrote it, a value or a plain number, together with the line of its call. Read next: graph/operators.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -27,7 +26,7 @@ public:
   [[nodiscard]] constexpr Graph& graph() const { return *graph_; }
   /// Its number in that graph.
   [[nodiscard]] constexpr int id() const { return id_; }
-  /// What computes it.
+  /// The node that computes it.
   [[nodiscard]] constexpr const Node& node() const { return graph_->node(id_); }
   /// Its element type.
   [[nodiscard]] constexpr DType dtype() const { return node().dtype; }
@@ -54,7 +53,7 @@ private:
   int id_ = -1;
 };
 
-/// An operand and the line of the call it stands in. A plain number takes the type of the other operand.
+/// An operand and the line of its call. A plain number takes the type of the other operand.
 struct Term : ArgumentBase<ArgumentKind::value, Term> {
   Value value{};                   ///< where it is not a plain number
   double number = 0;               ///< where it is one
@@ -72,7 +71,7 @@ struct Term : ArgumentBase<ArgumentKind::value, Term> {
         is_number{true},
         is_floating_number{std::floating_point<T>},
         line{caller} {}
-  /// An operand that has its line.
+  /// An operand that knows its line.
   constexpr Term(const Term& operand, int /*caller*/) : Term{operand} {}
 };
 
@@ -85,9 +84,9 @@ struct Term : ArgumentBase<ArgumentKind::value, Term> {
   return 0;
 }
 
-/// True where both extents are, or have to be, the same number. Unnamed symbols are equated, with each other or with a
-/// number, and checked at run time. A named one stands for any number, so it meets one only where targets are added to a
-/// finished model, whose program is then one for batches of that size.
+/// Whether both extents are, or have to be, the same number. Unnamed symbols are equated, with each other or with a
+/// number, and checked at run time. A named one stands for any number, so it meets one only where targets are added to
+/// a finished model, whose program is then one for batches of that size.
 [[nodiscard]] TWILL_CONSTEXPR bool unify(Graph& graph, Extent left, Extent right) {
   left = graph.canonical(left);
   right = graph.canonical(right);

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images stay channels-last between the operations that want them so. Such an operation is traced with its result transposed
-// to (batch, channels, ...) and its operand transposed back; this pass carries the first transposition through elementwise
-// nodes, broadcasts and reductions until it meets the second and both vanish. What nobody undoes becomes a view again where
-// it is needed. What one program leaves for another, such as activations for a backward pass, may pass between them
-// channels-last, too. One pass, linear in the nodes; graphs without such operations are left alone. Read next:
+// Channels-last layout of images between operations that want it. Such an operation is traced with its result
+// transposed to (batch, channels, ...) and its operand transposed back; this pass carries the first transposition
+// through elementwise nodes, broadcasts and reductions until it meets the second and both vanish. A transposition that
+// is left becomes a view again where it is needed. Values passed from one program to another, such as activations for a
+// backward pass, may be channels-last, too. One pass, linear in the nodes; other graphs are left alone. Read next:
 // compile/passes/reading.hpp.
 
 #include <twill/compile/passes/simplify.hpp>
@@ -16,9 +16,9 @@
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// Where axis `axis` of a channels-last array of this rank lies in (batch, channels, ...).
+/// The axis of (batch, channels, ...) that is axis `axis` of a channels-last array of this rank.
 [[nodiscard]] constexpr int axis_of_first(int axis, int rank) { return axis == 0 ? 0 : axis + 1 < rank ? axis + 1 : 1; }
-/// Where axis `axis` of (batch, channels, ...) lies in the channels-last array.
+/// The axis of the channels-last array that is axis `axis` of (batch, channels, ...).
 [[nodiscard]] constexpr int axis_of_last(int axis, int rank) { return axis == 0 ? 0 : axis == 1 ? rank - 1 : axis - 1; }
 
 [[nodiscard]] TWILL_CONSTEXPR bool permutes_by(const Node& node, int (*axis_of)(int, int)) {
@@ -29,7 +29,7 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
   return true;
 }
 
-/// Whether a node is computed channels-last. An input may have been, in another program; if not, seeing it so costs nothing.
+/// Whether a node is computed channels-last. An input may be, from another program; if not, this costs nothing.
 [[nodiscard]] TWILL_CONSTEXPR bool lies_channels_last(const List<Node>& nodes, int id) {
   const Node* node = &nodes.items[id];
   if (node->kind == Kind::result) node = &nodes.items[node->inputs.items[0]];
@@ -82,7 +82,7 @@ private:
     return result;
   }
 
-  /// The view of a new node whose axis d is that node's axis `axis_of(d, rank)`; each node has one at most.
+  /// The view of a new node whose axis d is that node's axis `axis_of(d, rank)`; each node has at most one.
   TWILL_CONSTEXPR int view(int id, int (*axis_of)(int, int)) {
     if (other_view_.items[id] >= 0) return other_view_.items[id];
     const Node& source = nodes_.items[id];
@@ -92,7 +92,7 @@ private:
     node.shape = permuted(source.shape, axis_of);
     node.arity = 1;
     if (source.kind == Kind::broadcast && nodes_.items[source.inputs.items[0]].shape.rank == 0) {
-      node.kind = Kind::broadcast; // a number lies as it likes
+      node.kind = Kind::broadcast; // a number has any layout
       node.inputs.items[0] = source.inputs.items[0];
     } else {
       node.kind = Kind::transpose;
@@ -115,7 +115,7 @@ private:
     return is_last_.items[old] != 0 ? id : view(id, &axis_of_first);
   }
 
-  /// Operands that an operation would have copied for itself alone are copied for all: an image is an operand of the
+  /// Operands that one operation would have copied for itself are copied once for all: an image is an operand of the
   /// convolution and of the gradient by its weights.
   TWILL_CONSTEXPR int dense(int id) {
     if (nodes_.items[id].kind != Kind::transpose) return id;
@@ -166,7 +166,7 @@ private:
     place = emit(node);
   }
 
-  /// An input that nobody reads may have been taken off the list.
+  /// An unread input may have been taken off the list.
   [[nodiscard]] TWILL_CONSTEXPR bool is_handed_in_last(const Node& input) const {
     const auto number = static_cast<std::size_t>(input.index);
     return number < inputs_->size() && inputs_->items[number].is_channels_last;
@@ -207,12 +207,12 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
   return false;
 }
 
-/// Rewrites the graph so that what lies between operations on images is computed channels-last.
+/// Rewrites the graph so that nodes between operations on images are computed channels-last.
 TWILL_CONSTEXPR void carry_channels_last(Graph& graph) {
   if (wants_channels_last(graph)) detail::ChannelsLast{graph}.put_into(graph);
 }
 
-/// For each node whether that would compute it channels-last although it was traced as (batch, channels, ...).
+/// For each node whether `carry_channels_last` computes it channels-last although it was traced otherwise.
 [[nodiscard]] TWILL_CONSTEXPR List<char> carried_channels_last(const Graph& graph) {
   if (!wants_channels_last(graph)) return List<char>(graph.nodes.size(), 0);
   return detail::ChannelsLast{graph}.found();

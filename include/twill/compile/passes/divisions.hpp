@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways to divide a forward pass into parts that are computed again and stretches that are kept, from no part to the least
-// memory. Cuts lie where few bytes pass from one side to the other. For a bound on the inside of a part, and a price of a byte
-// in work, the best division is found by a dynamic programme over the cuts (Chen et al., Training Deep Nets with Sublinear
-// Memory Cost, 2016; Beaumont et al., Optimal checkpointing for heterogeneous chains, 2019). Bytes are estimates here, which
-// only say in which order compile/passes/fit.hpp tries the divisions on the real planner.
+// Divisions of a forward pass into parts that are computed again and stretches that are kept, from no part to the least
+// memory. Cuts are placed where few bytes cross. For a bound on the inside of a part, and a price of a byte in work,
+// dynamic programming over the cuts finds the best division (Chen et al., Training Deep Nets with Sublinear Memory
+// Cost, 2016; Beaumont et al., Optimal checkpointing for heterogeneous chains, 2019). Bytes are estimates here, and
+// only order the attempts on the real planner. Read next: compile/passes/fit.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>
@@ -27,7 +27,7 @@ struct Division {
 
 inline constexpr int most_divisions = 16;
 
-/// Each takes less memory and more work than the one before; the first has no parts.
+/// Divisions, each with less memory and more work than the one before; the first has no parts.
 struct Divisions {
   graph::Few<Division, most_divisions> items{};
   int count = 0;
@@ -37,7 +37,7 @@ struct Divisions {
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// Where a forward pass can be cut, and what lies between the cuts.
+/// Places where a forward pass can be cut, and the values and work between them.
 class Cuts {
 public:
   constexpr Cuts(const Graph& graph, int root, const graph::SymbolValues& symbols)
@@ -49,7 +49,7 @@ public:
 
   [[nodiscard]] constexpr int count() const { return static_cast<int>(cuts_.size()); }
   [[nodiscard]] constexpr int node(int cut) const { return cuts_.data()[cut].node; }
-  /// Of the values before a cut that somebody reads behind it.
+  /// The bytes of values from before a cut that are read after it.
   [[nodiscard]] constexpr std::int64_t crossing(int cut) const { return cuts_.data()[cut].crossing; }
   [[nodiscard]] TWILL_CONSTEXPR std::int64_t bytes(int from, int to) const {
     return cuts_.data()[to].bytes - cuts_.data()[from].bytes;
@@ -63,7 +63,7 @@ public:
 
 private:
   struct Cut {
-    int node = 0;  ///< the first behind it
+    int node = 0;  ///< the first after it
     int steps = 0; ///< nodes of loops before it
     std::int64_t crossing = 0;
     std::int64_t bytes = 0; ///< of all stored values before it
@@ -97,8 +97,8 @@ private:
     return false;
   }
 
-  /// The first of the nodes right before `id` that hold or only look at something, or are weights of another type: rules of
-  /// gradients see through them, so they belong to what reads them.
+  /// The first of the nodes right before `id` that hold or only view something, or are weights of another type: rules
+  /// of gradients see through them, so they belong to their reader.
   [[nodiscard]] TWILL_CONSTEXPR int before_views(int id) const {
     while (id > 0 && !is_inside_something(id - 1)) {
       const Node& node = graph_->node(id - 1);
@@ -110,7 +110,7 @@ private:
   }
 
   TWILL_CONSTEXPR void measure(const graph::SymbolValues& symbols) {
-    List<std::int64_t> ending(at(root_ + 1), 0); // bytes that nobody reads behind a node
+    List<std::int64_t> ending(at(root_ + 1), 0); // bytes that are not read after a node
     std::int64_t live = 0;
     Cut now{};
     cuts_.push_back(now);
@@ -136,7 +136,7 @@ private:
     cuts_.push_back(now);
   }
 
-  /// Leaves the narrowest cut of each of so many stretches of equal bytes.
+  /// Keeps the narrowest cut of each of `stretches` stretches of equal bytes.
   TWILL_CONSTEXPR void thin() {
     constexpr std::int64_t stretches = 40;
     const std::int64_t total = cuts_.back().bytes;
@@ -170,7 +170,7 @@ struct Stretch {
   int to = 0;
 };
 
-/// The parts of the cheapest division with parts of at most so many bytes, where a byte costs that much work.
+/// The parts of the cheapest division with parts of at most these bytes, where a byte costs that much work.
 [[nodiscard]] TWILL_CONSTEXPR List<Stretch> cheapest(const Cuts& cuts, std::int64_t largest_part, double price) {
   const int last = cuts.count() - 1;
   List<double> cost(static_cast<std::size_t>(cuts.count()), 0);
@@ -195,7 +195,7 @@ struct Stretch {
   return parts;
 }
 
-/// The division with the first so many parts.
+/// The division with the first `count` parts.
 [[nodiscard]] TWILL_CONSTEXPR Division division_of(const Cuts& cuts, const List<Stretch>& parts, int count) {
   Division division{};
   std::int64_t kept = 0;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of a unit under construction: lines that compute what the unit stores and, again, what it needs of others and
-// nobody stores; and the operands that the lines read and write, each walked through by the grid in one order. Equal work on
-// tensors whose shapes differ in extents of one gives equal lines. Read next: compile/passes/lower.hpp.
+// Programs of units under construction: lines that compute the values that the unit stores and, again, values of other
+// units that are not stored; and the operands that the lines read and write, all walked by the grid in one order. Equal
+// work on tensors whose shapes differ in extents of one gives equal lines. Read next: compile/passes/lower.hpp.
 
 #include <twill/compile/passes/storage.hpp>
 #include <twill/compile/table.hpp>
@@ -26,7 +26,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 
 class Draft {
 public:
-  /// value_of: for each node the value that it is stored as, -1 for none
+  /// value_of: for each node its stored value, -1 for none
   constexpr Draft(const Graph& graph, const Grouping& units, const List<int>& value_of, const Unit& unit)
       : graph_{&graph}, units_{&units}, value_of_{&value_of}, unit_{&unit} {
     rank_ = unit.grid.rank == 0 ? 1 : unit.grid.rank;
@@ -51,7 +51,7 @@ public:
     operands_.append(outs_);
   }
 
-  /// False where others compute again all that the unit does.
+  /// False if other units compute again all that the unit does.
   [[nodiscard]] constexpr bool writes() const { return !outs_.empty(); }
   [[nodiscard]] constexpr const List<Line>& lines() const { return lines_; }
   [[nodiscard]] constexpr const List<OperandInfo>& operands() const { return operands_; }
@@ -69,12 +69,12 @@ private:
       const int copied = node.inputs.items[graph::copied_input(node.kind)];
       const int line = line_for(copied, proper_axes(graph_->nodes.items[copied].shape));
       add_output(member, node.kind == Kind::stack ? member : node.inputs[0], line);
-    } else if (is_stored(member)) { // what nobody stores is computed on the way to what is
+    } else if (is_stored(member)) { // unstored values are computed on the way to stored ones
       add_output(member, member, line_for(member, proper_axes(node.shape)));
     }
   }
 
-  /// The copies of tapped nodes, which come last, behind what they copy: whoever looks for the first NaN sees them so.
+  /// The copies of tapped nodes, which come last, after their sources: a search for the first NaN needs this order.
   [[nodiscard]] TWILL_CONSTEXPR List<int> in_order_of_making(const List<int>& members) const {
     List<int> order{};
     const auto copied = [&](int id) {
@@ -125,7 +125,7 @@ private:
     return result;
   }
 
-  /// The line that holds node `id` where the grid's dimensions move along its axes as `axes` says; adds what is missing.
+  /// The line of node `id` where the grid's dimensions move along its axes by `axes`; adds missing lines.
   TWILL_CONSTEXPR int line_for(int id, const AxisMap& axes) {
     const Reading reading = read_through(*graph_, id, axes);
     const Node& root = graph_->nodes.items[reading.root];
@@ -135,7 +135,7 @@ private:
     if (!inside && is_stored(reading.root)) return memory_line(reading);
     AxisMap own = reading.axis_of;
     if (!(*reading.view == root.shape)) own = renumbered(*reading.view, root.shape, own);
-    // A member of the unit moves with the grid, whoever reads it: a row's uniform value is read as such.
+    // A member of the unit moves with the grid for all its readers: a row's uniform value is read as such.
     if (inside) own = proper_axes(root.shape);
     const std::size_t computed = computed_.size();
     for (std::size_t i = 0; i < computed; ++i)
@@ -165,7 +165,7 @@ private:
     return number;
   }
 
-  /// The same walk in terms of a shape that differs only in extents of one.
+  /// A walk in terms of another shape that differs only in extents of one.
   [[nodiscard]] static TWILL_CONSTEXPR AxisMap renumbered(const Extents& from, const Extents& to, const AxisMap& axes) {
     const AxisMap old_axes = proper_axes(from);
     const AxisMap new_axes = proper_axes(to);
@@ -179,7 +179,7 @@ private:
   TWILL_CONSTEXPR int memory_line(const Reading& reading) {
     OperandInfo operand = memory_operand(reading);
     const int proper_rank = graph::proper_rank(*reading.view);
-    // Drop extents of one, so that equal programs look equal whatever ones their shapes carry.
+    // Drop extents of one, so that equal programs look equal whatever ones are in their shapes.
     operand.axis_of = in_order(operand.axis_of);
     Line line{};
     line.kind = LineKind::in;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The division of a forward pass with which a program keeps within a budget of bytes: the first, in the order of the work
-// done again, whose whole program, lowered and planned like the one that will run, fits. The peak is therefore exact, and a
-// smaller budget never raises it. Each attempt is a constant evaluation of its own. Read next: nn/fit.hpp.
+// Fit to a memory budget: the division of a forward pass with which a program keeps within a budget of bytes. It is the
+// first, by work done again, whose whole program, lowered and planned like the one that will run, fits. So the peak is
+// exact, and a smaller budget never raises it. Each attempt is a constant evaluation of its own. Read next: nn/fit.hpp.
 
 #include <twill/compile/passes/divisions.hpp>
 #include <twill/core/config.hpp>
@@ -42,7 +42,7 @@ concept Budget = Sizes<typename B::sizes> && requires {
   { B::budget_bytes } -> std::convertible_to<std::int64_t>;
 };
 
-/// What a budget has led to: parts to be computed again, as ranges of traced nodes, or what is wrong.
+/// The result of a budget: parts to be computed again, as ranges of traced nodes, or a fault.
 struct Choice {
   graph::Parts parts{};
   graph::Fault fault{};
@@ -50,16 +50,16 @@ struct Choice {
 
 /// The figures of a budget: `fit_report` of a model of `nn::Fit`.
 struct FitReport {
-  std::int64_t budget_bytes = 0; ///< that must do
+  std::int64_t budget_bytes = 0; ///< the limit
   MemoryUse without{};           ///< with everything kept
-  MemoryUse with{};              ///< as it is
+  MemoryUse with{};              ///< with the parts computed again
   Work work_without{};           ///< with everything kept
-  Work work_with{};              ///< as it is
+  Work work_with{};              ///< with the parts computed again
   graph::Parts parts{};          ///< computed again, as ranges of traced nodes
 
   /// Whether the budget is met.
   [[nodiscard]] constexpr bool fits() const { return with.total() <= budget_bytes; }
-  /// How much longer a run takes, by its work: 0.25 is a quarter more.
+  /// The share of extra time of a run, by its work: 0.25 is a quarter more.
   [[nodiscard]] TWILL_CONSTEXPR double extra_time() const {
     const auto before = static_cast<double>(work_without.total());
     return before > 0 ? static_cast<double>(work_with.total()) / before - 1 : 0;
@@ -70,7 +70,7 @@ struct FitReport {
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// Whether a symbol stands in the shape of any node.
+/// Whether a symbol is in the shape of any node.
 [[nodiscard]] TWILL_CONSTEXPR int missing_symbol(const Graph& graph, const graph::SymbolValues& symbols) {
   for (int id = 0; id < graph.size(); ++id)
     for (int symbol = 0; symbol < graph::max_symbols; ++symbol)
@@ -79,7 +79,7 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
   return -1;
 }
 
-/// What can be tried, or what is wrong.
+/// The divisions to try, or a fault.
 struct Attempts {
   Divisions divisions{};
   graph::SymbolValues symbols{};
@@ -101,7 +101,7 @@ template <DivisibleSource S, Sizes Z> constexpr Attempts attempts() {
   return result;
 }
 
-/// What all budgets for a source have in common.
+/// Facts that all budgets for a source have in common.
 template <DivisibleSource S, Sizes Z> struct Known {
   static constexpr Attempts all = attempts<S, Z>();
   static constexpr const graph::Parts& parts(int i) { return all.divisions.items[static_cast<std::size_t>(i)].parts; }
@@ -114,7 +114,7 @@ template <DivisibleSource S, Budget B> class Fitting {
   static constexpr const graph::Parts& parts(int i) { return Attempted::parts(i); }
   template <int I> static constexpr MemoryUse memory = Attempted::template memory<I>;
 
-  /// By estimate, where only the activations differ from those of a plan that is known.
+  /// By estimate, where only the activations differ from those of a known plan.
   static constexpr bool is_hopeless(int i) {
     const std::int64_t saved =
         Attempted::all.divisions.items[0].bytes - Attempted::all.divisions.items[static_cast<std::size_t>(i)].bytes;
@@ -195,10 +195,10 @@ public:
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// What a budget leads to for a source. cost: compiles the source's tables once for each division that is tried
+/// The choice of a budget for a source. cost: compiles the source's tables once for each division that is tried
 template <DivisibleSource S, Budget B> inline constexpr Choice fitted = detail::Fitting<S, B>::choice;
 
-/// The same with the figures. When nothing fits, `with` is the lowest peak there is.
+/// The figures of that choice. When nothing fits, `with` is the lowest peak there is.
 template <DivisibleSource S, Budget B> inline constexpr FitReport fit_report_of = detail::Fitting<S, B>::report;
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fusion: which nodes share a kernel. A unit is one launch: a set of elementwise nodes and reductions over one grid, or
-// one operation. Nodes are visited in order; each starts a unit and is merged with the units of its operands where the
-// grid, the kind of kernel and the order of execution allow it. The recogniser knows no operation called softmax or norm:
-// a row unit is any chain of reductions over the last axis with elementwise work around them. Read next:
+// Fusion of nodes into kernels. A unit is one launch: a set of elementwise nodes and reductions over one grid, or one
+// operation. Nodes are visited in order; each starts a unit and is merged with the units of its operands where the
+// grid, the kind of kernel and the order of execution allow it. The recogniser knows no operation called softmax or
+// norm: a row unit is any chain of reductions over the last axis with elementwise work around them. Read next:
 // compile/passes/order.hpp.
 
 #include <twill/compile/passes/units.hpp>
@@ -17,7 +17,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// The largest number of steps in one program; beyond it registers spill and compile time grows.
 inline constexpr int max_steps = 32;
 
-/// The same of a program that reduces rows: cut in two, it would write and read whole rows between its parts.
+/// The largest number of steps in a row program: cut in two, it would write and read whole rows between its parts.
 inline constexpr int max_row_steps = 48;
 
 /// Divides a graph into units.
@@ -43,7 +43,7 @@ public:
     return unit.kind == UnitKind::row && graph::proper_rank(graph_->nodes.items[node].shape) < unit.grid.rank;
   }
 
-  /// The shape of what a member iterates over: of the operand for a reduction, else its own.
+  /// The shape of the iteration of a member: of the operand for a reduction, else its own.
   [[nodiscard]] TWILL_CONSTEXPR const Extents& domain(int node) const {
     const Node* const nodes = graph_->nodes.items;
     const Node& n = nodes[node];
@@ -95,7 +95,7 @@ private:
     }
     if (node.kind == Kind::close && unit_of(node.inputs.items[0]) >= 0)
       depend(units_.items[unit], unit_of(node.inputs.items[0]));
-    // A parameter may be overwritten only when everybody has read it.
+    // A parameter may be overwritten only after all reads.
     if (overwrites)
       for (int reader : readers_of(node.inputs.items[0]))
         if (unit_of(reader) != unit) depend(units_.items[unit], unit_of(reader));
@@ -138,7 +138,7 @@ private:
       return !(a.kind == UnitKind::column && b.kind == UnitKind::row) &&
              !(a.kind == UnitKind::row && b.kind == UnitKind::column);
     }
-    // A position that is the same all along a row would still be taken for one that varies.
+    // A position that is constant along a row would still be taken for one that varies.
     return (a.kind == UnitKind::row && b.kind == UnitKind::elementwise && !b.counts && is_rows_of(b.grid, a.grid)) ||
            (b.kind == UnitKind::row && a.kind == UnitKind::elementwise && !a.counts && is_rows_of(a.grid, b.grid));
   }
@@ -163,7 +163,7 @@ private:
     return true;
   }
 
-  /// Parameters that `writer` overwrites may share its kernel with readers only if those read the element that is written.
+  /// Parameters that `writer` overwrites may share its kernel with readers only if those read the written element.
   [[nodiscard]] TWILL_CONSTEXPR bool reads_in_place(int writer, int reader) const {
     if (units_.items[writer].assigned.empty()) return true;
     for (int parameter : units_.items[writer].assigned)
@@ -187,7 +187,7 @@ private:
     const Unit& a = units_.items[consumer];
     const Unit& b = units_.items[producer];
     if (!compatible(a, b)) return false;
-    // An older dependency between the two is a reading that could not be fused. Readers of what is assigned are no such.
+    // An older dependency between the two is a read that could not be fused. Reads of assigned values are not such.
     if (first_read(graph_->nodes.items[id].kind) == 0 && depends_directly(a, producer)) return false;
     if (depends_directly(b, consumer)) return false;
     if (!reads_in_place(consumer, producer) || !reads_in_place(producer, consumer)) return false;
@@ -201,8 +201,8 @@ private:
     return merged >= 0;
   }
 
-  /// Reductions over one grid that read the same tensor, and nothing of each other's, share a launch and the reading: the
-  /// gradients of a scale and a shift, for example. Columns also share what one unit has made.
+  /// Reductions over one grid that read one tensor, and not each other's values, share a launch and the reads: the
+  /// gradients of a scale and a shift, for example. Columns also share values made by one unit.
   TWILL_CONSTEXPR void join_neighbours() {
     List<int> reader_of_node(graph_->nodes.size(), -1);
     List<int> reader_of_unit(static_cast<std::size_t>(size()), -1);
@@ -215,7 +215,7 @@ private:
         join_readers(reader_of_node.items[root], root, id);
         if (unit(unit_of(id)).kind != UnitKind::column || unit_of(root) < 0) continue;
         join_readers(reader_of_unit.items[unit_of(root)], root, id);
-        const Node& made = graph_->nodes.items[root]; // a column sums what another unit has made of a tensor
+        const Node& made = graph_->nodes.items[root]; // a column sums a value that another unit has made of a tensor
         for (int k = 0; k < made.arity && is_elementwise(made.kind); ++k) {
           const int behind = root_of(*graph_, made.inputs.items[k]);
           join_readers(reader_of_node.items[behind], behind, id);
@@ -241,7 +241,7 @@ private:
     static_cast<void>(join(one, other, [](int, const auto&) {}));
   }
 
-  /// The first input of a node that is read; that of an assignment is written.
+  /// The first input of a node that is read; an assignment writes its first one.
   [[nodiscard]] static TWILL_CONSTEXPR int first_read(Kind kind) {
     return kind == Kind::assign || kind == Kind::close ? 1 : 0;
   }

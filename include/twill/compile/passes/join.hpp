@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches that follow each other, run the same elementwise kernel and do not need each other's results share one launch
-// over all of their elements: the updates of all weights are one pass. From the instructions then follows how long each
-// value lives. Read next: compile/passes/lower.hpp.
+// Shared launches: consecutive launches that run the same elementwise kernel and do not need each other's results share
+// one launch over all of their elements, so the updates of all weights are one pass. The lifetime of each value follows
+// from the instructions. Read next: compile/passes/lower.hpp.
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
@@ -12,16 +12,16 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// A launch is shared only by kernels of so few operands: a share of it is described on a thread's stack.
+/// The most operands of a kernel that shares launches: a share is described on a thread's stack.
 inline constexpr int most_joined_operands = 16;
-/// A launch is shared by so many at most.
+/// The most instructions that share a launch.
 inline constexpr std::size_t most_joined_launches = 256;
 
 }}}} // namespace twill::v0::compile::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// What the launch under way reads and writes.
+/// The values that the current launch reads and writes.
 class LaunchUses {
 public:
   constexpr explicit LaunchUses(std::size_t values) : read_in_(values, -1), written_in_(values, -1) {}
@@ -60,7 +60,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// Marks the instructions that continue the launch of the one before them.
 TWILL_CONSTEXPR void join_launches(Lowered& table) {
   detail::LaunchUses uses{table.values.size()};
-  std::size_t first = 0; // of the launch under way
+  std::size_t first = 0; // of the current launch
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {
     Instruction& instruction = table.instructions[i];
     instruction.continues = i > 0 && instruction.loop == table.instructions[first].loop &&
@@ -78,7 +78,7 @@ TWILL_CONSTEXPR void join_launches(Lowered& table) {
 
 /// The first and the last instruction that touch each value; the members of one launch run at the same time.
 TWILL_CONSTEXPR void find_uses(Lowered& table) {
-  std::size_t first = 0; // and last instruction of the launch under way
+  std::size_t first = 0; // and last instruction of the current launch
   std::size_t last = 0;
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {
     const Instruction& instruction = table.instructions[i];
@@ -94,7 +94,7 @@ TWILL_CONSTEXPR void find_uses(Lowered& table) {
       value.last_use = static_cast<int>(last);
     }
   }
-  // What lives before, behind or across the steps of a loop lives through all of it.
+  // Values that live before, after or across the steps of a loop live through all of it.
   for (const LoopRegion& loop : table.loops)
     for (ValueInfo& value : table.values) {
       const bool is_outside = value.first_use < loop.first || value.last_use > loop.last;

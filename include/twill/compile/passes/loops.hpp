@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes are done in every step of a loop. Nothing marks them: a node belongs to a loop when it depends on one of its
-// carries or slices, so what does not is computed once, and common subexpressions need no rule of their own. Read next:
+// Nodes of loops: which nodes run in every step. A node belongs to a loop when it depends on one of its carries or
+// slices; it has no mark. All others run once, and common subexpressions need no rule of their own. Read next:
 // compile/passes/reading.hpp.
 
 #include <twill/compile/passes/simplify.hpp>
@@ -15,7 +15,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// For each node the loop in whose steps it is computed, -1 for those outside.
 struct LoopsOfNodes {
   List<int> computed{}; ///< carries are set before the loop, stacks are written in it
-  List<int> read{};     ///< whoever reads the node is computed in this loop; -1 for the results of loops
+  List<int> read{};     ///< readers of the node are computed in this loop; -1 for the results of loops
 
   constexpr LoopsOfNodes() = default;
 };
@@ -45,7 +45,7 @@ struct LoopsOfNodes {
   return loops;
 }
 
-/// The nodes in an order in which those of a loop stand together, behind everything that any of them needs.
+/// The nodes in an order in which those of a loop are together, after everything that any of them needs.
 class LoopsTogether {
 public:
   constexpr explicit LoopsTogether(const Graph& graph)
@@ -76,7 +76,7 @@ private:
   TWILL_CONSTEXPR void release(int loop) {
     List<int> members{};
     members.swap(waiting_.items[loop]);
-    // What the members need of other loops first, so that nothing comes between them.
+    // First the nodes of other loops that the members need, so that nothing comes between them.
     for (int id : members)
       for (int k = 0; k < graph_->nodes.items[id].arity; ++k) {
         const int input = graph_->nodes.items[id].inputs.items[k];

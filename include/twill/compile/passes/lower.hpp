@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From units to instructions: each unit becomes a launch of a program or of an operation. Equal programs become one kernel.
-// Read next: compile/program_type.hpp.
+// Lowering of units to instructions: each unit becomes a launch of a program or of an operation. Equal programs become
+// one kernel. Read next: compile/program_type.hpp.
 
 #include <twill/compile/passes/channels_last.hpp>
 #include <twill/compile/passes/draft.hpp>

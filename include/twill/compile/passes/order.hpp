@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order in which units run: depth first by age. The update of a large parameter runs as soon as it can, because that
-// frees its gradient; those of small ones wait for the end, where they share a launch. Read next: compile/passes/storage.hpp.
+// Execution order of units: depth first by age. The update of a large parameter runs as soon as it can, because that
+// frees its gradient; those of small ones wait for the end to share a launch. Read next: compile/passes/storage.hpp.
 
 #include <twill/compile/passes/group.hpp>
 #include <twill/core/config.hpp>
@@ -101,7 +101,7 @@ private:
     }
   }
 
-  /// Pushes what the units of a loop need from outside and is not done; true when all of it is.
+  /// Pushes units outside the loop that its units need and that have not run; true when all have run.
   TWILL_CONSTEXPR bool push_needs(int loop, List<int>& stack) const {
     const std::size_t before = stack.size();
     for (int id : units_of_loop_.items[loop])
@@ -110,7 +110,7 @@ private:
     return stack.size() == before;
   }
 
-  /// Runs the units of a loop one after another; what they release waits for the end.
+  /// Runs the units of a loop one after another; units that they release wait for the end.
   TWILL_CONSTEXPR void run_loop(int loop) {
     is_begun_.items[loop] = 1;
     is_inside_ = true;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives every node of a graph with several device slots a slot of its own. What is made of numbers alone, such as a mask of
-// dropout, is made in each slot that reads it: its copies draw alike and are cheaper than a message. A weight that nobody uses
-// lies in slot 0. From here on operands lie where they are read, unless a move reads them. Read next: compile/passes/simplify.hpp.
+// Placement of nodes in graphs with several device slots: each gets a slot of its own. Values made of numbers alone,
+// such as dropout masks, are made in each slot that reads them: the copies draw alike and are cheaper than a message.
+// Unused weights are in slot 0. Afterwards only moves cross slots. Read next: compile/passes/simplify.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
@@ -50,9 +50,9 @@ private:
     graph::Node node = old;
     if (node.kind == graph::Kind::operation && node.operation->moves &&
         old_->items[node.input(0)].slot == graph::anywhere)
-      return place = in_slot(node.input(0), slot); // numbers are made where they go
+      return place = in_slot(node.input(0), slot); // numbers are made where they are used
     const bool is_leaf = !is_placed && node.arity == 0;
-    if (is_leaf && slot != 0) return place = in_slot(id, 0); // every program has it for nothing
+    if (is_leaf && slot != 0) return place = in_slot(id, 0); // every program has it at no cost
     if (!is_leaf) node.slot = static_cast<std::int8_t>(slot);
     for (int k = 0; k < node.arity; ++k) {
       const int input = node.input(k);
@@ -73,7 +73,7 @@ private:
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// Gives what was traced before its operands had a slot, such as an update of a buffer, the slot that they have come to.
+/// Gives nodes traced before their operands had a slot, such as buffer updates, the slot of these operands.
 TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
   for (bool found = true; found;) {
     found = false;
@@ -92,7 +92,7 @@ TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// Places what is computed anywhere. Linear in the nodes and the slots.
+/// Places the nodes that are computed anywhere. Linear in the nodes and the slots.
 TWILL_CONSTEXPR void place(graph::Graph& graph) {
   if (graph.slots() < 2) return;
   detail::place_late(graph);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a kernel reads a value through views. Broadcasts, transposes and reshapes cost nothing when the consumer folds them
-// into its strides; this file walks down such a chain to the memory underneath. `legalise` first inserts copies where no
-// strides could say it. Read next: compile/passes/group.hpp.
+// Reading of values through views. Broadcasts, transposes and reshapes cost nothing when the consumer folds them into
+// its strides; this file follows such a chain to the memory underneath. `legalise` first inserts copies where no
+// strides could express it. Read next: compile/passes/group.hpp.
 
 #include <twill/compile/passes/loops.hpp>
 #include <twill/core/config.hpp>
@@ -13,7 +13,7 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// For each dimension of a grid, and behind them for the step of a loop, the axis of some shape along which it moves, -1 for
+/// For each dimension of a grid, and last for the step of a loop, the axis of some shape along which it moves, -1 for
 /// none.
 using AxisMap = graph::Few<std::int8_t, max_rank + 1>;
 
@@ -23,7 +23,7 @@ inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1, -1};
 /// The grid walks through the memory of node `root`, seen as a contiguous tensor of shape `view`.
 struct Reading {
   int root = -1;
-  const Extents* view = nullptr; ///< of a node: copying a shape is what constant evaluation would spend its time on
+  const Extents* view = nullptr; ///< of a node: a copy of a shape would take most of the constant evaluation
   AxisMap axis_of = no_axes;
 };
 
@@ -38,7 +38,7 @@ struct Reading {
   return map;
 }
 
-/// True for a node whose value stands in memory, or can be put there by the kernel that computes it.
+/// True for a node whose value is in memory, or can be put there by the kernel that computes it.
 [[nodiscard]] TWILL_CONSTEXPR bool can_be_stored(Kind kind) {
   return kind == Kind::input || kind == Kind::parameter || kind == Kind::primitive || kind == Kind::cast ||
          kind == Kind::reduce || kind == Kind::operation || kind == Kind::result || kind == Kind::carry ||
@@ -59,13 +59,13 @@ struct Reading {
   }
 }
 
-/// The node behind those that only say when it may be read.
+/// The node below those that only say when it may be read.
 [[nodiscard]] TWILL_CONSTEXPR int behind_after(const Node* nodes, int id) {
   while (nodes[id].kind == Kind::after) id = nodes[id].inputs.items[0];
   return id;
 }
 
-/// Follows the views under node `id`, along whose axes the grid moves as `axis_of` says.
+/// Follows the views under node `id`; `axis_of` gives the axes along which the grid moves.
 [[nodiscard]] TWILL_CONSTEXPR Reading read_through(const Graph& graph, int id, AxisMap axis_of) {
   const Node* const nodes = graph.nodes.items;
   for (;;) {
@@ -106,7 +106,7 @@ struct Reading {
   }
 }
 
-/// The node whose memory a chain of views ends at.
+/// The node whose memory is at the end of a chain of views.
 [[nodiscard]] TWILL_CONSTEXPR int root_of(const Graph& graph, int id) {
   const Node* const nodes = graph.nodes.items;
   while ((graph::view_kinds >> static_cast<int>(nodes[id].kind) & 1u) != 0) {
@@ -121,7 +121,7 @@ struct Reading {
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// Adds a copy of a node, as a conversion to its own type; that of a number in a slot.
+/// Adds a copy of a node, as a conversion to its own type; for a number, in a slot.
 TWILL_CONSTEXPR int add_copy(List<Node>& nodes, int source, int slot = 0) {
   Node copy{};
   copy.slot = nodes.items[source].slot >= 0 ? nodes.items[source].slot : static_cast<std::int8_t>(slot);
@@ -134,7 +134,7 @@ TWILL_CONSTEXPR int add_copy(List<Node>& nodes, int source, int slot = 0) {
   return static_cast<int>(nodes.size()) - 1;
 }
 
-/// The same where its source stands in the function.
+/// Adds a copy of a node at the place of its source in the function.
 TWILL_CONSTEXPR int add_copy_in_place(List<Node>& nodes, int source) {
   const int copy = add_copy(nodes, source);
   nodes.data()[copy].scope = nodes.data()[source].scope;
@@ -159,8 +159,8 @@ TWILL_CONSTEXPR int add_copy_in_place(List<Node>& nodes, int source) {
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// Inserts copies so that every output is a computed node of its own, every operand of an operation lies in memory, and
-/// no reshape that mixes axes stands over another view. Moves assignments to the end and the nodes of a loop together.
+/// Inserts copies so that every output is a computed node of its own, every operand of an operation is in memory, and
+/// no reshape that mixes axes is on top of another view. Moves assignments to the end and the nodes of a loop together.
 TWILL_CONSTEXPR void legalise(Graph& graph) {
   List<Node> nodes{};
   nodes.reserve(graph.nodes.size() + graph.outputs.size());
@@ -203,7 +203,7 @@ TWILL_CONSTEXPR void legalise(Graph& graph) {
     if (repeated || !can_be_stored(kind) || kind == Kind::input || kind == Kind::parameter)
       output = detail::add_copy(nodes, output);
   }
-  // Whoever reads a tapped value goes on reading it: what stands in memory is a copy, unless the value has to be there.
+  // Readers of a tapped value keep reading it: the value in memory is a copy, unless the value itself has to be there.
   List<char> is_output(nodes.size(), 0);
   for (int output : graph.outputs) is_output[static_cast<std::size_t>(output)] = 1;
   for (std::size_t k = 0; k < graph.taps.size(); ++k) {
@@ -218,7 +218,7 @@ TWILL_CONSTEXPR void legalise(Graph& graph) {
     if (tapped == source) tapped = detail::add_copy_in_place(nodes, source);
     renumbered_taps[k] = source;
   }
-  // Last, because everybody else means what the parameter was before the run.
+  // Last, because all other readers mean the parameter's value before the run.
   add_all(true);
   for (auto& info : graph.inputs) info.node = renumbered.items[info.node];
   for (auto& info : graph.parameters) info.node = renumbered.items[info.node];

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clean-up before fusion, in one pass over the nodes: what no output needs is dropped, equal nodes become one, chains
-// of views shorten, and arithmetic with neutral constants disappears. Linear in the number of nodes. Read next:
-// compile/passes/group.hpp.
+// Simplification of graphs before fusion, in one pass over the nodes: unneeded nodes are dropped, equal nodes become
+// one, chains of views shorten, and arithmetic with neutral constants disappears. Linear in the number of nodes. Read
+// next: compile/passes/group.hpp.
 
 #include <twill/compile/passes/place.hpp>
 #include <twill/core/config.hpp>
@@ -38,7 +38,7 @@ TWILL_CONSTEXPR List<char> needed_nodes(const Graph& graph) {
     const Node& node = graph.nodes.items[i];
     const Kind kind = node.kind;
     if (kind == Kind::carry && needed.items[i] != 0) {
-      // A carry needs what it becomes, which stands behind it: back to there, once.
+      // A carry needs its next value, which comes after it: back to there, once.
       const auto close = static_cast<std::size_t>(close_of.items[node.index]);
       if (needed.items[close] == 0) {
         needed.items[close] = 1;
@@ -49,7 +49,7 @@ TWILL_CONSTEXPR List<char> needed_nodes(const Graph& graph) {
     if (kind == Kind::assign || kind == Kind::input || kind == Kind::parameter) needed.items[i] = 1;
     if (needed.items[i] == 0) continue;
     const int arity =
-        kind == Kind::rule ? 1 : node.arity; // operands of a rule are for gradients, which have been taken
+        kind == Kind::rule ? 1 : node.arity; // operands of a rule are for gradients, which are already taken
     for (int k = 0; k < arity; ++k) needed.items[node.inputs.items[k]] = 1;
   }
   return needed;
@@ -96,7 +96,7 @@ private:
   std::size_t mask_ = 0; ///< of the bits that choose a slot
 };
 
-/// The plain number behind a node, if it is one that does not depend on an extent.
+/// The plain number that a node broadcasts, if it does not depend on an extent.
 [[nodiscard]] TWILL_CONSTEXPR const Node* number_behind(const List<Node>& nodes, int id) {
   const Node* node = &nodes.items[id];
   while (node->kind == Kind::broadcast || node->kind == Kind::reshape) node = &nodes.items[node->inputs.items[0]];

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which values stand in memory. A value that another unit needs is computed again there when that is cheap and reads at
-// most one large tensor; else it is stored. What operations and general reshapes read is always stored. Read next:
-// compile/passes/lower.hpp.
+// Values in memory: which ones are stored. A value that another unit needs is computed again there when that is cheap
+// and reads at most one large tensor; else it is stored. Operands of operations and general reshapes are always stored.
+// Read next: compile/passes/lower.hpp.
 
 #include <twill/compile/passes/order.hpp>
 #include <twill/compile/plan/cost.hpp>
@@ -13,7 +13,7 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// A leaf that every program can have for nothing.
+/// A leaf that every program can have at no cost.
 [[nodiscard]] TWILL_CONSTEXPR bool is_leaf(Kind kind) {
   return kind == Kind::constant || kind == Kind::run_scalar || kind == Kind::iota;
 }
@@ -43,7 +43,7 @@ public:
     }
   }
 
-  /// True for what a unit computes and puts into memory.
+  /// True for a value that a unit computes and puts into memory.
   [[nodiscard]] constexpr bool holds(int id) const { return stored_.items[id] != 0; }
 
 private:
@@ -81,7 +81,7 @@ private:
     const int root = root_of(*graph_, id);
     const int producer = units_->unit_of(root);
     if (producer < 0 || producer == unit || holds(root)) return;
-    // What is outside a loop is computed again in its steps only where each of them sees elements of its own.
+    // A value outside a loop is computed again in its steps only where each of them sees elements of its own.
     if (units_->unit(producer).loop != units_->unit(unit).loop && !is_seen_in_steps(id, units_->unit(unit))) {
       store_root(root);
       return;
@@ -90,7 +90,7 @@ private:
     if (!can_recompute(root, units_->unit(unit), recomputation)) store_root(root);
   }
 
-  /// True where the steps of the unit's loop read different elements, and none of them the same along a row.
+  /// True where the steps of the unit's loop read different elements, and none of them one value along a row.
   [[nodiscard]] TWILL_CONSTEXPR bool is_seen_in_steps(int id, const Unit& unit) const {
     const Extents& shape = graph_->nodes.items[id].shape;
     const Reading reading = read_through(*graph_, id, proper_axes(shape));
@@ -101,13 +101,13 @@ private:
     return true;
   }
 
-  /// What computing a value again would take.
+  /// The cost of computing a value again.
   struct Recomputation {
     int cost = 0;
     int large_read = -1; ///< the one tensor of the value's own size that it reads
   };
 
-  /// True when a node follows cheaply from what is in memory.
+  /// True when a node follows cheaply from values in memory.
   TWILL_CONSTEXPR bool can_recompute(int id, const Unit& where, Recomputation& so_far) const {
     const Node& node = graph_->nodes.items[id];
     if (!is_elementwise(node.kind)) return false;
@@ -118,7 +118,7 @@ private:
       const Node& root = graph_->nodes.items[reading.root];
       if (root.kind == Kind::iota && units_->is_uniform(id, where)) return false;
       if (is_leaf(root.kind)) continue;
-      // What depends on a parameter cannot be computed again once the parameter is overwritten.
+      // A value that depends on a parameter cannot be computed again once the parameter is overwritten.
       if (const int variable = units_->variable_of(reading.root);
           variable >= 0 && overwritten_at_.items[variable] <= position_)
         return false;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A topological order of units that stays one while units merge: whatever a unit depends on stands before it. Two units may
-// become one when no third has to run between them; the search for such a third looks only at what stands between the two,
-// and gives up (no merge) after a bounded number of units, so that fusing stays linear in the size of the graph. Read next:
-// compile/passes/group.hpp.
+// Topological order of units that is kept while units merge: the dependencies of a unit come before it. Two units may
+// become one when no third has to run between them; the search for such a third looks only at the units between the
+// two, and gives up (no merge) after a bounded number of them, so fusing stays linear in the size of the graph. Read
+// next: compile/passes/group.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
@@ -30,8 +30,8 @@ public:
 
   [[nodiscard]] constexpr bool is_before(int a, int b) const { return label_.items[a] < label_.items[b]; }
 
-  /// True when `lower` and the later `upper` can become one unit at the place of `lower`. What has to run before `upper` and
-  /// stands after `lower` is moved before it. `dependencies(unit, visit)` calls `visit(other)` for what a unit depends on.
+  /// True when `lower` and the later `upper` can become one unit at the place of `lower`. Units after `lower` that have
+  /// to run before `upper` are moved before it. `dependencies(unit, visit)` calls `visit(other)` for each dependency.
   template <class Dependencies> constexpr bool join(int lower, int upper, const Dependencies& dependencies) {
     ++stamp_;
     List<int> between{};
@@ -45,7 +45,7 @@ public:
       mark_.items[on] = stamp_;
       between.push_back(on);
     };
-    // What `upper` reads from `lower` itself is no obstacle: that is why they are joined.
+    // Values that `upper` reads from `lower` itself are no obstacle: they are why the two are joined.
     dependencies(upper, [&](int on) {
       if (on != lower) visit(on);
     });
@@ -55,7 +55,7 @@ public:
     return true;
   }
 
-  /// Takes a unit out that has become part of another.
+  /// Takes out a unit that has become part of another.
   TWILL_CONSTEXPR void remove(int unit) {
     const int before = previous_.items[unit];
     const int after = next_.items[unit];
@@ -85,7 +85,7 @@ private:
     if (before >= 0) next_.items[before] = unit;
   }
 
-  /// Moves units before `place`, in the order in which they stand.
+  /// Moves units before `place`, in their present order.
   TWILL_CONSTEXPR void move_before(int place, List<int>& units) {
     for (std::size_t i = 1; i < units.size(); ++i)
       for (std::size_t k = i; k > 0 && is_before(units[k], units[k - 1]); --k) {

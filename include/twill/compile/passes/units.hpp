@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The units of a graph: sets of nodes, each of which becomes one launch, and what has to run before what. Two units become
-// one only where an order of execution is left in which everything stands behind what it depends on; whether they may share
-// a kernel is for compile/passes/group.hpp to say, which is to be read next.
+// Units of a graph: sets of nodes, each of which becomes one launch, and their dependencies. Two units become one only
+// where an order of execution is left in which every unit comes after its dependencies; compile/passes/group.hpp
+// decides whether they may share a kernel. Read next: compile/passes/group.hpp.
 
 #include <twill/compile/passes/reading.hpp>
 #include <twill/compile/passes/unit_order.hpp>
@@ -50,7 +50,7 @@ public:
     return id;
   }
 
-  /// Where, among parameters and carries, a node is that is overwritten or may be; -1 for others.
+  /// The place among parameters and carries of a node that is or may be overwritten; -1 for others.
   [[nodiscard]] TWILL_CONSTEXPR int variable_of(int id) const {
     const Node& node = graph_->nodes.items[id];
     if (node.kind == Kind::parameter) return node.index;
@@ -91,7 +91,7 @@ protected:
     unit_of_.items[node] = unit;
   }
 
-  /// Notes who reads a parameter or a carry.
+  /// Notes a reader of a parameter or a carry.
   TWILL_CONSTEXPR void note_parameter(int root, int reader) {
     if (const int variable = variable_of(root); variable >= 0) readers_.items[variable].push_back(reader);
   }
@@ -107,7 +107,7 @@ protected:
     needs.push_back(on);
   }
 
-  /// What is read through an `after` is read when its other input is there.
+  /// A value read through an `after` is read when its other input is there.
   TWILL_CONSTEXPR void wait_for(int unit, int id) {
     const Node* const nodes = graph_->nodes.items;
     for (; (graph::view_kinds >> static_cast<int>(nodes[id].kind) & 1u) != 0; id = nodes[id].inputs.items[0]) {
@@ -130,8 +130,8 @@ protected:
     return false;
   }
 
-  /// Makes one unit of two where no third has to run between them. `also(of, visit)` visits what a unit depends on besides
-  /// what it says. Returns the merged unit, -1 where that is impossible.
+  /// Makes one unit of two where no third has to run between them. `also(of, visit)` visits further dependencies of a
+  /// unit. Returns the merged unit, -1 where that is impossible.
   template <class Also> constexpr int join(int one, int other, const Also& also) {
     const auto dependencies = [&](int of, const auto& visit) {
       visit_dependencies(of, visit);
@@ -148,7 +148,7 @@ protected:
   List<Unit> units_{};
 
 private:
-  /// What has to run before a unit: before a unit of a loop also whatever another of them needs from outside.
+  /// Visits the units to run before a unit: for a unit of a loop also those outside that another of its units needs.
   constexpr void visit_dependencies(int of, const auto& visit) const {
     const Unit& unit = units_.items[of];
     for (int on : unit.dependencies) visit(find(on));
@@ -170,7 +170,7 @@ private:
     into.swap(members);
   }
 
-  /// Makes one unit of two and returns which of them it is: the larger, so that searches for a merged unit stay short.
+  /// Makes one unit of two and returns it: the larger one, so that searches for a merged unit stay short.
   TWILL_CONSTEXPR int merge(int consumer, int producer) {
     const bool keeps_producer = units_.items[producer].members.size() >= units_.items[consumer].members.size();
     const int kept = keeps_producer ? producer : consumer;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arenas of a program: an offset for each temporary value in the memory of its device slot, for given sizes. Two values share
-// bytes when no instruction needs both. Read next: memory/offsets.hpp, compile/plan/binding.hpp.
+// Arenas of a program: an offset for each temporary value in the memory of its device slot, for given sizes. Two values
+// share bytes when no instruction needs both. Read next: memory/offsets.hpp, compile/plan/binding.hpp.
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
@@ -32,7 +32,7 @@ struct ArenaPlan {
 /// Bytes between the beginnings of values, which do not share a cache line.
 inline constexpr std::int64_t arena_alignment = 64;
 
-/// The offsets of the temporaries of a slot; `planned` says which of them a value has.
+/// The offsets of the temporaries of a slot; `planned` gives each value's index among them.
 [[nodiscard]] TWILL_CONSTEXPR memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
                                                             List<std::size_t>& value_bytes, List<int>& planned,
                                                             int slot = 0) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binding of a table to sizes: every grid, stride, immediate and arena offset as a number, and the segments of its runs. Made
-// once for each batch size and kept; between runs only the addresses outside the arena change. Knows no device. Read next:
-// compile/run/executor.hpp.
+// Binding of a table to sizes: every grid, stride, immediate and arena offset as a number, and the segments of its
+// runs. Made once for each batch size and kept; only the addresses outside the arena change between runs. Independent
+// of devices. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/plan/segments.hpp>
 #include <twill/compile/table.hpp>
@@ -30,10 +30,10 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// throws: ShapeError naming the input, the axis and both values
 [[nodiscard]] graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs);
 
-/// What an instruction does of an update that is made inside a product, see compile/plan/fused_sgd.hpp.
+/// The role of an instruction in an update that is made inside a product, see compile/plan/fused_sgd.hpp.
 enum class FusedSgdPart : std::uint8_t {
-  none,          ///< it runs as it is
-  keeps_factors, ///< a product that is not multiplied: its factors lie in its place
+  none,          ///< it runs unchanged
+  keeps_factors, ///< a product that is not multiplied: its factors are kept in its place
   updates,       ///< multiplies them, and changes the weight by each element
 };
 
@@ -52,7 +52,7 @@ struct BoundInstruction {
   std::size_t product = 0;    ///< of an update inside a product: the instruction of the product
 };
 
-/// An operand whose address is given anew in each run.
+/// An operand whose address is given in each run.
 struct OutsideOperand {
   std::size_t operand = 0;
   Storage storage = Storage::input;
@@ -84,7 +84,7 @@ struct RandomOperand {
 };
 
 struct Binding {
-  /// What an instruction hands to its kernel.
+  /// The call that an instruction makes of its kernel.
   [[nodiscard]] kernel::Call call(const BoundInstruction& instruction) const;
 
   graph::SymbolValues symbols{};
@@ -102,8 +102,8 @@ struct Binding {
   List<std::size_t> value_bytes{};
   List<SlotArena> arenas{}; ///< for each slot
   std::size_t arena_bytes = 0;
-  cpu::KeptOrders* orders = nullptr;                    ///< of the run's weights, if somebody keeps them
-  std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< what the launches are, once somebody has asked
+  cpu::KeptOrders* orders = nullptr;                    ///< of the run's weights, if the caller keeps them
+  std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< descriptions of the launches, after the first request
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA
@@ -114,7 +114,7 @@ void check_requirements(const TableView& table, const graph::SymbolValues& symbo
 
 void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, kernel::Operand& operand);
 
-/// Notes how an operand moves from step to step of its loop; returns how far from its first element it begins.
+/// Notes how an operand moves from step to step of its loop; returns the offset from its first element to its begin.
 [[nodiscard]] std::int64_t note_steps(Binding& binding, const OperandInfo& info, std::size_t operand,
                                       const LoopRegion& loop);
 

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What it costs to compute a value again instead of keeping it. Matrix products and reductions are never repeated. Read
-// next: compile/passes/lower.hpp.
+// Cost of computing a value again instead of keeping it. Matrix products and reductions are never repeated. Read next:
+// compile/passes/lower.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/node.hpp>
@@ -13,7 +13,7 @@ using graph::Kind;
 using graph::Node;
 using graph::Primitive;
 
-/// What recomputing one primitive costs, in simple arithmetic operations.
+/// The cost of recomputing one primitive, in simple arithmetic operations.
 [[nodiscard]] TWILL_CONSTEXPR int cost_of(const Node& node) {
   if (node.kind != Kind::primitive) return 1;
   switch (node.primitive) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which updates of a table can be made inside the matrix product that gives their gradient. The update is that of plain
-// gradient descent, the product's result is read by nobody else, and its factors take no more room than it: then the product's
-// place in the arena keeps copies of the factors until the update multiplies them. So every value lives as long as before, and
-// plans of memory are the same for all kinds of device. Read next: compile/run/launch.hpp.
+// Fused SGD updates: updates of a table that are made inside the matrix product that gives their gradient. The update
+// is plain gradient descent, the product's result has no other reader, and its factors take no more room than it: then
+// the product's place in the arena keeps copies of the factors until the update multiplies them. So every value lives
+// as long as before, and memory plans are the same for all kinds of device. Read next: compile/run/launch.hpp.
 
 #include <twill/compile/run/bindings.hpp>
 #include <twill/compile/table.hpp>
@@ -17,7 +17,7 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// Two instructions: a matrix product, and the update that is all that reads it.
+/// Two instructions: a matrix product, and the update that is its only reader.
 struct FusedSgdUpdate {
   int product = -1; ///< its instruction
   int update = -1;  ///< its instruction
@@ -27,7 +27,7 @@ struct FusedSgdUpdate {
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// Where the operands of such an update stand among those of its instruction.
+/// The places of the operands of such an update among those of its instruction.
 struct SgdOperands {
   static constexpr int weight = 0;
   static constexpr int rate = 1;
@@ -92,9 +92,9 @@ struct SgdOperands {
   return product;
 }
 
-/// Whether multiplying in the update takes less time than a product whose result is written and read again. For factors of one
-/// or two rows a step of bench/train/mlp_step takes 0.45 and 0.75 times as long, and both ways add in the same order, so that
-/// no bit changes; from four rows on the product of a library gains as much as the passes over the gradient cost.
+/// Whether multiplying in the update takes less time than a product whose result is written and read again. For factors
+/// of one or two rows a step of bench/train/mlp_step takes 0.45 and 0.75 times as long, and both add in the same order,
+/// so no bit changes; from four rows on a library's product gains as much as the passes over the gradient cost.
 [[nodiscard]] TWILL_CONSTEXPR bool fuses_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t most_factor_rows = 2;
   return k > 0 && k <= most_factor_rows && k * (m + n) <= m * n;
@@ -131,7 +131,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
   return found;
 }
 
-/// Marks them in each binding of a program that a host device runs and whose arena nobody looks into.
+/// Marks the updates in each binding of a program that a host device runs and whose arena is not observed.
 class FuseSgdUpdates final : public BindingEdit {
 public:
   void apply(const TableView& table, Binding& binding) const override;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program needs while it runs, known before: memory as the pool counts it, and work. Weights and states are one
-// allocation each, the results are, and the arena is; what the caller hands in is the caller's. Read next: compile/passes/fit.hpp.
+// Memory and work of a program, known before it runs: bytes as the pool counts them, and operations. Weights, states,
+// results and the arena are one allocation each; arguments are the caller's. Read next: compile/passes/fit.hpp.
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/plan/binding.hpp>
@@ -17,37 +17,37 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 struct MemoryUse {
   std::int64_t weights = 0; ///< and buffers
   std::int64_t states = 0;  ///< of the optimiser
-  std::int64_t kept = 0;    ///< what lies between programs: gradients, and what a forward pass keeps
-  std::int64_t arena = 0;   ///< activations, gradients that nobody asks for, scratch
+  std::int64_t kept = 0;    ///< stored between programs: gradients, and values that a forward pass keeps
+  std::int64_t arena = 0;   ///< activations, gradients without a reader, scratch
 
-  /// All of it: the peak while the program runs, besides what the caller holds.
+  /// All of it: the peak while the program runs, without the caller's memory.
   [[nodiscard]] constexpr std::int64_t total() const { return weights + states + kept + arena; }
   [[nodiscard]] friend constexpr bool operator==(const MemoryUse&, const MemoryUse&) = default;
 };
 
-/// Arithmetic of one run: two operations for a multiply-add, one for an element of anything else; and bytes of tensors written.
+/// Arithmetic of one run: two operations for a multiply-add, one for any other element; and bytes of tensors written.
 struct Work {
   std::int64_t operations = 0; ///< of arithmetic
   std::int64_t bytes = 0;      ///< written
 
-  /// In operations. A processor does about so many in the time in which its memory takes in one byte.
+  /// In operations. A processor does about this many in the time in which its memory takes in one byte.
   [[nodiscard]] constexpr std::int64_t total() const { return operations + 8 * bytes; }
   [[nodiscard]] friend constexpr bool operator==(const Work&, const Work&) = default;
 };
 
-/// What an allocation of so many bytes takes of a pool.
+/// The bytes of a pool that an allocation of this size takes.
 [[nodiscard]] TWILL_CONSTEXPR std::int64_t pool_bytes(std::int64_t bytes) {
   constexpr std::int64_t granularity = 512;
   return bytes == 0 ? 0 : (bytes + granularity - 1) / granularity * granularity;
 }
 
-/// Of the elements of a shape, for these sizes of its symbols.
+/// The bytes of a shape's elements, for these sizes of its symbols.
 [[nodiscard]] TWILL_CONSTEXPR std::int64_t bytes_of(DType dtype, const Extents& shape,
                                                     const graph::SymbolValues& symbols) {
   return shape.elements().evaluate(symbols) * static_cast<std::int64_t>(size_of(dtype));
 }
 
-/// Of one node.
+/// The work of one node.
 [[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const Node& node, const graph::SymbolValues& symbols) {
   const std::int64_t elements = node.shape.elements().evaluate(symbols);
   Work work{};
@@ -71,7 +71,7 @@ struct Work {
   return work;
 }
 
-/// Of everything that an output needs.
+/// The work of all nodes that an output needs.
 [[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const graph::SymbolValues& symbols) {
   Work sum{};
   const List<char> needed = detail::needed_nodes(graph);
@@ -84,7 +84,7 @@ struct Work {
   return sum;
 }
 
-/// Of one program, in the pool of the device of a slot.
+/// The memory of one program, in the pool of the device of a slot.
 [[nodiscard]] TWILL_CONSTEXPR MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols,
                                                    int slot) {
   MemoryUse use{};
@@ -102,7 +102,7 @@ struct Work {
   return use;
 }
 
-/// Of one program, on all of its devices.
+/// The memory of one program, on all of its devices.
 [[nodiscard]] TWILL_CONSTEXPR MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols) {
   MemoryUse use{};
   for (int slot = 0; slot < table.slots; ++slot) {

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments of a run: the instructions of a program, in the order of the table, cut where something comes between their launches:
-// a loop, a call of a group of ranks, a copy between device slots, a wait for another slot. The segments of a slot run in order
-// on its device; between slots only copies order anything. A copy waits until its operand is made; a segment that overwrites
-// the operand, or other bytes of its place in the arena, waits until the copy has read them, and one that reads the copied value
-// until it has arrived. Everything else runs at once. Read next: compile/run/executor.hpp.
+// Segments of a run: the instructions of a program, in the order of the table, cut at everything but launches: a loop,
+// a call of a group of ranks, a copy between device slots, a wait for another slot. The segments of a slot run in order
+// on its device; between slots only copies order anything. A copy waits until its operand is made; a segment that
+// overwrites the operand, or other bytes of its place in the arena, waits until the copy has read them, and one that
+// reads the copy until it has arrived. All else runs at once. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/plan/arenas.hpp>
 #include <twill/core/config.hpp>
@@ -35,7 +35,7 @@ struct Segment {
   std::size_t end_wait = 0;
 };
 
-/// An earlier segment, or the work that a slot's device was given before the run.
+/// A wait for an earlier segment, or for the work that a slot's device was given before the run.
 struct SegmentWait {
   int segment = -1; ///< -1: the beginning of the run ...
   int slot = 0;     ///< ... in this slot; else that of the segment
@@ -44,12 +44,12 @@ struct SegmentWait {
 struct Segments {
   List<Segment> list{};
   List<SegmentWait> waits{};
-  List<SegmentWait> at_end{}; ///< copies out of a slot, for which that slot waits in the end; `slot` is the waiting one
+  List<SegmentWait> at_end{}; ///< copies out of a slot, for which that slot waits at the end; `slot` is the waiting one
 
   Segments() = default;
 };
 
-/// The segments of a table whose arenas are laid out so.
+/// The segments of a table with this layout of its arenas.
 [[nodiscard]] Segments segments_of(const TableView& table, const ArenaPlan& plan);
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

@@ -28,7 +28,7 @@ private:
     Piece() = default;
   };
 
-  /// A copy out of a slot that nothing there has waited for.
+  /// A copy out of a slot for which no piece of that slot has waited.
   struct Leaving {
     int piece = 0;
     int value = 0;
@@ -46,7 +46,7 @@ private:
 
   [[nodiscard]] bool share_memory(int a, int b) const;
 
-  /// Makes segments of pieces: launches of one slot that follow each other are one, unless another slot waits in between.
+  /// Makes segments of pieces: consecutive launches of one slot are one, unless another slot waits in between.
   void join();
 
   const TableView* table_;

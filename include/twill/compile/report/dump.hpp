@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A compiled function in readable form: the simplified graph, every launch with the lines of its program, and the memory
-// plan. `graphviz` draws launches and tensors for `dot`. Both trace and lower again at run time, so they add nothing to
-// the time it takes to compile a program. For people: the layout of the text may change. Read next: compile/report/report.hpp.
+// Readable form of a compiled function: the simplified graph, every launch with the lines of its program, and the
+// memory plan. `graphviz` draws launches and tensors for `dot`. Both trace and lower again at run time, so they add
+// nothing to compile times. For people: the layout of the text may change. Read next: compile/report/report.hpp.
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/plan/binding.hpp>
@@ -58,7 +58,7 @@ private:
 
   [[nodiscard]] const OperandInfo& operand(const Instruction& instruction, int k) const;
 
-  /// A value, and through which of its axes each dimension of the grid walks.
+  /// A value, and the axis that each dimension of the grid walks along.
   [[nodiscard]] std::string operand_text(const OperandInfo& info) const;
 
   [[nodiscard]] std::string heading(std::size_t i) const;

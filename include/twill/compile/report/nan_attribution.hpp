@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// NaN attribution: the first value of a run that is not finite, in the words of the model: its layer, operation and shapes. The
-// compiler's trace is lowered once more at run time for that. Read next: train/train_step.hpp.
+// NaN attribution: the first value of a run that is not finite, in the words of the model: its layer, operation and
+// shapes. For that the compiler's trace is lowered once more at run time. Read next: train/train_step.hpp.
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/report/observation.hpp>
@@ -23,7 +23,7 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 
 [[nodiscard]] std::string operation_name(const graph::Graph& graph, const graph::Node& node);
 
-/// The path of the scope in which a node was traced, or for the gradient of which.
+/// The path of the scope in which a node, or the node whose gradient it is, was traced.
 [[nodiscard]] std::string layer_of(const graph::Graph& graph, const graph::Node& node);
 
 /// A function traced again, and the values of its table.

@@ -92,7 +92,7 @@ TWILL_BODY void Tap::see(const TableView& table, const graph::SymbolValues& symb
     if (matches(pattern_, tap.name.view())) detail::append(observations_, detail::observed(table, symbols, tap, data));
   }
   const graph::Node& node = retraced_.node_of(value);
-  if (is_tapped && node.kind == graph::Kind::cast) return; // a copy, which the model does not know
+  if (is_tapped && node.kind == graph::Kind::cast) return; // a copy, which is not part of the model
   Observation seen{};
   seen.layer = detail::layer_of(retraced_.graph, node);
   if (!matches(pattern_, seen.layer)) return;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each launch of a bound table is, in words and numbers: the operations of its kernel, the path of the layer, bytes of
-// tensors read and written, operations of arithmetic. All of it stands in the table, so nothing is traced again. Bytes count
-// each tensor once for a launch, as far as the grid reaches; a kernel of its own is taken to read all of its operands. Read
-// next: compile/run/observer.hpp.
+// Descriptions of launches of a bound table, in words and numbers: the operations of the kernel, the path of the layer,
+// bytes of tensors read and written, operations of arithmetic. All of it is in the table, so nothing is traced again.
+// Bytes count each tensor once for a launch, as far as the grid reaches; an operation's kernel is assumed to read all
+// of its operands. Read next: compile/run/observer.hpp.
 
 #include <twill/compile/plan/binding.hpp>
 #include <twill/core/config.hpp>
@@ -25,10 +25,10 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 /// The lines of a program.
 [[nodiscard]] Records<Line> lines_of(const TableView& table, const KernelInfo& kernel);
 
-/// "multiply+add+tanh": the first of what a program computes.
+/// "multiply+add+tanh": the first operations of a program.
 [[nodiscard]] std::string words_of(Records<Line> lines);
 
-/// Operations of arithmetic of a program. What follows from a reduction alone is computed once for each of its results.
+/// Operations of arithmetic of a program. Lines that depend only on a reduction run once for each of its results.
 [[nodiscard]] std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction, Records<Line> lines);
 
 /// Adds the tensors that an instruction touches.
@@ -46,13 +46,13 @@ void add_bytes(const TableView& table, const Binding& binding, const BoundInstru
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// What each instruction is by itself.
+/// The description of each instruction by itself.
 [[nodiscard]] std::vector<NodeInfo> instruction_infos(const TableView& table, const Binding& binding);
 
-/// What each launch is: instructions that share one stand in its first, with their bytes and arithmetic together.
+/// The description of each launch: instructions that share one are in its first, with the sums of bytes and arithmetic.
 [[nodiscard]] std::vector<NodeInfo> node_infos(const TableView& table, const Binding& binding);
 
-/// Puts them into the binding, once.
+/// Puts the descriptions into the binding, once.
 void describe(const TableView& table, Binding& binding);
 
 /// Whether a program overwrites weights.

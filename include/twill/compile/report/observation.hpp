@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What somebody who looks into a run is shown: a copy of a value, with the names it has in the model. Taps are values that the
-// model itself, or `nn::Hooked`, has marked; they stand in the table, so nothing has to be traced again. Read next:
+// Observations of a run: copies of values, with the names they have in the model. Taps are values that the model
+// itself, or `nn::Hooked`, has marked; they are in the table, so nothing is traced again. Read next:
 // compile/report/nan_attribution.hpp, nn/tap.hpp.
 
 #include <twill/compile/run/observer.hpp>
@@ -19,20 +19,20 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// Of which kind a marked value is.
+/// The kind of a marked value.
 using TapPlace = graph::TapInfo::Place;
 
 /// A value that a run has computed.
 struct Observation {
   std::string layer{};              ///< the path of its scope, or the name of its tap; empty outside of all
-  std::string operation{};          ///< that made it, the last of its kernel; "tap" for what was marked
+  std::string operation{};          ///< that made it, the last of its kernel; "tap" for marked values
   bool is_gradient = false;         ///< with respect to the value, not the value
-  TapPlace place = TapPlace::value; ///< of what was marked
+  TapPlace place = TapPlace::value; ///< of the mark
   std::string device{};             ///< that computed it, "cpu:0"
   DType dtype = DType::float32;     ///< of the value
   Dims shape{};                     ///< of the value
   std::vector<double> values{};     ///< a copy of the elements, row-major
-  int tap = -1; ///< the number of what was marked; parts of the gradient of a layer's input have the same one
+  int tap = -1;                     ///< the number of the mark; parts of the gradient of a layer's input share it
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA
@@ -47,11 +47,11 @@ template <class T> void copy_values(const void* data, std::vector<double>& value
 /// Puts a dense value of the host's memory into an observation that knows its element type and shape.
 void copy_values(const void* data, Observation& seen);
 
-/// The number that an element type holds in place of another.
+/// The number after rounding to an element type.
 [[nodiscard]] double rounded(DType dtype, double number);
 
-/// Appends an observation. The gradient of a layer's input comes in parts, one for each use: they are added up, and what was
-/// known of them moves to the end, where the gradient is complete.
+/// Appends an observation. The gradient of a layer's input comes in parts, one for each use: they are added up, and
+/// their sum moves to the end, where the gradient is complete.
 void append(std::vector<Observation>& known, Observation seen);
 
 /// The observation of a tap.
@@ -62,17 +62,17 @@ void append(std::vector<Observation>& known, Observation seen);
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// Copies everything that is tapped, and lets another watcher see it all.
+/// Copies everything that is tapped, and passes all values to another watcher.
 class TapWatcher final : public Watcher {
 public:
-  /// With the devices of all slots of the table.
+  /// Takes the names of the devices of all slots of the table.
   explicit TapWatcher(std::vector<std::string> devices) : devices_{std::move(devices)} {}
 
   void also(Watcher* other) { other_ = other; }
 
   void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
 
-  /// Hands them over in the order in which the model was traced, gradients the other way.
+  /// Returns them in the order in which the model was traced, gradients in the opposite order.
   [[nodiscard]] std::vector<Observation> take();
 
 private:
@@ -86,7 +86,7 @@ private:
   std::vector<Numbered> observations_{};
 };
 
-/// Watches what an executor taps, while it is there.
+/// Watches the taps of an executor during its life.
 template <class Executor> class Tapping {
 public:
   explicit Tapping(Executor& executor)
@@ -116,7 +116,7 @@ private:
   bool is_watching_ = true;
 };
 
-/// Gives an executor one run, waits for it and shows what it has tapped.
+/// Gives an executor one run, waits for it and shows its taps.
 template <class Executor, class Run, class F> void run_tapped(Executor& executor, const Run& run, const F& look) {
   Tapping<Executor> tapping{executor};
   run();

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a compiled function costs, as constexpr data: launches, distinct kernels, tensors read and written. A program can
-// assert it, `static_assert(plan<Step>().launches == 12)`, so that a change which breaks fusion does not compile. Read
-// next: compile/report/dump.hpp.
+// Costs of a compiled function, as constexpr data: launches, distinct kernels, tensors read and written. A program can
+// assert them, `static_assert(plan<Step>().launches == 12)`, so that a change which breaks fusion does not compile.
+// Read next: compile/report/dump.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -56,7 +56,7 @@ TWILL_CONSTEXPR void count_launch(const KernelInfo& kernel, Report& report) {
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// The operand is a tensor of at least `elements` elements, as far as the trace knows; unknown extents count as many.
+/// Whether the operand is a tensor of at least `elements` elements, as far as the trace knows; unknown ones count.
 [[nodiscard]] TWILL_CONSTEXPR bool is_tensor_of(const TableView& table, const OperandInfo& operand,
                                                 std::int64_t elements) {
   if (operand.kind != OperandKind::memory) return false;
@@ -85,7 +85,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
   return report;
 }
 
-/// How often one launch reads the same tensor at most. One, where every operand is read in a single pass.
+/// The most reads of one tensor by one launch. One, where every operand is read in a single pass.
 [[nodiscard]] TWILL_CONSTEXPR int most_reads_of_one_tensor(const TableView& table) {
   int most = 0;
   for (const Instruction& instruction : table.instructions) {

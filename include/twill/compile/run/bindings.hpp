@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bindings of one table, kept by sizes: a training run meets few shapes, and the last one most of the time. An executor
+// Bindings of one table, kept by sizes: a training run meets few shapes, and the last one most of the time. An executor
 // extends `Bound` by its own part. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/plan/binding.hpp>
@@ -27,7 +27,7 @@ struct Bound {
   std::uint64_t reserved = 0;   ///< state in which a thread took working memory for it: compile/run/reserve.hpp
 };
 
-/// Changes a binding once, when it has been made.
+/// Changes a binding once, after it is made.
 class BindingEdit {
 public:
   virtual void apply(const TableView& table, Binding& binding) const = 0;
@@ -38,10 +38,10 @@ protected:
 
 template <std::derived_from<Bound> B> class Bindings {
 public:
-  /// For all bindings from now on.
+  /// Sets the edit of all bindings from now on.
   void edit(const BindingEdit* edit) { edit_ = edit; }
 
-  /// The binding for these sizes; computed once. `before_dropping()` is called before the oldest of too many is forgotten.
+  /// The binding for these sizes, computed once. Calls `before_dropping()` before the oldest of too many is dropped.
   template <class F> B& at(const TableView& table, const graph::SymbolValues& symbols, F&& before_dropping) {
     if (last_ != nullptr && last_->numbers.symbols == symbols) return *last_;
     for (const auto& bound : bindings_)
@@ -79,17 +79,17 @@ struct RunArguments {
   std::span<void* const> parameters{};
   std::span<void* const> outputs{};
   std::span<const std::uint64_t> run_scalars{}; ///< bit patterns, in the order of the table's list
-  std::int64_t first_row = 0;       ///< where this run's rows stand in the whole batch: random draws count from there
-  bool inputs_stay = false;         ///< the inputs of all runs lie at these addresses: a captured graph may keep them
+  std::int64_t first_row = 0;       ///< the place of this run's rows in the whole batch: random draws count from there
+  bool inputs_stay = false;         ///< all runs have their inputs at these addresses: a captured graph may keep them
   HostCallback* callback = nullptr; ///< of the host, between launches
   const kernel::RankGroups* groups = nullptr; ///< that the program calls
   cpu::KeptOrders* orders = nullptr; ///< on hosts: of weights that are the same in other runs; outlives the run
 };
 
-/// The addresses of everything that the caller hands in, for the operands of a binding. throws: never
+/// Fills in the addresses of the caller's tensors in the operands of a binding. throws: never
 void place_outside(Bound& bound, const RunArguments& arguments);
 
-/// The addresses in the one arena of a program, too. throws: never
+/// Also fills in the addresses in the one arena of a program. throws: never
 void place_operands(Bound& bound, void* arena, const RunArguments& arguments);
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

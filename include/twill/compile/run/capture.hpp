@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Capture of runs as graphs of a device: the part of an executor that a kind of device with graphs adds. Host devices have none,
-// and programs in several device slots are never captured; one slot of a GPU has compile/run/gpu/capture.hpp. Read next:
-// compile/run/executor.hpp.
+// Capture of runs as graphs of a device: the part of an executor that a kind of device with graphs adds. Host devices
+// have none, and programs in several slots are never captured; one slot of a GPU has compile/run/gpu/capture.hpp. Read
+// next: compile/run/executor.hpp.
 
 #include <twill/compile/run/bindings.hpp>
 #include <twill/compile/run/capture_report.hpp>
@@ -25,8 +25,8 @@ template <ComputeDevice D, class State> struct CapturableRun {
   State& state;
   void* arena = nullptr;
   const RunArguments& arguments;
-  std::size_t first_update = 0;    ///< the launch that is the first to change weights
-  const char* objection = nullptr; ///< why this run cannot be a graph's; null where it can
+  std::size_t first_update = 0;    ///< the first launch that changes weights
+  const char* objection = nullptr; ///< the reason why this run cannot be a graph's; null where it can
 };
 
 /// The captured runs of an executor; here of one that captures none. `Several`: its program is in several device slots.
@@ -48,7 +48,7 @@ public:
   [[nodiscard]] static std::size_t bytes(const OfBinding&, const Binding& binding, const RunArguments&) {
     return binding.arena_bytes;
   }
-  /// Of these the bytes that only captured runs need.
+  /// The part of these bytes that only captured runs need.
   [[nodiscard]] static std::size_t bytes_beside(const OfBinding&, const Binding&) { return 0; }
 
   /// Runs by `write_numbers()` and `launch_all(arguments, progress)` on devices whose driver may stop the run half-way.

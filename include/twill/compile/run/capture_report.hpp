@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Report on captured runs: whether a planned step runs as one captured graph of its device, and if not, why. Host devices have no
-// graphs: there the request is ignored and the report says so. Read next: compile/run/capture.hpp.
+// Report on captured runs: whether a planned step runs as one captured graph of its device, and if not, why. Host
+// devices have no graphs: they ignore the request and the report says so. Read next: compile/run/capture.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -22,7 +22,7 @@ struct CaptureReport {
   std::int64_t plain_runs = 0; ///< launch by launch
   std::int64_t graph_runs = 0; ///< one captured graph
   std::int64_t captures = 0;   ///< graphs made
-  std::string reason{};        ///< why the last run was not a graph's; empty when it was
+  std::string reason{};        ///< the reason why the last run was not a graph's; empty when it was
 
   /// Whether the last run was a graph's.
   [[nodiscard]] bool is_captured() const { return graph_runs > 0 && reason.empty(); }

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The executor of a table: a loop over the segments of a binding, each given to the device of its slot. There is one executor
-// class for each device kind, not for each graph. The arenas are either kept between runs, so that a steady step allocates
-// nothing, or taken from the pool for each run. Programs of one slot are given to the device's stream and may run late, so an
-// executor outlives its tasks; those of several slots are done on host devices when a run returns. A GPU adds graphs, timers and
+// Executor of a table: a loop over the segments of a binding, each given to the device of its slot. There is one class
+// for each device kind, not for each graph. The arenas are kept between runs, so that a steady step allocates nothing,
+// or taken from the pool for each run. Programs of one slot go to the device's stream and may run late, so an executor
+// outlives its tasks; those of several slots are done on host devices when a run returns. A GPU adds graphs, timers and
 // blocks of numbers (compile/run/gpu/). Read next: compile/plan/segments.hpp, compile/function.hpp.
 
 #include <twill/compile/run/bindings.hpp>
@@ -61,7 +61,7 @@ public:
     if constexpr (HostDevice<D> || Several) {
       try {
         wait();
-      } catch (...) { // the caller who waited for the run was told
+      } catch (...) { // the caller that waited for the run has the error
       }
     }
   }
@@ -69,20 +69,20 @@ public:
   [[nodiscard]] const TableView& table() const { return table_; }
   [[nodiscard]] std::span<const D> devices() const { return devices_; }
 
-  /// Before the first run: a change of each binding.
+  /// Sets a change of each binding, before the first run.
   void edit(const BindingEdit& edit) { bindings_.edit(&edit); }
 
   /// The bytes of the arena of a slot for these sizes, before anything runs.
   [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols, int slot) {
     return bound_for(symbols).numbers.arenas[static_cast<std::size_t>(slot)].bytes;
   }
-  /// Of all slots together.
+  /// The bytes of the arenas of all slots together.
   [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols) {
     std::size_t bytes = 0;
     for (const SlotArena& arena : bound_for(symbols).numbers.arenas) bytes += arena.bytes;
     return bytes;
   }
-  /// The bytes that a captured run needs beside the arena.
+  /// The bytes that a captured run needs besides the arena.
   [[nodiscard]] std::size_t capture_bytes(const graph::SymbolValues& symbols) {
     const BoundRun& bound = bound_for(symbols);
     return CaptureOf::bytes_beside(bound.captured, bound.numbers);
@@ -91,13 +91,13 @@ public:
   /// Whether runs may be captured from now on, on devices that have graphs.
   void allow(Capture capture) { capture_.allow(capture); }
   [[nodiscard]] CaptureReport capture_report() const { return capture_.report(); }
-  /// Computed by a vendor's libraries or by kernels of twill's: the products, convolutions and attentions of the last run's
-  /// sizes; empty before the first run.
+  /// Computed by a vendor's libraries or by twill's kernels: the products, convolutions and attentions of the last
+  /// run's sizes; empty before the first run.
   [[nodiscard]] auto library_choices() const requires requires(const CaptureOf& capture) { capture.library_choices(); }
   { return capture_.library_choices(); }
 
-  /// Runs from now on show what they write, slowly, one instruction after the other; null: they do not. Returns the watcher
-  /// before.
+  /// Sets a watcher of runs from now on: they show what they write, slowly, one instruction after another; null: they
+  /// do not. Returns the watcher before.
   Watcher* watch(Watcher* watcher) {
     if constexpr (HostDevice<D> || Several) wait();
     return std::exchange(watcher_, watcher);
@@ -115,8 +115,8 @@ public:
   }
 
   /// Gives one run to the devices.
-  /// throws: OutOfMemoryError when an arena does not fit, IndexError for indices, labels and lengths that point outside,
-  /// GpuError, PartialUpdateError when launches that change weights had been made by then
+  /// throws: OutOfMemoryError when an arena does not fit, IndexError for indices, labels and lengths that point
+  /// outside, GpuError, PartialUpdateError when launches that change weights had been made by then
   void run(const graph::SymbolValues& symbols, const RunArguments& arguments) {
     run_bound(bound_for(symbols), arguments);
   }
@@ -129,7 +129,7 @@ public:
 private:
   struct BoundRun : Bound {
     typename CaptureOf::OfBinding captured{};
-    std::size_t first_update = 0; ///< the launch that is the first to change weights
+    std::size_t first_update = 0; ///< the first launch that changes weights
     bool is_prepared = false;
   };
 
@@ -178,7 +178,7 @@ private:
     }
   }
 
-  /// Gives the arenas up after a run, also after one that throws.
+  /// Gives up the arenas after a run, also after one that throws.
   struct ArenasOfRun {
     explicit ArenasOfRun(Executor& own) : executor{own} {}
     ArenasOfRun(const ArenasOfRun&) = delete;
@@ -264,7 +264,7 @@ private:
     InOneSlot(std::span<const D>, const Segments&, bool, bool) {}
   };
 
-  /// Gives the segments to the devices one after the other, cut where the host acts in between. GPUs count their progress.
+  /// Gives the segments to the devices one by one, cut where the host acts in between. GPUs count their progress.
   void run_segments(BoundRun& bound, const RunArguments& arguments, const RunObserver<D>& observer,
                     detail::UpdateProgress* progress) {
     Binding& binding = bound.numbers;
@@ -344,7 +344,7 @@ private:
   bool changes_parameters_;
   Watcher* watcher_ = nullptr;
   RankNumbers ranks_;
-  std::vector<std::uint64_t> with_ranks_{}; ///< the numbers of the run under way
+  std::vector<std::uint64_t> with_ranks_{}; ///< the numbers of the current run
   RunNumbers<D> numbers_;
   CaptureOf capture_;
   std::vector<std::optional<memory::Buffer<D>>> arenas_;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of groups of ranks in the middle of a program. They stand between launches and are made by the thread that starts the
-// run, so that a group may wait for its peers, copy through the host, or put work of its own into the device's stream. All
-// ranks run one program, whose order the compiler has fixed, so they make the same calls in the same order. Read next:
+// Calls of groups of ranks within a program. They come between launches and are made by the thread that starts the run,
+// so that a group may wait for its peers, copy through the host, or put work into the device's stream. All ranks run
+// one program, whose order the compiler has fixed, so they make the same calls in the same order. Read next:
 // compile/run/executor.hpp.
 
 #include <twill/compile/run/bindings.hpp>
@@ -31,10 +31,10 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// Makes one call. throws: what the group throws
 void call_group(const Binding& binding, const BoundInstruction& instruction, const kernel::RankGroups* groups);
 
-/// Looks for the groups of all calls before anything runs. throws: ValueError when one is not bound, or has another size
+/// Finds the groups of all calls before a run. throws: ValueError when one is not bound, or has another size
 void require_groups(const Binding& binding, const kernel::RankGroups* groups);
 
-/// The run-time numbers of a table that are the rank along an axis. They are not the caller's: the group knows them.
+/// Run-time scalars of a table that are the rank along an axis. The group knows them, not the caller.
 class RankNumbers {
 public:
   explicit RankNumbers(const TableView& table);

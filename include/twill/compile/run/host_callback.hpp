@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host callbacks between the launches of one run: they start to add up gradients that are final, wait for weights that are
-// read next, or finish an instruction together with others. The table knows where a run can be interrupted: between two
-// launches, outside of loops. On a device with a queue the launches before a callback have been given to it, and may not be
-// done. Read next: compile/run/executor.hpp.
+// Host callbacks between the launches of one run: they start to add up gradients that are final, wait for weights that
+// are read next, or finish an instruction together with others. The table knows where a run can be interrupted: between
+// two launches, outside of loops. On a device with a queue the launches before a callback have been submitted, but may
+// not be done. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
@@ -22,7 +22,7 @@ struct Binding;
 /// Acts at some places of a run. An exception ends the run there.
 class HostCallback {
 public:
-  /// At a place: instructions with lower numbers have been given to the device, no others.
+  /// Acts at a place: instructions with lower numbers have been given to the device, no others.
   virtual void act(int place, const Binding& binding) = 0;
 
   /// The places, in ascending order, each once; the number of instructions stands for the end.
@@ -36,7 +36,7 @@ private:
   std::vector<int> places_{};
 };
 
-/// Two callbacks as one: at each place of either, the first acts, then the second. Both ignore places that are not theirs.
+/// Two callbacks as one: at each place of either, the first acts, then the second. Both ignore places of the other.
 class BothHostCallbacks final : public HostCallback {
 public:
   BothHostCallbacks(HostCallback& first, HostCallback& second);
@@ -51,7 +51,7 @@ private:
 /// The places of one run at which a callback acts, one after the other.
 class HostCallbackPlaces {
 public:
-  /// Of a callback that may be null, in a run of a binding.
+  /// For a callback that may be null, in a run of a binding.
   HostCallbackPlaces(HostCallback* callback, const Binding& binding)
       : callback_{callback},
         binding_{&binding},

@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds checks of indices, labels and lengths, before a run that reads them begins, so that nothing has changed. Only inputs of
-// the function are checked: a kernel cannot stop half-way, and an index that a model computes itself reads zeros and adds
-// nothing, see ops/gather.hpp. Host devices check in every run, GPUs in runs that are watched (`step.checked`).
+// Bounds checks of indices, labels and lengths before a run that reads them, so that nothing has changed. Only inputs
+// of the function are checked: a kernel cannot stop half-way, and an index that a model computes reads zeros and adds
+// nothing, see ops/gather.hpp. Host devices check in every run, GPUs in runs that are watched (`step.checked`). Read
+// next: compile/run/executor.hpp.
 
 #include <twill/compile/plan/binding.hpp>
 #include <twill/core/config.hpp>
@@ -18,7 +19,7 @@
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// One input, dense in the host's memory.
+/// Checks one input, dense in the host's memory.
 void check_integers(const TableView& table, const graph::SymbolValues& symbols, const graph::IntegerBounds& bounds,
                     const void* data);
 

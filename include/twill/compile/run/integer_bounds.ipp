@@ -19,7 +19,7 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
                    std::to_string(value));
 }
 
-/// All of them in one pass without branches, and only then which.
+/// Checks all of them in one pass without branches, and only then finds which one is wrong.
 template <class T>
 void check_integers(const graph::IntegerBounds& bounds, std::int64_t end, const void* data, std::int64_t count) {
   const auto* const values = static_cast<const T*>(data);

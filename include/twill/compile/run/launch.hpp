@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launches of a segment, and the execution of one on a host device. Instructions that share a launch are one pass of the
-// team: each thread takes an equal share of all their elements, wherever it begins and ends; elementwise results do not depend
-// on where a range is cut. Between the steps of a loop the operands of its launches move, to the next slice of a stacked tensor
-// or the next positions of random draws, and back in the end. Read next: compile/run/executor.hpp.
+// Launches of a segment, and the execution of one on a host device. Instructions that share a launch are one pass of
+// the team: each thread takes an equal share of all their elements; elementwise results do not depend on where a range
+// is cut. Between the steps of a loop the operands of its launches move to the next slice of a stacked tensor or the
+// next positions of random draws, and back at the end. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/plan/binding.hpp>
 #include <twill/compile/program_type.hpp>
@@ -46,7 +46,7 @@ template <class Run> void for_each_launch(Binding& binding, const Segment& segme
   return static_cast<std::size_t>(&instruction - binding.instructions.data());
 }
 
-/// The number of times that anything of a segment is launched; with `alone`, of launches of one instruction each.
+/// The number of launches of a segment; with `alone`, of launches of one instruction each.
 [[nodiscard]] std::size_t launches_of(const Binding& binding, const Segment& segment, bool alone = false);
 
 /// Runs a launch, which begins with this instruction.

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of compile/run/launch.hpp, and the update of plain gradient descent inside the product of its gradient: in the
-// place of the product its factors are kept, and the update multiplies them and changes the weight element by element. Threads
-// share the rows of a weight, which are computed each by itself, so results do not depend on their number.
+// Function bodies of compile/run/launch.hpp, and the update of plain gradient descent inside the product of its
+// gradient: the product's place keeps its factors, and the update multiplies them and changes the weight element by
+// element. Threads share the rows of a weight, each computed by itself, so results do not depend on their number.
 
 #include <twill/compile/plan/fused_sgd.hpp>
 #include <twill/compile/run/launch.hpp>
@@ -42,7 +42,7 @@ void keep_factor(const kernel::Operand& from, std::size_t row_axis, std::size_t 
   }
 }
 
-/// Puts the factors of a product where its result would lie: the left one turned, then the right one.
+/// Puts the factors of a product in the place of its result: the left one transposed, then the right one.
 template <class T> void keep_factors(const kernel::Call& product) {
   const std::int64_t m = product.grid[0];
   const std::int64_t n = product.grid[1];
@@ -135,7 +135,7 @@ TWILL_BODY void run_joined(const Team& team, const Binding& binding, KernelFunct
 
 TWILL_BODY void run_with_fused_sgd(const Team& team, const Binding& binding, KernelFunction run,
                                    std::span<const BoundInstruction> members) {
-  std::size_t plain = 0; // the first of those before this one that share the launch as it is
+  std::size_t plain = 0; // the first of the instructions before this one that share the launch unchanged
   for (std::size_t i = 0; i <= members.size(); ++i) {
     if (i < members.size() && members[i].part == FusedSgdPart::none) continue;
     if (plain < i) run_joined(team, binding, run, members.subspan(plain, i - plain));

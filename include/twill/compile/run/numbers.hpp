@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run-time numbers of a program (rates, seeds, steps), stored where the kernels of each device slot read them: host devices
-// read them from one place, GPUs each from a block of its own, see compile/run/gpu/numbers.hpp. Read next:
+// Run-time scalars of a program (rates, seeds, steps), stored where the kernels of each device slot read them: host
+// devices read them from one place, GPUs each from its own block, see compile/run/gpu/numbers.hpp. Read next:
 // compile/run/executor.hpp.
 
 #include <twill/compile/run/bindings.hpp>
@@ -26,7 +26,7 @@ public:
   /// requires: the last run is done
   void write(std::span<const std::uint64_t> numbers) { std::copy(numbers.begin(), numbers.end(), numbers_.begin()); }
 
-  /// Tells the operands of a binding their addresses, eight bytes apart, which are those of every run.
+  /// Sets the addresses of the operands of a binding, eight bytes apart, which are those of every run.
   void place(Binding& binding) {
     for (const OutsideOperand& operand : binding.numbers)
       binding.operands[operand.operand].data = numbers_.data() + operand.index;

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Observers of a run: a recorder is told when each launch ran, a watcher is shown what each instruction has written, such as to
-// search for NaN and infinities. They see the kernels of any other run, in the same order, on the same numbers; under a watcher
-// each instruction is a launch of its own and the clock stands still while it looks. What the steps of a loop write is not
-// shown. All memory of a record is taken before the run begins, so that no run ends half-way for want of it. On host devices
-// the tasks of the run read the clock; GPUs have compile/run/gpu/observer.hpp. Read next: compile/run/executor.hpp.
+// Observers of a run: a recorder gets the times of each launch, a watcher sees the values each instruction has written,
+// such as to search for NaN and infinities. They see the kernels of any other run, in the same order, on the same
+// numbers; under a watcher each instruction is a launch of its own and the clock stops while it looks. Values written
+// in the steps of a loop are not shown. All memory of a record is taken before the run, so that none ends half-way. On
+// host devices tasks read the clock; GPUs have compile/run/gpu/observer.hpp. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/report/node_info.hpp>
 #include <twill/compile/run/launch.hpp>
@@ -33,8 +33,8 @@ protected:
   ~Watcher() = default;
 };
 
-/// Gives a team or a queue the launches of a segment under an observer, which has `watches()`, `begin()` before a launch,
-/// `end(instruction)` after it, and `show(value, data)`.
+/// Gives a team or a queue the launches of a segment under an observer, which has `watches()`, `begin()` before a
+/// launch, `end(instruction)` after it, and `show(value, data)`.
 template <class Target, class Kernels, class See>
 void run_observed(const Target& target, const TableView& table, Binding& binding, const Segment& segment,
                   Kernels kernels, See&& see) {
@@ -69,7 +69,7 @@ public:
   /// A node begins, and another task will tell when it ends.
   void begin(std::size_t node) { starts_[node] = steady_seconds(); }
   void end(std::size_t node) { add({node, starts_[node], steady_seconds()}); }
-  /// No more will come.
+  /// Ends the record: no more times follow.
   void close();
 
   [[nodiscard]] RecordedRun take() override;
@@ -81,11 +81,11 @@ private:
   std::atomic<bool> is_closed_{false};
 };
 
-/// A record of a run that begins now, with room for the times of its segments. Under a watcher instructions share no launch.
+/// A record of a run that begins now, with room for the times of its segments. For a watcher no launch is shared.
 [[nodiscard]] RecordedRun new_record(const TableView& table, Binding& binding, std::vector<std::string> devices,
                                      bool is_watched);
 
-/// Hands a run to a recorder. It is open until the last task that holds the pointer is gone, run or not.
+/// Passes a run to a recorder. It is open until the last task that holds the pointer is gone, run or not.
 [[nodiscard]] std::shared_ptr<TimedRun> begin_record(RunRecorder& recorder, RecordedRun record);
 
 /// The names of devices.
@@ -112,7 +112,7 @@ public:
     if (run_ != nullptr) launch(device, [run = run_, node = node_](const team_t<D>&) { run->end(node); });
   }
 
-  /// Of a copy that waits for events by itself.
+  /// Begins a copy that waits for events by itself.
   template <class Events> void begin_arrival(const D& device, const Events& ready) const {
     if (run_ == nullptr) return;
     for (const auto& event : ready) wait(device, event);
@@ -139,7 +139,7 @@ public:
 
   [[nodiscard]] explicit operator bool() const { return watcher_ != nullptr || times_ != nullptr; }
   [[nodiscard]] bool watches() const { return watcher_ != nullptr; }
-  /// Why an observed run cannot be one captured graph; null for one that is not observed.
+  /// The reason why an observed run cannot be one captured graph; null for one that is not observed.
   [[nodiscard]] const char* objection() const {
     return watches() ? "the run was watched" : times_ != nullptr ? "the run was traced" : nullptr;
   }
@@ -150,19 +150,19 @@ public:
     run_observed(team, table, binding, segment, kernels, times_.get(), watcher_);
   }
 
-  /// Makes a call of the host's in place of a launch.
+  /// Makes a call of the host in place of a launch.
   template <class F> void time(const D&, const Segment& segment, const F& call) const {
     const double begin = times_ == nullptr ? 0 : steady_seconds();
     call();
     if (times_ != nullptr) times_->add({segment.begin, begin, steady_seconds()});
   }
 
-  /// The copy that a segment is.
+  /// The copy of a segment that is one.
   [[nodiscard]] TimedCopy<D> copy(const Segment& segment) const {
     return times_ != nullptr ? TimedCopy<D>{times_, segment.begin} : TimedCopy<D>{};
   }
 
-  /// All of the run was given to its devices.
+  /// Ends the record after all of the run was given to its devices.
   void end() { times_ = nullptr; }
 
 private:

@@ -55,7 +55,7 @@ TWILL_COLD TWILL_BODY void run_observed(const Team& team, const TableView& table
     const Binding& binding;
     TimedRun* times;
     Watcher* watcher;
-    double since = steady_seconds(); ///< the end of the last launch, so that none waits for a reading of the clock
+    double since = steady_seconds(); ///< the end of the last launch, so that none waits for the clock to be read
 
     [[nodiscard]] bool watches() const { return watcher != nullptr; }
     void begin() {

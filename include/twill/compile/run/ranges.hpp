@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges for NVIDIA's profilers (NVTX): one for each run of a program, in it one for each launch, with layer and operation.
-// Files compiled with TWILL_WITH_NVTX=1 have them, all files of a program or none; others include nothing for it and run
-// nothing. Under a captured graph the launches are named when they are recorded. Read next: core/range.hpp,
+// Ranges for NVIDIA's profilers (NVTX): one for each run of a program, in it one for each launch, with layer and
+// operation. Files compiled with TWILL_WITH_NVTX=1 have them, all files of a program or none; others include and run
+// nothing for it. In a captured graph the launches are named when they are recorded. Read next: core/range.hpp,
 // compile/report/node_info.hpp.
 
 #include <twill/compile/plan/binding.hpp>
@@ -20,7 +20,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 
 #if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
 
-/// A launch.
+/// The range of a launch.
 class LaunchRange {
 public:
   LaunchRange(const Binding& binding, const BoundInstruction* launch) : range_{name_of(binding, launch).c_str()} {}
@@ -34,7 +34,7 @@ private:
   ProfilerRange range_;
 };
 
-/// A run.
+/// The range of a run.
 class RunRange {
 public:
   RunRange(const TableView& table, Binding& binding) : range_{updates_weights(table) ? "step" : "run"} {

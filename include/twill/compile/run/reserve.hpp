@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Working memory of a run, reserved before the first run of a table that changes weights: the threads that will run it start, and
-// take the memory and make the libraries' plans that its kernels need. When there is none the run ends there, with every weight
-// as it was; later it would leave some weights updated and others not. Reserved once for each binding and each thread that starts
-// runs, and again when a thread has lost its memory. Read next: compile/run/executor.hpp.
+// Working memory of a run, reserved before the first run of a table that changes weights: its threads start, take the
+// memory and make the libraries' plans that its kernels need. Without memory the run ends there, with every weight
+// unchanged; later it would leave some weights updated and others not. Reserved once for each binding and each thread
+// that starts runs, and again when a thread has lost its memory. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/run/bindings.hpp>
@@ -20,11 +20,11 @@
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// Whether some instruction from `begin` to before `end` writes what outlives the run.
+/// Whether some instruction from `begin` to before `end` writes memory that outlives the run.
 [[nodiscard]] bool changes_parameters(const TableView& table, std::size_t begin, std::size_t end);
 [[nodiscard]] bool changes_parameters(const TableView& table);
 
-/// The instructions of a slot, each once. requires: the operands are placed
+/// Reserves for the instructions of a slot, each once. requires: the operands are placed
 void reserve_working_memory(const Team& team, const TableView& table, const Binding& binding,
                             std::span<const KernelFunction> kernels, int slot);
 

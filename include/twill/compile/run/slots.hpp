@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Order of the segments of one run on the devices of its slots. On kinds of device whose launches run in the calling thread each
-// segment is a task of the device's worker, which waits for the events of others; a task only ever waits for what was
-// submitted before it. A run that changes weights begins when all of its tasks are there, so that none of them runs where there
-// is no memory for another. On kinds with streams the streams wait, and copies between GPUs run beside the work of both. Where
-// all slots have one device, segments are launched one after the other and nothing waits, as inside a submitted task, whose own
-// work never waits for a queue: segments that it gave away would come after it. Read next: compile/run/executor.hpp.
+// Order of the segments of one run on the devices of its slots. On kinds of device whose launches run in the calling
+// thread each segment is a task of the device's worker, which waits for the events of others; a task only ever waits
+// for earlier submissions. A run that changes weights begins when all of its tasks are there, so that none of them runs
+// without memory for another. On kinds with streams the streams wait, and copies between GPUs run beside the work of
+// both. With one device for all slots, segments launch one by one without waits, as inside a submitted task, whose
+// own work never waits for a queue: segments given away would come after it. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/run/observer.hpp>
 #include <twill/core/config.hpp>
@@ -38,8 +38,8 @@ template <ComputeDevice D> [[nodiscard]] bool runs_in_order(std::span<const D> d
 /// The order of a program in several slots.
 template <ComputeDevice D> class SlotRun {
 public:
-  /// Of a run that is `all_or_nothing` no task begins before the last one has been submitted. With `one_by_one` the caller
-  /// launches each segment and waits for it.
+  /// In a run that is `all_or_nothing` no task begins before the last one has been submitted. With `one_by_one` the
+  /// caller launches each segment and waits for it.
   SlotRun(std::span<const D> devices, const Segments& segments, bool all_or_nothing, bool one_by_one)
       : is_open_{!all_or_nothing},
         devices_{devices},
@@ -49,11 +49,11 @@ public:
         arrived_(is_in_order_ ? 0 : devices.size()) {
     if (is_in_order_) return;
     for (const D& device : devices_) begins_.push_back(record(device));
-    tasks_.reserve(segments.list.size()); // a task that was submitted is never lost for want of memory
+    tasks_.reserve(segments.list.size()); // a submitted task is never lost for lack of memory
   }
   SlotRun(const SlotRun&) = delete;
   SlotRun& operator=(const SlotRun&) = delete;
-  /// Whatever went wrong, no task outlives the run.
+  /// Lets no task outlive the run, whatever went wrong.
   ~SlotRun() {
     if (!is_open_.load(std::memory_order_relaxed)) has_failed_.store(true, std::memory_order_release);
     open();
@@ -65,7 +65,7 @@ public:
     }
     try {
       join();
-    } catch (...) { // the same
+    } catch (...) { // the first one was thrown
     }
   }
 
@@ -89,7 +89,7 @@ public:
     if (segment.is_awaited) done_[number] = record(device);
   }
 
-  /// Gives the copy that a segment is to the devices between which it goes.
+  /// Gives the copy of a segment that is one to the devices between which it goes.
   void add_move(std::size_t number, void* to, int from_slot, const void* from, std::size_t bytes, TimedCopy<D> timed) {
     const Segment& segment = segments_->list[number];
     const D target = device_of(segment.slot);
@@ -126,7 +126,7 @@ public:
     }
   }
 
-  /// Ends the run. Returns what has passed when all of it is done. throws: what a segment has thrown
+  /// Ends the run. Returns the events that pass when all of it is done. throws: what a segment has thrown
   [[nodiscard]] std::vector<Event<D>> finish() {
     std::vector<Event<D>> all{};
     open();
@@ -154,7 +154,7 @@ private:
     opened_.notify();
   }
 
-  /// Nothing runs after a segment that threw: its results are missing.
+  /// Runs nothing after a segment that threw: its results are missing.
   template <class F> void unless_failed(const F& f) {
     opened_.wait_until([&] { return is_open_.load(std::memory_order_acquire); });
     if (has_failed_.load(std::memory_order_acquire)) return;
@@ -185,7 +185,7 @@ private:
   std::span<const D> devices_;
   const Segments* segments_;
   bool is_in_order_;               ///< one segment after the other, none of them waits
-  std::vector<Event<D>> begins_{}; ///< what each slot's device was given before
+  std::vector<Event<D>> begins_{}; ///< the work that each slot's device was given before
   std::vector<Event<D>> done_;     ///< after the segments that another slot waits for
   std::vector<Event<D>> arrived_;  ///< after the last copy into each slot
   std::vector<Pending<void>> tasks_{};

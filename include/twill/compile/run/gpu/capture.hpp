@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Captured runs on a GPU. With a kept arena the second run with the same sizes and addresses is recorded as a graph; its inputs
-// are copied to fixed places after the arena, and later runs are two launches: the prologue, which writes the numbers and copies
-// the inputs, and the graph. Launches copy their operands, so nothing is waited for between runs. An executor works on one
-// stream at a time. Read next: compile/run/gpu/step_graphs.hpp, kernel/gpu/prologue.hpp.
+// Captured runs on a GPU. With a kept arena the second run with the same sizes and addresses is recorded as a graph;
+// its inputs are copied to fixed places after the arena, and later runs are two launches: the prologue, which writes
+// the numbers and copies the inputs, and the graph. Launches copy their operands, so runs do not wait for each other.
+// An executor works on one stream at a time. Read next: compile/run/gpu/step_graphs.hpp, kernel/gpu/prologue.hpp.
 
 #include <twill/compile/run/capture.hpp>
 #include <twill/compile/run/gpu/step_graphs.hpp>
@@ -74,8 +74,8 @@ public:
     return state.all_bytes - rounded(binding.arena_bytes);
   }
 
-  /// Runs by a graph where there is one, else by `write_numbers()` and `launch_all(arguments, progress)`; a graph's numbers are
-  /// written by `write_numbers(copies)`.
+  /// Runs by a graph where there is one, else by `write_numbers()` and `launch_all(arguments, progress)`; the numbers
+  /// of a graph are written by `write_numbers(copies)`.
   template <class Write, class Launch> void run(const Run& run, const Write& write_numbers, const Launch& launch_all) {
     std::optional<gpu::ChoicesOfRun> choosing{};
     if (run.state.choices == nullptr) { // the first run is never a graph's
@@ -119,7 +119,7 @@ private:
     return (bytes + granule - 1) / granule * granule;
   }
 
-  /// Why no such run is captured; empty when they are.
+  /// The reason why no such run is captured; empty when they are.
   [[nodiscard]] std::string_view objection(const OfBinding& state, const RunArguments& arguments) const {
     if (arguments.callback != nullptr) return "the host acts in between";
     if (state.calls_groups) return "the program calls groups of ranks between its launches";
@@ -168,7 +168,7 @@ private:
   Capture capture_ = Capture::automatic;
   CaptureReport report_{};
   std::shared_ptr<const Choices> choices_{};       ///< of the last run's sizes
-  std::vector<kernel::gpu::CopiedInput> copies_{}; ///< of the run under way
+  std::vector<kernel::gpu::CopiedInput> copies_{}; ///< of the current run
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launches of a segment on a GPU's queue. Instructions that share a launch are one kernel over all their grids. The progress
-// of the run is told which instructions the queue has been given, since a driver that stops a run after the first update
-// leaves some weights new and others old. Read next: compile/run/launch.hpp for hosts, compile/run/executor.hpp.
+// Launches of a segment on a GPU's queue. Instructions that share a launch are one kernel over all their grids. The
+// progress of the run records the instructions given to the queue, since a driver that stops a run after the first
+// update leaves some weights new and others old. Read next: compile/run/launch.hpp for hosts, compile/run/executor.hpp.
 
 #include <twill/compile/passes/join.hpp>
 #include <twill/compile/program_type.hpp>

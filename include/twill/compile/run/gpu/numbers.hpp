@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run-time numbers of a program on GPUs: each device slot has a block of them in its device's memory, which a run writes
-// first, in the order of the slot's stream; so a step can be captured as a graph and still take a new rate, seed or step number
-// each time. Slots whose kernels read no number have none. Read next: compile/run/gpu/numbers_block.hpp,
+// Run-time scalars of a program on GPUs: each device slot has a block of them in its device's memory, which a run
+// writes first, in the order of the slot's stream; so a step can be captured as a graph and still take a new rate, seed
+// or step number each time. Slots whose kernels read no number have none. Read next: compile/run/gpu/numbers_block.hpp,
 // kernel/gpu/prologue.hpp.
 
 #include <twill/compile/run/gpu/numbers_block.hpp>
@@ -48,7 +48,7 @@ public:
                                                     : std::unique_ptr<Block>{}});
   }
 
-  /// Gives each device its numbers, and to a single one the inputs of a captured graph, which are copied to their places.
+  /// Gives each device its numbers, and a single one also the inputs of a captured graph, copied to their places.
   /// throws: GpuError; CaptureError in several slots while this thread records a graph
   void write(std::span<const std::uint64_t> numbers, Copies copies = {}) {
     for (const SlotBlock& slot : blocks_) {
@@ -62,7 +62,7 @@ public:
     }
   }
 
-  /// Tells the operands of a binding their addresses, which are those of every run.
+  /// Sets the addresses of the operands of a binding, which are those of every run.
   void place(Binding& binding) {
     for (const OutsideOperand& number : binding.numbers)
       binding.operands[number.operand].data = blocks_[slot_of_operand_[number.operand]].block->data() + number.index;

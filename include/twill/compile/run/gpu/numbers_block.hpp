@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of memory for the run-time numbers of one executor on a GPU. They are cut from slabs that the process keeps and stand in no
-// pool's books, like the working memory of a stream: a step has as many bytes as its plan says. A block is used again on the
-// stream of its last owner only, whose order keeps the two apart; so the driver need not be asked, not even when a process
-// ends. Read next: compile/run/gpu/capture.hpp.
+// Blocks of memory for the run-time scalars of one executor on a GPU. They are cut from slabs that the process keeps
+// and no pool counts, like the working memory of a stream: a step has as many bytes as its plan says. A block is used
+// again only on the stream of its last owner, whose order keeps the two apart; so no query of the driver is needed, not
+// even when a process ends. Read next: compile/run/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -26,7 +26,7 @@ public:
   struct Spare {
     std::uint64_t* numbers = nullptr;
     std::size_t count = 0;
-    std::optional<typename R::Stream> stream{}; ///< on which it was used
+    std::optional<typename R::Stream> stream{}; ///< of its last use
   };
 
   /// A block of at least `count` numbers for work on a stream. throws: GpuError
@@ -44,7 +44,7 @@ public:
     const std::size_t each = is_usual ? usual_count : count;
     const std::size_t blocks = is_usual ? blocks_of_slab : 1;
     void* memory = nullptr;
-    spare_.reserve(made_ + blocks); // so that all may come back, whatever fails then
+    spare_.reserve(made_ + blocks); // so that all can come back, whatever fails then
     const gpu::Using<R> scope{device};
     gpu::check<R>(R::allocate(&memory, blocks * each * sizeof(std::uint64_t)), "allocate", device);
     made_ += blocks;
@@ -95,7 +95,7 @@ public:
     if (block_.numbers != nullptr) Slabs::of(device_.index).give_back(std::move(block_));
   }
 
-  /// Says on which stream the numbers are used from now on.
+  /// Notes the stream on which the numbers are used from now on.
   void note_stream(typename R::Stream stream) { block_.stream = stream; }
 
   [[nodiscard]] std::uint64_t* data() const { return block_.numbers; }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Observers of a run on GPUs. Each slot has timers in the streams of its device, around each launch and around each copy that
-// enters it, and all slots together are one run, which is handed to the recorder when all of it was given to the streams. Values
-// for a watcher are copied to the host after each instruction. Read next: device/gpu/timed_run.hpp, compile/run/observer.hpp.
+// Observers of a run on GPUs. Each slot has timers in the streams of its device, around each launch and each copy that
+// enters it, and all slots are one run, passed to the recorder when all of it was given to the streams. Values for a
+// watcher are copied to the host after each instruction. Read next: device/gpu/timed_run.hpp, compile/run/observer.hpp.
 
 #include <twill/compile/run/gpu/launch.hpp>
 #include <twill/compile/run/observer.hpp>
@@ -61,7 +61,7 @@ public:
       launch(device, [&](const gpu::Queue<R>& queue) { slot_->end(gpu::AnyStream{queue.stream()}, node_); });
   }
 
-  /// In the stream of copies that go beside the device's work.
+  /// Begins in the stream of copies that run beside the device's work.
   template <class Events> void begin_arrival(const D& device, const Events& ready) const {
     if (slot_ == nullptr) return;
     const auto stream = gpu::state_of(device).side_stream(gpu::SideStream::arrivals);
@@ -91,7 +91,7 @@ class RunObserver<D> {
 
 public:
   RunObserver() = default;
-  /// Either may be null. The recorder is not told of a run that becomes part of a graph which the program itself records.
+  /// Either may be null. The recorder does not see a run that becomes part of a graph which the program itself records.
   /// throws: GpuError, std::bad_alloc; CaptureError for a watcher of such a run
   RunObserver(std::shared_ptr<RunRecorder> recorder, Watcher* watcher, std::span<const D> devices,
               const TableView& table, Binding& binding)
@@ -126,7 +126,7 @@ public:
                  See{queue, table, binding, watcher_, slot_of(segment), *progress, {}});
   }
 
-  /// Makes a call of the host's in place of a launch.
+  /// Makes a call of the host in place of a launch.
   template <class F> void time(const D& device, const Segment& segment, const F& call) const {
     const TimedCopy<D> timed = copy(segment);
     timed.begin(device);
@@ -134,12 +134,12 @@ public:
     timed.end(device);
   }
 
-  /// The copy that a segment is.
+  /// The copy of a segment that is one.
   [[nodiscard]] TimedCopy<D> copy(const Segment& segment) const {
     return run_ != nullptr ? TimedCopy<D>{run_->slots[place_of(segment)], segment.begin} : TimedCopy<D>{};
   }
 
-  /// All of the run was given to its devices.
+  /// Ends the record after all of the run was given to its devices.
   void end() {
     if (run_ == nullptr) return;
     for (const auto& slot : run_->slots) slot->finish();

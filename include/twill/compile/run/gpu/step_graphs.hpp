@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The captured graphs of one binding. A graph has frozen the addresses it works on and where its rows stand in the batch;
-// a run is a graph's when all of that is equal. The first run of a sort is always plain: libraries make their handles and
-// choose their algorithms then. The second is captured, and what could not be is remembered with the reason. Read next:
+// Captured graphs of one binding. A graph has frozen its addresses and the place of its rows in the batch; it serves a
+// run in which all of these are equal. The first run of a kind is always plain: libraries make their handles and choose
+// their algorithms then. The second is captured, or the reason why it cannot be is kept. Read next:
 // compile/run/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
@@ -20,16 +20,16 @@
 
 namespace twill { inline namespace v0 { namespace compile {
 
-/// What a captured run has frozen, beside its numbers' block.
+/// The frozen values of a captured run, besides its numbers' block.
 struct FrozenAddresses {
   const void* arena = nullptr;
   std::int64_t first_row = 0; ///< 0 where nothing is drawn
   std::span<void* const> parameters{};
   std::span<void* const> outputs{};
-  std::span<void* const> inputs{}; ///< those that stay where they are; others are copied to fixed places
+  std::span<void* const> inputs{}; ///< those with fixed addresses; others are copied to fixed places
 };
 
-/// One sort of run, and its graph once there is one.
+/// One kind of run, and its graph once there is one.
 template <gpu::GpuDevice D> class StepGraph {
 public:
   enum class State : unsigned char { unseen, seen, ready, refused };
@@ -50,7 +50,7 @@ public:
   }
 
   State state = State::unseen;
-  gpu::CapturedGraph<D> graph{}; ///< when ready; when refused it tells the reason
+  gpu::CapturedGraph<D> graph{}; ///< when ready; when refused it gives the reason
 
 private:
   const void* arena_;
@@ -60,10 +60,10 @@ private:
   std::vector<void*> inputs_;
 };
 
-/// A few of them, those that were used last.
+/// A few graphs, those that were used last.
 template <gpu::GpuDevice D> class StepGraphs {
 public:
-  /// The record of a sort of run.
+  /// The record of a kind of run.
   StepGraph<D>& at(const FrozenAddresses& frozen) {
     for (std::size_t i = 0; i < graphs_.size(); ++i)
       if (graphs_[i]->is_for(frozen)) {
