@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the nodes of an expression compute: a primitive, a choice, a conversion, or a function of symbols. Each is a
+// Operations of expression nodes: a primitive, a choice, a conversion, or a function of symbols. Each is a
 // type with a name and `emit`; `make_node` turns operands of any kind into the node. The algebra of tensors makes the
 // nodes of the functions of elementwise/. Read next: expr/operators.hpp.
 
