@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activation functions of rows, softmax and its relatives, as compositions of reductions and arithmetic. Definitions and
-// defaults are PyTorch's. Those of single elements: elementwise/activations.hpp. Read next: nn/normalisation.hpp.
+// Activation functions over rows, softmax and its variants, as compositions of reductions and arithmetic. Definitions
+// and defaults are PyTorch's. Those of single elements: elementwise/activations.hpp. Read next: nn/normalisation.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
@@ -16,8 +16,8 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
   return log(sum(exp(x - above), {axis}, KeepDims::yes, line));
 }
 
-/// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the second.
-/// Rows whose greatest is infinite have NaN, as in PyTorch's log_softmax and cross entropy.
+/// The greatest of each row, and by how much logsumexp exceeds it: separate, since their sum would lose digits of the
+/// second. Rows whose greatest is infinite have NaN, as in PyTorch's log_softmax and cross entropy.
 struct Normaliser {
   Value greatest;
   Value excess;
@@ -38,8 +38,8 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return e / sum(e, {axis}, KeepDims::yes, line);
 }
 
-/// log(sum(exp(x))) over one axis, which stays with extent one. Rows with infinity have their maximum for it, as have rows of
-/// nothing but its negative.
+/// log(sum(exp(x))) over one axis, which stays with extent one. Rows with infinity give their maximum, and so do rows
+/// of only negative infinity.
 [[nodiscard]] TWILL_CONSTEXPR Value logsumexp(Value x, int axis = -1, int line = __builtin_LINE()) {
   x = detail::autocast_to_wide(x);
   const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, line));

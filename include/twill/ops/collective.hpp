@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks along an axis do together in a traced function, as nodes of the graph; the gradients are such nodes again.
-// Two conventions meet here. `all_reduce`, `all_gather` and `reduce_scatter` are adjoint to each other where each rank has a
-// loss of its own and their sum counts. The pairs copy_to and reduce_from, split_to and gather_from are for values that all
-// ranks hold alike under a loss that all compute alike (Shoeybi et al., Megatron-LM, 2019, section 3): what enters a region
-// where ranks differ is copied or split, what leaves it is reduced or gathered. Read next: nn/tensor_parallel.hpp.
+// Collective operations on the ranks along an axis, as nodes of a traced function; their gradients are such nodes, too.
+// There are two conventions. `all_reduce`, `all_gather` and `reduce_scatter` are adjoint to each other if each rank has
+// its own loss and their sum counts. The pairs copy_to and reduce_from, split_to and gather_from are for values equal
+// on all ranks under a loss that all compute alike (Shoeybi et al., Megatron-LM, 2019, section 3): they are copied or
+// split before ranks differ, reduced or gathered after. Read next: nn/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resizing of images and sequences by the nearest pixel or linearly between pixels, as torch.nn.functional.interpolate does.
-// Both directions are linear and each other's gradient. Read next: kernel/interpolation.hpp.
+// Interpolation of images and sequences, nearest or linear, like torch.nn.functional.interpolate. Both directions are
+// linear and each other's gradient. Read next: kernel/interpolation.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
