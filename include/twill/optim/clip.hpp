@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clipping of gradients, as rules of rules: `optim::clip_norm(optim::AdamW{}, 1.0)`. It happens in the graph, over all weights
-// together, after gradients of replicas or micro-batches have been added up and after a loss scale is gone. The wrapped
-// rule's options stay where they were: `step.rule.options.rate`. Read next: optim/groups.hpp.
+// Gradient clipping, as rules of rules: `optim::clip_norm(optim::AdamW{}, 1.0)`. It runs in the graph, over all weights
+// together, after gradients of replicas or micro-batches have been summed and divided by a loss scale. The wrapped
+// rule's options keep their place: `step.rule.options.rate`. Read next: optim/groups.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/detail/sum_over_weights.hpp>

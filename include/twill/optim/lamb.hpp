@@ -9,7 +9,7 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// Numbers of LAMB (You et al., 2020).
+/// Options of LAMB (You et al., 2020).
 struct LambOptions {
   double rate = 1e-3;      ///< learning rate
   double beta1 = 0.9;      ///< how much of the mean gradient stays, in [0, 1)
