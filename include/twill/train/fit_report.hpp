@@ -22,8 +22,8 @@ template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
   return compile::fit_report_of<train::StepOf<nn::unfitted_t<M>, Loss, R, Targets...>, M>;
 }
 
-/// The figures of staged runs, `forward` and `backward`, with gradients of the weights and what lies between the two; no
-/// optimiser, no loss.
+/// The figures of staged runs, `forward` and `backward`, with gradients of the weights and the values kept between the
+/// two; no optimiser, no loss.
 template <nn::Model M> [[nodiscard]] constexpr compile::FitReport fit_report() {
   static_assert(compile::Budget<M>, "twill: fit_report: the model has no budget; wrap it, nn::Fit<Model, 2_GiB>");
   return compile::fit_report_of<nn::detail::BothPasses<nn::ModelStage<nn::unfitted_t<M>, float, true>, 0>, M>;
