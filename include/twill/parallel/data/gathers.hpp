@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the weights of a step have to be whole whose ranks hold a part of each: a compiled program says which launch reads which
-// weight, so each bucket of weights is fetched from all ranks before the first launch of the forward pass that reads it, given
-// up behind the last, and the same again in the backward pass. A bucket is fetched while the one before it is worked with.
-// Buckets that are never whole at the same time share memory. Read next: parallel/data/weight_parts.hpp.
+// Gather plan of divided weights, of which each rank holds a part: when they must be whole in a step. The program tells
+// which launch reads which weight, so each bucket of weights is fetched from all ranks before the first launch of the
+// forward pass that reads it, released after the last, and likewise in the backward pass. A fetch runs during work with
+// the previous bucket. Buckets never whole together share memory. Read next: parallel/data/weight_parts.hpp.
 
 #include <twill/compile/run/host_callback.hpp>
 #include <twill/core/config.hpp>

@@ -224,7 +224,7 @@ public:
   void train() { pipe_.train(); }
   /// Sets evaluation mode: dropout keeps all, batch norms use their running statistics.
   void eval() { pipe_.eval(); }
-  /// Changes a run-time number of the model, on all ranks alike.    throws: ValueError listing those of a stage where none has it
+  /// Changes a run-time number of the model on all ranks.    throws: ValueError listing those of a stage if none has it
   void set(std::string_view name, double number) { pipe_.set(name, number); }
 
   /// The other ranks with this rank's stages.

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Balanced<Model, Stages, nn::Size<"batch", 32>>` cuts a model where its slowest stage is fastest, by the arithmetic that the
-// graph knows and the bytes that pass the cuts. It is the partition of a chain, solved exactly by a dynamic programme over the
-// places where few bytes pass (Bokhari, Partitioning Problems in Parallel, Pipelined, and Distributed Computing, 1988). What
-// came of it, and of cuts of one's own, is told by `stage_reports`. Read next: parallel/pipeline/model/cut.hpp.
+// Balanced stages, `Balanced<Model, Stages, nn::Size<"batch", 32>>`: cuts of a model that make its slowest stage
+// fastest, by the arithmetic known to the graph and the bytes that pass the cuts: an exact partition of a chain by
+// dynamic programming over places with few bytes (Bokhari, Partitioning Problems in Parallel, Pipelined, and
+// Distributed Computing, 1988). `stage_reports` shows results. Read next: parallel/pipeline/model/cut.hpp.
 
 #include <twill/compile/passes/divisions.hpp>
 #include <twill/core/config.hpp>

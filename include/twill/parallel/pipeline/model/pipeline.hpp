@@ -85,10 +85,10 @@ public:
     Plan::template check<Stages>();
   }
 
-  /// The stages of one rank, on its device; the others are elsewhere. A model that is cut gets the weights of one network that
-  /// draws `draw`, which is the same on all ranks. With groups the rank is one of several at the same stages: layers that are
-  /// divided along the axes of the groups are parts, and every step draws alike on all of them. A stage that is a model of its
-  /// own then draws what follows `draw` by its number.    throws: ValueError for a rank that the pipeline does not have
+  /// The stages of one rank, on its device; the others are elsewhere. A cut model gets the weights of one network that
+  /// draws `draw`, equal on all ranks. With groups the rank is one of several with the same stages: layers divided
+  /// along the axes of the groups are parts, and every step draws alike on all. A stage that is a separate model then
+  /// draws the values after `draw` by its number.    throws: ValueError for a rank outside of the pipeline
   BasicPipeline(D device, int rank, const Draw& draw, kernel::RankGroups groups = {})
       : devices_{Places::everywhere(ranks, device)},
         groups_{std::move(groups)},
@@ -147,8 +147,8 @@ public:
     for_each_stage_here([&](auto& stage) { f(stage.network); });
   }
 
-  /// Changes a run-time number of the model, such as a dropout probability, in every stage that is here and has it; the network
-  /// of a stage changes its own alone.    throws: ValueError listing those of a stage where none has it, here or elsewhere
+  /// Changes a run-time number of the model, such as a dropout probability, in all stages here that have it; a stage's
+  /// network changes only its own.    throws: ValueError listing those of a stage if none has it, here or elsewhere
   void set(std::string_view name, double number) {
     const bool is_known = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return (run_scalars_of<I>().contains(name) || ...);

@@ -72,8 +72,8 @@ public:
   std::map<int, Blocks<D>> cotangents{};      ///< received: gradients of outputs
   std::map<int, Blocks<D>> input_gradients{}; ///< until they are sent, or read by a stage of the same rank
 
-  /// Computes the outputs of a micro-batch from `given`, its part of the batch, and what was received. Its first row is this
-  /// one of the rank's batch, which begins at that of the stage's context. Keeps what gradients need, or inputs to do it again.
+  /// Computes the outputs of a micro-batch from `given`, its part of the batch, and received values. `first_row` is its
+  /// first row in the rank's batch, which begins at the context's. Keeps gradients' operands, or inputs to recompute.
   void forward(int micro_batch, Blocks<D> given, const graph::SymbolValues& symbols, std::int64_t first_row,
                Recompute recompute = Recompute::no) {
     keep_orders();
