@@ -119,8 +119,8 @@ private:
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
-/// The state of a rule without its options, to go on with others: `step.load_state_dict(train::without_options(state))`. It says
-/// of itself that they were left out, so that the report lists them as `kept`.
+/// The state of a rule without its options, to resume with others:
+/// `step.load_state_dict(train::without_options(state))`. It is marked, so that the report lists them as `kept`.
 [[nodiscard]] nn::StateDict without_options(const nn::StateDict& state);
 
 }}}} // namespace twill::v0::train::TWILL_ISA

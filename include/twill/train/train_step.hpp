@@ -94,9 +94,9 @@ public:
                          watcher.found, compile::resolve_symbols(compile::TableFor<Source, D>::view(), shapes)));
   }
 
-  /// One step that shows what the kernels of some layers write, forward and backward, in the order of their work: those whose
-  /// path fits the pattern, in which * stands for anything. `look(const compile::Observation&)` is called after the step, which is
-  /// slow and changes the same bits as any other. What the model marks by `nn::tap`, and its gradient, is seen under its name.
+  /// One step that shows the results of some layers' kernels, forward and backward, in the order of their work: layers
+  /// whose path matches the pattern, in which * stands for anything. `look(const compile::Observation&)` is called
+  /// after the step, which is slow but changes the same bits. Values marked by `nn::tap` and their gradients are named.
   template <class Look, AnyTensor... Tensors>
   StepLoss<T, D> tapped(std::string_view pattern, const Look& look, const Tensors&... tensors) {
     compile::Tap tap{compile::trace_of<source<Tensors...>>(), pattern};
