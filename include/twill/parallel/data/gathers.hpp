@@ -52,7 +52,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
   return compile::place_after(table, table.values[static_cast<std::size_t>(loss)].last_use);
 }
 
-/// Where the launches of the forward pass, or those of the backward pass, need each bucket whole; in no order.
+/// The sections in which launches of the forward or of the backward pass need each bucket whole; in no order.
 [[nodiscard]] constexpr List<Gathered> stretches_of(const compile::TableView& table, const Buckets& buckets,
                                                     bool is_backward) {
   const List<int> bucket_of = buckets_of_parameters(table, buckets);

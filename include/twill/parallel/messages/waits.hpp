@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits between the ranks of a wire, as far as this one was told. A rank in a long wait, or with another rank waiting
-// for it meanwhile, tells all others which rank it waits for, and tells again when that is over; an entry that ended in
-// a failure stays until its rank continues. Ranks are those of the wire, for all groups together, as long as they are
-// in the group of all: one that has left it neither sends nor receives reports. Not in the umbrella. Read next:
+// Waits between the ranks of a wire, as reported to this one. A rank in a long wait, or with another rank waiting for
+// it meanwhile, tells all others which rank it waits for, and tells again when that is over; an entry that ended in a
+// failure stays until its rank continues. Ranks are those of the wire, for all groups together, as long as they are in
+// the group of all: one that has left it neither sends nor receives reports. Not in the umbrella. Read next:
 // parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>

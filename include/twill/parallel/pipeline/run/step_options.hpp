@@ -70,7 +70,7 @@ struct StepOptions {
   int micro_batches = 1;                                     ///< their number; they may differ by one row
   StageCheckpointing checkpointing = {};                     ///< of each stage
   WeightOrders weight_orders = WeightOrders::made_each_time; ///< of convolutions on hosts
-  /// How long a rank waits for its peers in one call, where a step makes the group; one that hangs keeps the step, see `run_ranks`.
+  /// A rank's wait for its peers in one call, if a step makes the group; a hanging one keeps the step, see `run_ranks`.
   std::int64_t timeout_ms = 300'000;
 };
 

@@ -92,7 +92,7 @@ namespace detail {
       if (has(action.work, action.stage)) return wrong(Fault::action_runs_twice);
       done(action) = 1;
       const int s = action.stage;
-      // Of another rank: whether it was received here.    Of this one: whether it was computed before.
+      // If another rank's: whether it was received here.    If this one's: whether it was computed before.
       const auto is_there = [&](int stage, Work received, Work computed, Work or_computed) {
         if (stage < 0 || stage >= schedule.stages) return true;
         if (schedule.rank(stage) != rank) return !has_transfers || has(received, s);
