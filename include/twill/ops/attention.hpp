@@ -229,10 +229,10 @@ TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, in
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// softmax(scale Q K^T, masked) V without the scores in memory; zeros for a query whose keys are all masked, as PyTorch's
-/// since 2.5. query: (..., queries, width), key: (..., keys, width), value: (..., keys, value width) of equal leading axes, of
-/// one floating type. 16-bit ones are computed in float32, on GPUs from 16 bits; the gradient of an added mask takes the memory
-/// of the scores.
+/// softmax(scale Q K^T, masked) V without the scores in memory; zeros for a query whose keys are all masked, like
+/// PyTorch since 2.5. query: (..., queries, width), key: (..., keys, width), value: (..., keys, value width) of equal
+/// leading axes, of one floating type. 16-bit ones are computed in float32, on GPUs from 16 bits; the gradient of an
+/// added mask takes the memory of the scores.
 /// errors: ranks, extents or types that differ, a mask that does not fit
 [[nodiscard]] TWILL_CONSTEXPR Value streamed_attention(Value query, Value key, Value value,
                                                        const StreamedAttentionOptions& options = {},

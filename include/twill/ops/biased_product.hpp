@@ -63,7 +63,7 @@ inline constexpr Operation biased_product_operation{.name = "biased_product",
                                                     .results = 2,
                                                     .multiply_adds = &detail::matmul_multiply_adds};
 
-/// a (m, k), b (k, n) and an argument (m, n); results: a b times gelu's slope at the argument, and the sums of its columns.
+/// a (m, k), b (k, n) and an argument (m, n); results: a b times gelu's slope at the argument, the sums of its columns.
 inline constexpr Operation gelu_product_operation{.name = "gelu_product",
                                                   .vjp = &detail::gelu_product_vjp,
                                                   .call = &detail::gelu_product_call,

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions of one and two dimensions with stride, padding, dilation and groups: shape rules, gradients, kernels. The
-// output, the gradient by the input (which is the transposed convolution) and that by the weights are three operations, each
-// linear in two operands, whose gradients are the other two; so there are derivatives of every order. Shapes, order of
-// arguments and defaults are PyTorch's. Read next: ops/transposed_convolution.hpp, nn/convolution.hpp.
+// Convolutions of one and two dimensions with stride, padding, dilation and groups: shape rules, gradients, kernels.
+// The output, the gradient by the input (which is the transposed convolution) and that by the weights are three
+// operations, each linear in two operands, whose gradients are the other two; so all derivatives exist. Shapes, order
+// of arguments and defaults are PyTorch's. Read next: ops/transposed_convolution.hpp, nn/convolution.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>

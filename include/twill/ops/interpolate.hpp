@@ -84,8 +84,8 @@ TWILL_CONSTEXPR void interpolation_gradient_vjp(Graph& graph, int node, const Co
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// x (batch, channels, length) or (batch, channels, height, width) with other extents: `interpolate(x, {.size = 224, .mode =
-/// Interpolation::linear})`. Linear in two dimensions is bilinear.
+/// x (batch, channels, length) or (batch, channels, height, width) with other extents: `interpolate(x, {.size = 224,
+/// .mode = Interpolation::linear})`. Linear in two dimensions is bilinear.
 [[nodiscard]] TWILL_CONSTEXPR Value interpolate(Value x, const InterpolateOptions& options,
                                                 int line = __builtin_LINE()) {
   Graph& graph = x.graph();

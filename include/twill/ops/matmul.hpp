@@ -111,7 +111,7 @@ inline constexpr Operation matmul_operation{.name = "matmul",
 
 namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
-/// The stack of products of a call over (batch, m, n, k) whose first operands are the factors, and the third the result.
+/// The stack of products of a call over (batch, m, n, k) with the factors as first operands, and the result as third.
 template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const kernel::Call& call) {
   const kernel::Grid& grid = call.grid;
   const kernel::Operand* const operands = call.operands;

@@ -243,8 +243,8 @@ TWILL_CONSTEXPR Value adaptive_max_pool(Value x, int dimensions, Sides output, i
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The largest element of each window of x (batch, channels, length) or (batch, channels, height, width). NaN passes on; the
-/// gradient goes to the first of equals.
+/// The largest element of each window of x (batch, channels, length) or (batch, channels, height, width). NaN passes
+/// on; the gradient goes to the first of equals.
 [[nodiscard]] TWILL_CONSTEXPR Value max_pool1d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
   return detail::max_pool(x, 1, options, line);
 }

@@ -11,7 +11,7 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The options of the convolution that is transposed; `output_padding` chooses among the inputs that it maps to one output.
+/// Options of the transposed convolution; `output_padding` chooses among the inputs that it maps to one output.
 struct TransposedConvolutionOptions {
   Sides stride = 1;         ///< of the convolution; here the distance between elements
   Sides padding = 0;        ///< of the convolution; here the width of the border cut off
