@@ -82,8 +82,8 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width), value:
-/// (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives zeros.
+/// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width),
+/// value: (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives zeros.
 /// errors: ranks or extents that differ, a mask that does not fit
 [[nodiscard]] TWILL_CONSTEXPR Value composed_attention(Value query, Value key, Value value,
                                                        const AttentionOptions& options = {},

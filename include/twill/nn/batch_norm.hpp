@@ -98,9 +98,9 @@ struct Pieces {
   return {mean, squares * one_value, one_value, {}};
 }
 
-/// The gradient of y = (x - mean) * r * weight + bias, where mean and r = 1 / sqrt(variance + epsilon) are those of n values
-/// of x, in closed form (Ioffe and Szegedy, 2015), with z = (x - mean) * r: that of the bias is sum(g), that of the weight is
-/// sum(g z), and
+/// The gradient of y = (x - mean) * r * weight + bias, where mean and r = 1 / sqrt(variance + epsilon) are those of n
+/// values of x, in closed form (Ioffe and Szegedy, 2015), with z = (x - mean) * r: that of the bias is sum(g), that of
+/// the weight is sum(g z), and
 ///   dx = r * weight * (g - sum(g) / n - z * sum(g z) / n)
 /// Two sums over the batch, one pass after the other; the chain rule through mean and variance takes five. Operands of
 /// the rule: x, mean, r, weight, bias, then whether the statistics are the batch's; the last three may be missing.

@@ -108,7 +108,7 @@ TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t fil
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Convolves x (batch, channels, length) with `filters` filters. "weight": (filters, channels / groups, kernel), "bias".
+/// Convolves x (batch, channels, length) by `filters` filters. "weight": (filters, channels / groups, kernel), "bias".
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, std::int64_t filters, std::string_view name,
                                            const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
   return detail::convolution_layer(x, 1, filters, name, options, line);

@@ -59,8 +59,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   });
 }
 
-/// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch, unless the options
-/// say otherwise.
+/// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch, unless the
+/// options say otherwise.
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, LinearOptions options,
                                            int line = __builtin_LINE()) {
   const std::int64_t inputs = x.size(-1, line);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Normalisation layers with weights: over the last axes (Ba et al., 2016), over the root of the mean square (Zhang and
-// Sennrich, 2019), over groups of channels (Wu and He, 2018). Formulas, defaults and names are PyTorch's. Models of half
-// precision keep the weights of norms in float32 and compute in it. Read next: nn/batch_norm.hpp.
+// Sennrich, 2019), over groups of channels (Wu and He, 2018). Formulas, defaults and names are PyTorch's. Models of
+// half precision keep the weights of norms in float32 and compute in it. Read next: nn/batch_norm.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/normalisation.hpp>

@@ -150,15 +150,15 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A recurrent layer of tanh or relu cells: h' = f(W x + b + U h + c).
-/// x: (steps, rows, features), or with batch_first (rows, steps, features). cost: one product a layer and direction outside
-/// the loop, one a step in it; compile time does not depend on the number of steps
+/// x: (steps, rows, features), or with batch_first (rows, steps, features). cost: one product a layer and direction
+/// outside the loop, one a step in it; compile time does not depend on the number of steps
 [[nodiscard]] TWILL_CONSTEXPR Recurrent rnn(Value x, std::int64_t hidden, std::string_view name,
                                             const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
   const bool is_relu = options.function == RnnFunction::relu;
   return detail::recurrent(is_relu ? detail::Cell::relu : detail::Cell::tanh, x, hidden, name, options, line);
 }
 
-/// A long short-term memory, gates in the order input, forget, cell, output. Shapes as for `rnn`; cost: four times as much.
+/// Long short-term memory, gates in the order input, forget, cell, output. Shapes like `rnn`; cost: four times as much.
 [[nodiscard]] TWILL_CONSTEXPR Recurrent lstm(Value x, std::int64_t hidden, std::string_view name,
                                              const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
   return detail::recurrent(detail::Cell::lstm, x, hidden, name, options, line);

@@ -257,8 +257,8 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
   { return F::room(); }
 };
 
-/// The backward pass. Inputs: those of F, the result's gradient, the kept values. Outputs: the gradients of the trainable
-/// weights, then those of the inputs in the set.
+/// The backward pass. Inputs: those of F, the result's gradient, the kept values. Outputs: the gradients of the
+/// trainable weights, then those of the inputs in the set.
 template <StageFunction F, unsigned InputSet> struct Backward {
   static constexpr graph::Graph trace() { return detail::trace_within_budget<F, InputSet, Backward>(); }
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {

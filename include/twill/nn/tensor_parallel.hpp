@@ -73,7 +73,7 @@ template <AnyRankAxis A>
   return options.gathers_outputs ? graph::gather_from<A>(y, -1, line) : y;
 }
 
-/// A linear layer whose inputs are divided among the ranks: x (..., inputs / ranks), y (..., outputs), the sum over all.
+/// A linear layer whose inputs are divided among the ranks: x (..., inputs / ranks), y (..., outputs), the sum of all.
 template <AnyRankAxis A>
 [[nodiscard]] constexpr Value row_linear(Value x, std::int64_t outputs, std::string_view name,
                                          RowLinearOptions options = {}, int line = __builtin_LINE()) {
