@@ -75,7 +75,7 @@ protected:
             step_rate,         std::log(options.beta1), std::log(options.beta2)};
   }
 
-  /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2; the step is rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
+  /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2; step: rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
   static constexpr Value step(Update& u, Value gradient) {
     const Value first = u.state("exp_avg");
     const Value second = u.state("exp_avg_sq");

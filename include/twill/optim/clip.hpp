@@ -106,7 +106,7 @@ public:
   double max_value; ///< of each element of a gradient
 };
 
-/// A rule whose gradients are scaled down to a common norm; the norm itself is read by `step.state("clip.gradient_norm")`.
+/// A rule whose gradients are scaled to a common norm; the norm itself is `step.state("clip.gradient_norm")`.
 template <Rule R> [[nodiscard]] ClipNorm<R> clip_norm(R rule, double max_norm) { return {std::move(rule), max_norm}; }
 
 /// A rule whose gradients are clipped element by element.

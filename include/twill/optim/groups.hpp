@@ -154,7 +154,7 @@ template <Rule R, class... G> [[nodiscard]] Groups<R, G...> groups(R rule, G... 
   return Groups<R, G...>{std::move(rule), std::move(group)...};
 }
 
-/// A rule that decays matrices and larger weights only: no decay on biases, nor on the scales and shifts of normalisations.
+/// A rule that decays only matrices and larger weights: no decay on biases, nor on scales and shifts of normalisations.
 template <Rule R> [[nodiscard]] auto decay_matrices_only(R rule) {
   R without = rule;
   without.options.weight_decay = 0;

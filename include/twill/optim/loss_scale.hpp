@@ -111,8 +111,8 @@ private:
   }
 };
 
-/// A rule whose gradients carry a loss scale: 2^16, doubled after 2000 good steps, halved after an overflow, which skips the
-/// step. Clipping belongs inside: `loss_scaled(clip_norm(rule, 1))`.
+/// A rule whose gradients carry a loss scale: 2^16, doubled after 2000 good steps, halved after an overflow, which
+/// skips the step. Clipping belongs inside: `loss_scaled(clip_norm(rule, 1))`.
 template <LossScaleOptions Options = LossScaleOptions{}, Rule R>
 [[nodiscard]] LossScaled<Options, R> loss_scaled(R rule) {
   return LossScaled<Options, R>{std::move(rule)};

@@ -129,7 +129,7 @@ struct PlateauOptions {
   double least = 0;              ///< the lower limit of the rate
   double epsilon = 1e-8;         ///< a smaller change of the rate is not made
 
-  /// Calls `f(name, option, allowed)` for each option by its name: a number, a count or a flag, and which numbers it may be.
+  /// Calls `f(name, option, allowed)` for each option: its name, a number, a count or a flag, and its allowed numbers.
   template <class Self, class F> static void for_each(Self& options, const F& f) {
     f("rate", options.rate, Allowed::not_negative);
     f("larger_is_better", options.larger_is_better, Allowed::not_negative);

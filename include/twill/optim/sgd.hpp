@@ -51,7 +51,7 @@ struct MomentumSgdOptions {
   bool nesterov = false;   ///< whether the step looks ahead (Nesterov, 1983)
 };
 
-/// v = momentum * v + (1 - dampening) * g, w -= rate * v; Nesterov: w -= rate * (g + momentum * v). One state per weight.
+/// v = momentum * v + (1 - dampening) * g, w -= rate * v; Nesterov: w -= rate * (g + momentum * v). Keeps one state.
 class MomentumSgd {
 public:
   static constexpr std::array<std::string_view, 6> numbers{"sgd.weight_decay",  "sgd.momentum",      "sgd.share",
