@@ -136,7 +136,7 @@ public:
   /// The source of one micro-batch of tensors of these types, for inspection.
   template <AnyTensor... Tensors> using source = detail::source_for<Accumulate, M, Tensors...>;
 
-  /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first axis of the first counts rows.
+  /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first one's first axis is rows.
   /// throws: ShapeError, DeviceError, OutOfMemoryError
   template <AnyTensor First, AnyTensor... Rest> void add(const First& first, const Rest&... rest) {
     nn::check_inputs<M, T, D, true, First, Rest...>();
@@ -279,8 +279,8 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Gradient accumulation: `auto step = accumulated_step(model, nn::cross_entropy, rule);`, then `step.add(image, label)` for
-/// each micro-batch and `step.finish()` for the update. The model has to outlive it.
+/// Gradient accumulation: `auto step = accumulated_step(model, nn::cross_entropy, rule);`, then `step.add(image,
+/// label)` for each micro-batch and `step.finish()` for the update. The model has to outlive it.
 template <class Network, class L, optim::Rule R>
 [[nodiscard]] auto accumulated_step(Network& network, L loss, R rule, train::AccumulationOptions options = {}) {
   return train::AccumulatedStep<Network, L, R>{network, loss, std::move(rule), options};

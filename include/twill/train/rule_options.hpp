@@ -73,8 +73,8 @@ template <class R> [[nodiscard]] nn::StateDict with_options(nn::StateDict states
 /// Options of a rule from a state dictionary: once constructed, they are known to be valid; then `set` cannot fail.
 class LoadedOptions {
 public:
-  /// throws: ValueError naming the option and both values, or the value and those that are allowed, or listing what is missing
-  /// and unexpected
+  /// throws: ValueError naming the option and both values, or the value and those that are allowed, or listing what is
+  /// missing and unexpected
   template <class R> LoadedOptions(R& rule, const nn::StateDict& state) : states_{states_alone(state)} {
     optim::list_options(rule, list_);
     compare(state);

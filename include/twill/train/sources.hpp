@@ -109,7 +109,7 @@ template <template <class...> class Source, class M, class T, class L, class R, 
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
-/// The weighted loss, then the gradients of the trainable weights, as rule R wants them. Inputs: those of the model, then the targets.
+/// The weighted loss, then the gradients of the trainable weights, for rule R. Inputs: the model's, then the targets.
 template <class M, class T, class L, class R, class... Targets>
 struct LossGradient : detail::DividedSource<LossGradient, M, T, L, R, Targets...> {
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {

@@ -265,8 +265,8 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Forward, loss, backward and update as one planned program: `auto step = train_step(model, nn::cross_entropy, rule);`,
-/// then `step(image, label)` for each batch. The model has to outlive it.
+/// Forward, loss, backward and update as one planned program: `auto step = train_step(model, nn::cross_entropy,
+/// rule);`, then `step(image, label)` for each batch. The model has to outlive it.
 template <class Network, class L, optim::Rule R> [[nodiscard]] auto train_step(Network& network, L loss, R rule) {
   return train::TrainStep<Network, L, R>{network, loss, std::move(rule)};
 }
