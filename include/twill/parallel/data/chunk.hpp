@@ -79,7 +79,7 @@ template <int Axis = 0, class T, class D, class S, class To>
   return pieces;
 }
 
-/// Joins pieces along an axis on one device. throws: ValueError without pieces, ShapeError if they differ in another axis
+/// Joins chunks along an axis on one device. throws: ValueError without any, ShapeError if they differ in another axis
 template <int Axis = 0, class T, class D, class S, class To>
 [[nodiscard]] Tensor<T, To, piece_shape_t<S, Axis>> concatenate(const std::vector<Tensor<T, D, S>>& pieces,
                                                                 const To& device) {

@@ -291,8 +291,8 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`, then
-/// `step(image, label)` for each batch. The model has to outlive it.
+/// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`,
+/// then `step(image, label)` for each batch. The model has to outlive it.
 template <class Network, class L, optim::Rule R>
 [[nodiscard]] auto train_step(DataParallel<Network>& model, L loss, R rule) {
   return parallel::DataParallelStep<Network, L, R>{model, loss, std::move(rule)};

@@ -333,8 +333,8 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// One rank's training step: `auto step = train_step(distributed, nn::cross_entropy, rule);`, then `step(image, label)` for the
-/// rank's share of each batch. The model has to outlive it.
+/// One rank's training step: `auto step = train_step(distributed, nn::cross_entropy, rule);`, then `step(image, label)`
+/// for the rank's share of each batch. The model has to outlive it.
 template <class Network, parallel::Communicator C, class L, optim::Rule R>
 [[nodiscard]] auto train_step(DistributedDataParallel<Network, C>& model, L loss, R rule) {
   return parallel::DistributedStep<Network, C, L, R>{model, loss, std::move(rule)};

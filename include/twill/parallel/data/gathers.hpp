@@ -140,8 +140,8 @@ constexpr void place_buckets(GatherPlan& plan, const Buckets& buckets) {
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// The fetches of a program that computes a loss and gradients. A bucket that is read last in the forward pass and first in
-/// the backward pass is fetched once.
+/// The fetches of a program that computes a loss and gradients. A bucket that is read last in the forward pass and
+/// first in the backward pass is fetched once.
 [[nodiscard]] constexpr GatherPlan plan_gathers(const compile::TableView& table, const Buckets& buckets) {
   List<Gathered> forward = detail::stretches_of(table, buckets, false);
   List<Gathered> backward = detail::stretches_of(table, buckets, true);

@@ -57,8 +57,8 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// Shortens the launches of an update to parts of the weights. Addresses of weights, gradients and states are then those of
-/// the first element of the part.
+/// Shortens the launches of an update to parts of the weights. Addresses of weights, gradients and states are then
+/// those of the first element of the part.
 class ShortenUpdate final : public compile::BindingEdit {
 public:
   explicit ShortenUpdate(std::vector<Part> parts) : parts_{std::move(parts)} {}

@@ -61,7 +61,7 @@ public:
   /// Waits for all of them and keeps them for the next group.
   ~RankThreads();
 
-  /// Runs a function beside the caller.    requires: it throws nothing    throws: SystemError when the system gives no thread
+  /// Runs a function in parallel.    requires: it throws nothing    throws: SystemError when the system gives no thread
   void start(std::function<void()> work);
 
 private:

@@ -62,7 +62,7 @@ template <nn::Model M> struct Uncut {
   template <FloatingScalar T> static constexpr CutPlaces places() { return {}; }
 };
 
-/// M, which has no marks, cut before the first weight whose name begins with each of these: `CutBefore<ResNet50<>, "layer3.">`.
+/// M without marks, cut before the first weights whose names begin with these: `CutBefore<ResNet50<>, "layer3.">`.
 template <nn::Model M, FixedString... Prefixes> struct CutBefore {
   static_assert(sizeof...(Prefixes) < most_stages, "twill: CutBefore makes at most 64 stages");
   using cut_type = M;
