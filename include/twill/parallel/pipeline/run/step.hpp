@@ -51,9 +51,9 @@ public:
     make_optimisers(typename P::Sequence{});
   }
 
-  /// One step on a batch: the model's inputs, then the targets. Its rows are cut into equal micro-batches but for the last.
-  /// throws: ValueError where the rows do not fill the micro-batches; what a rank threw, or a TimeoutError naming one that did not
-  /// come. Gradients are given up then; weights are those of before, but for stages that an update had already reached.
+  /// One step on a batch: the model's inputs, then the targets. Micro-batches have equal numbers of rows but the last.
+  /// throws: ValueError if the rows do not fill the micro-batches; a rank's exception, or a TimeoutError naming a missing
+  /// one. Gradients are dropped then; weights stay as before, except those of stages that an update already reached.
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
     detail::GradientSums sums{};
