@@ -53,7 +53,7 @@ public:
 
   /// One step on a batch: the model's inputs, then the targets. Micro-batches have equal numbers of rows but the last.
   /// throws: ValueError if the rows do not fill the micro-batches; a rank's exception, or a TimeoutError naming one
-  /// missing. Gradients are dropped then; weights stay as before, except those of stages that an update already reached.
+  /// missing. Gradients are dropped then; weights stay, except those of stages that an update already reached.
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
     detail::GradientSums sums{};
