@@ -108,7 +108,7 @@ class RecomputationCosts {
 public:
   constexpr RecomputationCosts(const graph::Graph& graph, const List<char>& kept) : graph_{&graph}, kept_{&kept} {}
 
-  /// The cost of the next node. requires: whether earlier nodes are kept changes no more, except for this one
+  /// The cost of the next node. requires: the kept marks of earlier nodes are final; this node's own need not be
   TWILL_CONSTEXPR int of_next() {
     costs_.push_back(cost_of(static_cast<int>(costs_.size())));
     return costs_.back();
