@@ -35,7 +35,7 @@ template <class... Dimensions> struct SizesOr32 {
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// The first of `candidates` after a node whose value the later ones cannot make themselves.
+/// The first of `candidates` over which a value has to be sent: the later nodes cannot make it themselves.
 [[nodiscard]] constexpr int first_place(const graph::Graph& graph, int root, const compile::detail::Cuts& candidates) {
   const Crossing crossing{graph, root};
   int below = 0;
