@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scaled dot-product attention (Vaswani et al., 2017) and multi-head attention, with PyTorch's arguments, names and initial
-// values, in two forms: with the scores in memory, a composition of two products around one row program, which fuses scale,
-// mask and softmax; and without them, one operation. Both take the same masks. Read next: ops/attention.hpp, the operation.
+// Scaled dot-product attention (Vaswani et al., 2017) and multi-head attention, with PyTorch's arguments, names and
+// initial values. One form keeps the scores in memory, two products around one row program, which fuses scale, mask and
+// softmax; the other, one operation, does not. Both take the same masks. Read next: ops/attention.hpp, the operation.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/activations.hpp>
@@ -20,17 +20,17 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Where the scores are: in memory, or nowhere, which takes memory for the rows alone. Models for GPUs stream unless weights
-/// are dropped, those for hosts compose.
+/// Form of attention: scores in memory, or streamed, with memory for the rows only. Models for GPUs stream unless
+/// weights are dropped, those for hosts compose.
 enum class AttentionForm : std::uint8_t { automatic, composed, streamed };
 
-/// Masks, scale and dropout of attention, and how it is computed.
+/// Options of attention: masks, scale, dropout and form.
 struct AttentionOptions {
   std::optional<Value> mask{}; ///< (queries, keys) or broadcast to the scores; bool: true takes part; floating: added
   bool is_causal = false;      ///< query i sees keys 0 to i
   double scale = 0;            ///< of the scores; 0: 1 / sqrt(width)
   double dropout = 0;          ///< the probability that a weight is dropped in training
-  /// (batch, keys), the batch being the first axis; bool: true is ignored, as PyTorch has it here; floating: added
+  /// (batch, keys), the batch being the first axis; bool: true is ignored, as in PyTorch; floating: added
   std::optional<Value> key_padding_mask{};
   AttentionForm form = AttentionForm::automatic; ///< of scaled_dot_product_attention and multi_head_attention
 };
@@ -46,7 +46,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
   return 1 / root;
 }
 
-/// The mask of the scores, with the keys that are padding; none where nothing is masked.
+/// The mask of the scores, including padded keys; none if nothing is masked.
 [[nodiscard]] TWILL_CONSTEXPR std::optional<Value> whole_mask(Value query, Value key, const AttentionOptions& options,
                                                               int line) {
   graph::Graph& graph = query.graph();
@@ -82,8 +82,8 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width), value:
-/// (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives zeros.
+/// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width),
+/// value: (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives zeros.
 /// errors: ranks or extents that differ, a mask that does not fit
 [[nodiscard]] TWILL_CONSTEXPR Value composed_attention(Value query, Value key, Value value,
                                                        const AttentionOptions& options = {},
@@ -101,8 +101,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   return graph::matmul(weights, value, line);
 }
 
-/// softmax(scale Q K^T, masked) V in the form that the options name; see composed_attention and graph::streamed_attention.
-/// errors: those of both, weights to drop where there are none in memory
+/// softmax(scale Q K^T, masked) V in the options' form; see composed_attention and graph::streamed_attention.
+/// errors: those of both, weights to drop when none are in memory
 [[nodiscard]] TWILL_CONSTEXPR Value scaled_dot_product_attention(Value query, Value key, Value value,
                                                                  const AttentionOptions& options = {},
                                                                  int line = __builtin_LINE()) {
@@ -146,8 +146,8 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Multi-head attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias, as
-/// PyTorch's MultiheadAttention with batch_first. query: (batch, queries, width), key and value: (batch, keys, width).
+/// Multi-head attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias,
+/// like MultiheadAttention with batch_first. query: (batch, queries, width), key and value: (batch, keys, width).
 /// errors: a width that the heads do not divide, ranks or extents that differ
 [[nodiscard]] TWILL_CONSTEXPR Value multi_head_attention(Value query, Value key, Value value, std::int64_t heads,
                                                          std::string_view name, const AttentionOptions& options = {},

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Automatic mixed precision: `nn::Network<nn::Autocast<Mlp>> model` keeps weights, gradients and updates in float32 (they are the
-// master weights) and computes matrix products and convolutions in half precision. Softmax, norms, losses, exponentials,
-// logarithms, powers and sums are computed in float32, and mixed operands take the widest type. It is a mode of the trace, so
-// it costs nothing at run time; names of weights stay. For float16 see also optim/loss_scale.hpp. Read next: nn/network.hpp.
+// Automatic mixed precision: `nn::Network<nn::Autocast<Mlp>> model` keeps weights, gradients and updates in float32
+// (master weights) and computes matrix products and convolutions in half precision. Softmax, norms, losses,
+// exponentials, logarithms, powers and sums use float32, and mixed operands take the widest type. It is a mode of the
+// trace, free at run time; names of weights stay. For float16 see also optim/loss_scale.hpp. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
@@ -14,7 +14,7 @@
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// The type of matrix products during the life of this object.
+/// Sets the type of matrix products for the life of this object.
 class AutocastScope {
 public:
   constexpr AutocastScope(graph::Graph& graph, DType narrow) : graph_{&graph}, previous_{graph.autocast} {
@@ -51,7 +51,7 @@ struct Autocast : detail::AutocastModel<M, dtype_of<Narrow>, inputs_t<M>> {
   using autocast_type = Narrow;
 };
 
-/// f without mixed precision, inside of a model that is traced with it: `nn::in_float32(x, [](auto x) { … })`. x becomes float32.
+/// f without mixed precision, inside a model traced with it: `nn::in_float32(x, [](auto x) { … })`. x becomes float32.
 template <class F> [[nodiscard]] constexpr graph::Value in_float32(graph::Value x, const F& f) {
   const detail::AutocastScope scope{x.graph(), DType::float32};
   return f(graph::widened(x));

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch normalisation (Ioffe and Szegedy, 2015). Formulas, defaults and names are those of torch.nn.BatchNorm1d and 2d: in
-// training an element is normalised by the mean and the biased variance of its channel over the batch, and running
-// statistics move towards them, the variance in its unbiased form; in evaluation the running statistics take their place.
-// A batch may lie on several ranks (synchronised), or come in pieces that are added up (deferred).
+// Batch normalisation (Ioffe and Szegedy, 2015). Formulas, defaults and names are those of torch.nn.BatchNorm1d and 2d:
+// in training an element is normalised by the mean and the biased variance of its channel over the batch, and running
+// statistics move towards them, the variance in its unbiased form; evaluation uses the running statistics. A batch may
+// be divided over several ranks (synchronised), or come in accumulated pieces (deferred).
 
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
@@ -14,15 +14,15 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// How a batch norm normalises, and what it learns.
+/// Options of batch normalisation.
 struct BatchNormOptions {
   double epsilon = 1e-5;              ///< added to the variance before the root
   double momentum = 0.1;              ///< the share of a batch's statistics in the running ones
-  bool is_cumulative = false;         ///< instead of that: every batch has the same share
+  bool is_cumulative = false;         ///< instead of momentum: every batch has an equal share
   bool is_affine = true;              ///< a scale and a shift for each channel
   bool has_running_statistics = true; ///< without them, a batch's own serve in evaluation too
-  bool is_synchronised = false;       ///< statistics are those of all ranks or replicas of a planned step
-  bool is_deferred = false; ///< micro-batches that are added up move the running statistics once, as one batch would
+  bool is_synchronised = false;       ///< statistics over all ranks or replicas of a planned step
+  bool is_deferred = false; ///< accumulated micro-batches move the running statistics once, as one batch would
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -32,11 +32,11 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 struct Statistics {
   Value mean{};
   Value variance{};
-  Value one_value{}; ///< 1 / n, where n values per channel were looked at
-  Value trains{};    ///< whether they are the batch's, where that is known only in the run
+  Value one_value{}; ///< 1 / n, for n values per channel
+  Value trains{};    ///< whether they are the batch's, if that is known only in the run
 };
 
-/// Over the axes of a batch, or of the batches of all ranks.
+/// Statistics over the axes of a batch, or of the batches of all ranks.
 [[nodiscard]] TWILL_CONSTEXPR Statistics batch_statistics(Value x, unsigned axes, graph::Extent values_per_channel,
                                                           bool is_synchronised) {
   graph::Graph& graph = x.graph();
@@ -59,12 +59,12 @@ struct Statistics {
   return batch;
 }
 
-/// What is kept of the micro-batches before this one, which every trace declares.
+/// Sums over the micro-batches before this one, which every trace declares.
 struct Pieces {
   Value mean{};
   Value squares{}; ///< of distances from the mean, summed
   Value count{};
-  Value running_mean{}; ///< before the first of them
+  Value running_mean{}; ///< before the first micro-batch
   Value running_variance{};
 };
 
@@ -81,7 +81,7 @@ struct Pieces {
   return pieces;
 }
 
-/// The statistics of a micro-batch and those before it, the variance the biased one (Chan, Golub and LeVeque, 1979).
+/// The statistics of a micro-batch and those before it, with biased variance (Chan, Golub and LeVeque, 1979).
 [[nodiscard]] TWILL_CONSTEXPR Statistics with_pieces(const Pieces& pieces, Value continues, Statistics batch,
                                                      const graph::Extents& channels) {
   const Value before = graph::where(continues, pieces.count, 0);
@@ -98,12 +98,12 @@ struct Pieces {
   return {mean, squares * one_value, one_value, {}};
 }
 
-/// The gradient of y = (x - mean) * r * weight + bias, where mean and r = 1 / sqrt(variance + epsilon) are those of n values
-/// of x, in closed form (Ioffe and Szegedy, 2015), with z = (x - mean) * r: that of the bias is sum(g), that of the weight is
-/// sum(g z), and
+/// The gradient of y = (x - mean) * r * weight + bias, where mean and r = 1 / sqrt(variance + epsilon) are those of n
+/// values of x, in closed form (Ioffe and Szegedy, 2015), with z = (x - mean) * r: that of the bias is sum(g), that of
+/// the weight is sum(g z), and
 ///   dx = r * weight * (g - sum(g) / n - z * sum(g z) / n)
-/// Two sums over the batch, one after the other pass; the chain rule through mean and variance takes five. Operands of the
-/// rule: x, mean, r, weight, bias, then the truth that the statistics are the batch's; the last three may be missing.
+/// Two sums over the batch, one pass after the other; the chain rule through mean and variance takes five. Operands of
+/// the rule: x, mean, r, weight, bias, then whether the statistics are the batch's; the last three may be missing.
 TWILL_CONSTEXPR void batch_norm_vjp(graph::Graph& graph, int id, const graph::Cotangents& cotangents,
                                     graph::InputGradients& gradients) {
   const graph::Node node = graph.node(id); // a copy: emitting moves the nodes
@@ -136,7 +136,7 @@ TWILL_CONSTEXPR void batch_norm_vjp(graph::Graph& graph, int id, const graph::Co
 
 inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &batch_norm_vjp};
 
-/// The running statistics in evaluation, the batch's in training, where they also move the running ones.
+/// The running statistics in evaluation; in training the batch's, which also move the running ones.
 [[nodiscard]] TWILL_CONSTEXPR Statistics with_running(Statistics batch, const BatchNormOptions& options,
                                                       const graph::Extents& channels, const graph::Extents& along) {
   graph::Graph& graph = batch.mean.graph();
@@ -163,7 +163,7 @@ inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &
   const Value share = options.is_cumulative ? graph::reciprocal(graph::cast(batches + added, dtype))
                                             : graph::constant(graph, dtype, options.momentum);
   const Value unbiased = seen.variance / (1.0 - seen.one_value);
-  // One value over all ranks has no variance: what no rank could refuse by itself moves nothing.
+  // One value over all ranks has no variance, and no single rank could refuse it: it moves nothing.
   const auto moved = [&](Value old, Value next) {
     return options.is_synchronised ? graph::where(seen.one_value < 1, next, old) : next;
   };
@@ -190,9 +190,9 @@ inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// x: (batch, channels, ...). Weights "weight", "bias"; buffers "running_mean", "running_var", "num_batches_tracked".
-/// A batch in training has more than one value per channel: known sizes are refused, others throw ShapeError in the run;
-/// synchronised, one value over all ranks is normalised to the bias and leaves the running statistics as they are.
+/// x: (batch, channels, ...). Weights "weight", "bias"; buffers "running_mean", "running_var", "num_batches_tracked". A
+/// batch in training has more than one value per channel: known sizes are refused, others throw ShapeError in the run;
+/// synchronised, one value over all ranks is normalised to the bias and leaves the running statistics unchanged.
 [[nodiscard]] TWILL_CONSTEXPR Value batch_norm(Value x, std::string_view name, BatchNormOptions options = {},
                                                int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
@@ -230,7 +230,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   const Value root = rsqrt(statistics.variance + options.epsilon);
   Value y = (wide - statistics.mean) * root;
   if (options.is_affine) y = y * graph::reshape(weight, along) + graph::reshape(bias, along);
-  // Sums over ranks bring their own gradients.
+  // Sums over ranks have their own gradients.
   if (uses_batch && !options.is_synchronised)
     y = detail::with_batch_norm_rule(y, wide, statistics, root, weight, bias, options);
   return graph::cast(y, x.dtype());

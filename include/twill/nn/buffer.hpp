@@ -1,17 +1,17 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers: tensors that belong to a model and that its forward pass writes itself, such as running statistics. They are
-// saved with the weights, no optimiser touches them, and no gradient flows into them. A forward pass reads what they were
-// before it. Read next: nn/batch_norm.hpp.
+// Buffers: tensors of a model that its forward pass writes, such as running statistics. They are saved with the
+// weights, no optimiser changes them, and no gradient flows into them. A forward pass reads their values from before
+// it. Read next: nn/batch_norm.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// True while the network trains: `eval()` makes it false for the next `forward`. A graph traced for evaluation has no use
-/// for it.
+/// True while the network trains: `eval()` makes it false for the next `forward`. A graph traced for evaluation does
+/// not need it.
 [[nodiscard]] TWILL_CONSTEXPR Value is_training(graph::Graph& graph) {
   const Value flag = graph::run_scalar(graph, "nn.is_training", 1, DType::boolean);
   graph.run_scalars[static_cast<std::size_t>(flag.node().index)].training_only = true;
@@ -23,7 +23,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
                                            const graph::Extents& shape, Initialiser initial,
                                            int line = __builtin_LINE()) {
   const int stored = graph.add_parameter(name, dtype, shape, initial, graph::Role::buffer, line);
-  // What the model reads is a copy: a backward pass may want it when the buffer has its next value.
+  // The model reads a copy: a backward pass may need it after the buffer has its next value.
   graph::Node read{};
   read.kind = graph::Kind::cast;
   read.dtype = dtype;
@@ -33,7 +33,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   return {graph, graph.add(read)};
 }
 
-/// What the buffer holds from the end of a forward pass in training on. value: any type, of the buffer's shape.
+/// Sets the value of the buffer from the end of a forward pass in training. value: any type, of the buffer's shape.
 TWILL_CONSTEXPR void update_buffer(Value buffer, Value value, int line = __builtin_LINE()) {
   graph::Graph& graph = buffer.graph();
   const int stored = buffer.node().arity == 1 ? buffer.node().input(0) : buffer.id();

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutional layers with weights of their own. Shapes, names of weights and what they start from are those of
+// Convolutional layers with their own weights. Shapes, names and initial values of weights are those of
 // torch.nn.Conv1d, Conv2d, ConvTranspose1d and ConvTranspose2d. Read next: nn/pooling.hpp, ops/convolution.hpp.
 
 #include <twill/core/config.hpp>
@@ -15,7 +15,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 using graph::Sides;
 
-/// A convolution layer: its kernel, how it moves, and how it begins.
+/// Options of a convolution layer: kernel, movement and initial values.
 struct ConvolutionLayerOptions {
   Sides kernel = 1;                              ///< extents of the kernel
   Sides stride = 1;                              ///< between two places of the kernel
@@ -24,20 +24,20 @@ struct ConvolutionLayerOptions {
   std::int64_t groups = 1;                       ///< channels of one group see those of no other
   bool has_bias = true;                          ///< one number for each output channel
   Initialiser weight = initialise::layers_own(); ///< how the weights start
-  Initialiser bias = initialise::layers_own();   ///< how the bias begins
+  Initialiser bias = initialise::layers_own();   ///< how the bias starts
 };
 
-/// A transposed convolution layer: the options of the convolution that it reverses.
+/// Options of a transposed convolution layer, those of the convolution that it reverses.
 struct TransposedConvolutionLayerOptions {
   Sides kernel = 1;                              ///< extents of the kernel
-  Sides stride = 1;                              ///< between elements of the input, spread apart
+  Sides stride = 1;                              ///< distance of the elements of the input
   Sides padding = 0;                             ///< cut off on each side
-  Sides output_padding = 0;                      ///< added behind, less than the stride
+  Sides output_padding = 0;                      ///< added at the end, less than the stride
   Sides dilation = 1;                            ///< between two elements of the kernel
   std::int64_t groups = 1;                       ///< channels of one group see those of no other
   bool has_bias = true;                          ///< one number for each output channel
   Initialiser weight = initialise::layers_own(); ///< how the weights start
-  Initialiser bias = initialise::layers_own();   ///< how the bias begins
+  Initialiser bias = initialise::layers_own();   ///< how the bias starts
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -59,7 +59,7 @@ constexpr LayerWeights layer_weights(graph::Graph& graph, int dimensions, std::i
   if (dimensions == 2) shape.append(graph::Extent{o.kernel.height, 0});
   shape.append(graph::Extent{o.kernel.width, 0});
   const std::int64_t area = (dimensions == 2 ? o.kernel.height : 1) * o.kernel.width;
-  const Initialiser own = initialise::fan_in_uniform(static_cast<double>(second * area)); // as PyTorch
+  const Initialiser own = initialise::fan_in_uniform(static_cast<double>(second * area)); // like PyTorch
   LayerWeights made{};
   made.weight =
       parameter(graph, graph.element, "weight", shape, initialise::chosen(o.weight, own), Trainable::yes, line);
@@ -108,7 +108,7 @@ TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t fil
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Convolves x (batch, channels, length) with `filters` filters. "weight": (filters, channels / groups, kernel), "bias".
+/// Convolves x (batch, channels, length) by `filters` filters. "weight": (filters, channels / groups, kernel), "bias".
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, std::int64_t filters, std::string_view name,
                                            const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
   return detail::convolution_layer(x, 1, filters, name, options, line);
@@ -127,7 +127,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   return detail::transposed_layer(x, 1, filters, name, options, line);
 }
 
-/// The same of x (batch, channels, height, width). "weight": (channels, filters / groups, height, width), "bias".
+/// Transposed conv, x (batch, channels, height, width). "weight": (channels, filters / groups, height, width), "bias".
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, std::int64_t filters, std::string_view name,
                                                      const TransposedConvolutionLayerOptions& options,
                                                      int line = __builtin_LINE()) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model's `forward` declares of its inputs, compared with the tensors it is given: what their types already
-// contradict does not compile, and the first line of the error names both values. Extents that only the run time knows are
-// checked when a run begins. Read next: nn/network.hpp.
+// Declared inputs of a model's `forward`, compared with the tensors passed to it: a contradiction of types does not
+// compile, and the first line of the error names both values. Extents known only at run time are checked when a run
+// begins. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -39,7 +39,7 @@ concept Model = requires {
 /// The inputs that a model's `forward` declares.
 template <Model M> using inputs_t = typename detail::InputsOf<decltype(&M::forward)>::type;
 
-/// What is wrong with an argument: each enumerator is the sentence.
+/// Defects of an argument: each enumerator is the sentence.
 enum class InputProblem : std::uint8_t {
   number_of_arguments_differs_from_the_models_inputs,
   input_has_another_rank_than_the_model_declares,
@@ -49,7 +49,7 @@ enum class InputProblem : std::uint8_t {
   inputs_differ_in_a_dimension_of_the_same_name,
 };
 
-/// The values that a refusal names. Inputs and axes count from 0.
+/// The values named by a refusal. Inputs and axes count from 0.
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
@@ -95,7 +95,7 @@ template <class Declared, class X, std::size_t I, std::size_t Axis> consteval vo
                              with::given<given>, with::input<I>, with::axis<static_cast<int>(Axis)>>));
 }
 
-/// One tensor against what the model of element type T on devices of kind D declares.
+/// Checks one tensor against a declared input of the model of element type T on devices of kind D.
 template <class Input, class T, class D, class X, std::size_t I> consteval void check_input() {
   using Declared = DeclaredInput<Input, T>;
   if constexpr (Declared::shape_type::rank != X::rank)
@@ -111,7 +111,7 @@ template <class Input, class T, class D, class X, std::size_t I> consteval void 
   (std::make_index_sequence<static_cast<std::size_t>(X::rank)>{});
 }
 
-/// Two axes of the arguments that the model gives one name.
+/// Two axes of the arguments to which the model gives one name.
 struct NamedPair {
   bool differ = false;
   std::int64_t left = 0;
@@ -120,7 +120,7 @@ struct NamedPair {
   std::size_t right_input = 0;
 };
 
-/// The first pair of static extents that differ although the model names them alike.
+/// The first pair of different static extents with one name in the model.
 template <class T, class... Input, class... X>
 consteval NamedPair differing_pair(std::type_identity<std::tuple<Input...>>, std::type_identity<std::tuple<X...>>) {
   struct Axis {
@@ -156,8 +156,8 @@ template <class D, class X, std::size_t I> consteval void check_device() {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Refuses arguments whose types contradict the inputs of model M with elements of type T on devices of kind D. Arguments
-/// after the inputs are the targets of a loss, if there may be any; of them only the kind of device is known.
+/// Refuses arguments whose types contradict the inputs of model M with elements of type T on devices of kind D.
+/// Arguments after the inputs are the targets of a loss, if any are allowed; only their kind of device is known.
 template <Model M, FloatingScalar T, ComputeDevice D, bool MayHaveTargets, AnyTensor... X>
 consteval void check_inputs() {
   using Inputs = inputs_t<M>;

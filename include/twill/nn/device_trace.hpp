@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The form of a model's trace that suits a kind of device. Hosts compute a bias and an activation for nothing in whatever
-// program comes next; on GPUs a product by the vendor's library takes them in. Attention keeps no scores there, and that of
-// 16-bit types stays in its type. So models for GPUs are traced as `ForGpu`. Weights and their names stay, and numbers up to
-// rounding. Read next: ops/biased_product.hpp, ops/attention.hpp.
+// Traces of a model for a kind of device. Hosts compute a bias and an activation for free in the next program; on GPUs
+// a product by the vendor's library includes them. There attention keeps no scores, and 16-bit attention stays in its
+// type. So models for GPUs are traced as `ForGpu`. Weights and their names stay, and numbers up to rounding. Read next:
+// ops/biased_product.hpp, ops/attention.hpp.
 
 #include <twill/compile/passes/fit.hpp>
 #include <twill/core/config.hpp>
@@ -31,7 +31,7 @@ template <class M, class First, class... Rest> struct GpuModel<M, std::tuple<Fir
   }
 };
 
-/// What a model says of itself besides.
+/// Further declarations of a model: its precision.
 template <class M> struct PrecisionOf {};
 template <class M>
 requires requires { typename M::autocast_type; }
@@ -50,14 +50,14 @@ template <compile::Budget M> struct BudgetOf<M> {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// A model in the operations of GPUs' libraries: products take in what follows them, attention keeps no scores.
+/// A model in the operations of GPUs' libraries: products with epilogues, attention without scores in memory.
 template <Model M> struct ForGpu : detail::GpuModel<M, inputs_t<M>>, detail::PrecisionOf<M>, detail::BudgetOf<M> {};
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// GPUs are the devices that a driver's run time drives.
+/// GPUs are the devices controlled by a driver's run time.
 template <class M, class D> struct TracedOn { using type = M; };
 template <class M, class D>
 requires requires { typename D::Runtime; }
@@ -69,7 +69,7 @@ struct TracedOn<M, D> {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// The model as it is traced for planned steps on devices of a kind.
+/// The trace of the model for planned steps on a kind of device.
 template <Model M, ComputeDevice D> using traced_on_t = typename detail::TracedOn<M, D>::type;
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Dropout (Srivastava et al., 2014). The probability is a run-time number; the mask is drawn again in the backward pass
-// rather than kept.
+// instead of being kept.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/random.hpp>
@@ -11,7 +11,7 @@
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Zeroes elements with the given probability and scales the others by 1 / (1 - probability); the identity outside
-/// training. `name` is the run-time number's name under the current scope, by which a network changes it.
+/// training. `name` is the name of the run-time number under the current scope, by which a network changes it.
 [[nodiscard]] TWILL_CONSTEXPR Value dropout(Value x, double probability, std::string_view name = "dropout",
                                             int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
@@ -24,7 +24,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   const auto index = static_cast<std::size_t>(p.node().index);
   graph.run_scalars[index].training_only = true; // evaluation drops nothing
   graph.run_scalars[index].is_probability = true;
-  // Where everything is dropped, so is the gradient, to which an infinite scale would give NaN.
+  // If everything is dropped, so is the gradient, which an infinite scale would turn into NaN.
   const Value scale = graph::cast(graph::where(p < 1, graph::reciprocal(1.0 - p), 0.0), x.dtype());
   return graph::where(graph::random_uniform(graph, x.shape()) < p, 0.0, x * scale);
 }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of vectors read by index. Its gradient adds rows in the order of the indices, so its bits do not depend on the number
-// of threads. An index outside of the table reads zeros, see ops/gather.hpp. Names and initial values are PyTorch's.
+// Embeddings: tables of vectors read by index. Gradients are summed in the order of the indices, with equal bits on any
+// number of threads. An index outside of the table reads zeros, see ops/gather.hpp. Names and initial values: PyTorch.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
@@ -13,12 +13,12 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Which row of an embedding stays zero.
+/// Options of an embedding: the row that stays zero.
 struct EmbeddingOptions {
   std::int64_t padding = -1; ///< the index whose row starts as zeros and gets no gradient; -1: none
 };
 
-/// Rows of a weight (count, width) that the caller holds, for tied weights. index: (...), result: (..., width).
+/// Rows of a weight (count, width) owned by the caller, for tied weights. index: (...), result: (..., width).
 [[nodiscard]] TWILL_CONSTEXPR Value embedding(Value index, Value weight, const EmbeddingOptions& options = {},
                                               int line = __builtin_LINE()) {
   if (weight.rank() > 0)

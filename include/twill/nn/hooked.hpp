@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `nn::Network<nn::Hooked<Model>>` taps what enters and what leaves each layer, so that hooks can be hung on layers by name:
-// PyTorch's register_forward_pre_hook and register_forward_hook on "encoder.0", and the grad_output and grad_input of its
-// register_full_backward_hook, in checkpointed parts as well. A layer is a scope of the trace; of what the body of a scan does
-// nothing is shown. It is a mode of the trace, like nn/autocast.hpp: names of weights stay, and no bit of a step changes, but
-// the copies take time and memory, so it is for looking into a model. Read next: nn/network.hpp.
+// Taps on the inputs and outputs of each layer, `nn::Network<nn::Hooked<Model>>`, for hooks on layers by name:
+// PyTorch's register_forward_pre_hook and register_forward_hook on "encoder.0", and the grad_output and grad_input of
+// its register_full_backward_hook, also in checkpointed parts. A layer is a scope of the trace; the body of a scan is
+// not shown. It is a mode of the trace, like nn/autocast.hpp: names of weights stay, and no bit of a step changes, but
+// the copies take time and memory, so it is for inspecting a model. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// Finds the values at the borders of layers, in the order in which they come to be.
+/// Finds the values at the borders of layers, in the order of their nodes.
 class LayerTaps {
 public:
   constexpr explicit LayerTaps(graph::Graph& graph, std::string_view pattern, int result)
@@ -42,7 +42,7 @@ public:
   }
 
 private:
-  /// A tap, at the node behind which it is put: inputs of outer layers first, outputs of inner ones.
+  /// A tap and the node after which it is inserted: inputs of outer layers first, outputs of inner ones.
   struct Found {
     graph::Name name{};
     int at = 0;
@@ -51,7 +51,7 @@ private:
   };
 
   TWILL_CONSTEXPR void find(const graph::Name& path, int result) {
-    // Which scopes lie inside.
+    // Scopes inside the layer.
     List<char> inside(graph_->scopes.size() + 1, 0);
     for (std::size_t i = 0; i < graph_->scopes.size(); ++i)
       inside[i + 1] = graph_->scopes[i].view().starts_with(path.view()) ? 1 : 0;
@@ -81,7 +81,7 @@ private:
   }
 
   TWILL_CONSTEXPR void put(int at) {
-    for (const Found& found : found_) // scopes stand in the order in which they were opened
+    for (const Found& found : found_) // scopes are in the order of their opening
       if (found.at == at && found.place == graph::TapInfo::Place::layer_input)
         graph_->add_tap(found.name, found.node, found.place);
     for (std::size_t i = found_.size(); i-- > 0;) {
@@ -95,12 +95,12 @@ private:
   }
 
   graph::Graph* graph_;
-  List<char> reached_; ///< what depends on an input of the model
-  List<char> in_loop_; ///< what the body of a scan computes
+  List<char> reached_; ///< values that depend on an input of the model
+  List<char> in_loop_; ///< values computed by the body of a scan
   List<Found> found_{};
 };
 
-/// A pattern as a type: nvcc meets no strings where it chooses between templates.
+/// A pattern as a type: nvcc accepts no strings where it chooses between templates.
 template <FixedString Pattern> struct LayerPattern { static constexpr std::string_view view = Pattern.view(); };
 
 template <class M, class Pattern, class Inputs> struct HookedModel;
@@ -117,11 +117,11 @@ struct HookedModel<M, Pattern, std::tuple<First, Rest...>> {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// A model whose layers, those that fit a pattern, can have hooks.
+/// A model with hooks on the layers whose names match a pattern.
 template <Model M, FixedString Pattern = "*">
 struct Hooked : detail::HookedModel<M, detail::LayerPattern<Pattern>, inputs_t<M>> {};
 
-/// The same of a model in mixed precision keeps it.
+/// A hooked model in mixed precision keeps that precision.
 template <Model M, FixedString Pattern>
 requires requires { typename M::autocast_type; }
 struct Hooked<M, Pattern> : detail::HookedModel<M, detail::LayerPattern<Pattern>, inputs_t<M>> {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hooks: functions that a network calls in its staged runs, with the tensors that pass by. They look on: a hook changes no
-// result unless it writes through its arguments. A network shares its lists of hooks with its replicas, which call them at
-// once, each in its own task and with its own tensors. Read next: nn/layer_hooks.hpp.
+// Hooks: functions that a network calls in its staged runs, with the tensors of the run. They observe: a hook changes
+// no result unless it writes through its arguments. A network shares its lists of hooks with its replicas, which call
+// them concurrently, each in its own task and with its own tensors. Read next: nn/layer_hooks.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/declared_inputs.hpp>
@@ -20,11 +20,11 @@
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// A list of hooks of any signature, which is compiled once for all. Hooks are kept as functions without arguments and called
-/// as what they are by the list that knows, see below.
+/// A list of hooks of any signature, compiled once for all. Hooks are stored as functions without arguments; the
+/// derived list, which knows the type, calls them with it.
 class AnyHookList {
 public:
-  /// Takes a hook away, if it is still there.
+  /// Removes a hook, if it is still there.
   void remove(std::uint64_t number);
 
   /// Whether there is no hook, so that nothing needs to be called.
@@ -61,15 +61,15 @@ private:
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// The place of one hook. The hook stays when the handle goes; only `remove` takes it away.
+/// The handle of one hook. The hook stays when the handle is destroyed; only `remove` removes it.
 class HookHandle {
 public:
   HookHandle() = default;
-  /// Of the hook `number` in a list that may be gone by then.
+  /// A handle of hook `number` in a list that may be destroyed earlier.
   HookHandle(std::weak_ptr<detail::AnyHookList> list, std::uint64_t number) : list_{std::move(list)}, number_{number} {}
 
-  /// The hook is not called again; runs in progress may still be in it. A second call, or one after the network's end,
-  /// does nothing.
+  /// Stops calls of the hook; runs in progress may still be in it. A second call, or one after the network's end, does
+  /// nothing.
   void remove();
 
 private:
@@ -77,8 +77,8 @@ private:
   std::uint64_t number_ = 0;
 };
 
-/// Functions of the same arguments, called in the order in which they were added. Lists may be called and changed by several
-/// threads at once: a call works on the hooks there were when it began.
+/// Functions of the same arguments, called in the order in which they were added. Lists may be called and changed by
+/// several threads concurrently: a call uses the hooks that existed when it began.
 template <class... Arguments> class HookList final : public detail::AnyHookList {
   using Function = void (*)(void* callable, const Arguments&... arguments);
 
@@ -105,10 +105,10 @@ public:
   }
 };
 
-/// The hooks of a network: of its declared inputs, then of its output.
+/// The hooks of a network: on its declared inputs, then on its output.
 template <class Output, class... Inputs> struct NetworkHooks {
   HookList<Inputs...> forward_begin{};   ///< before the layer's forward pass, with its inputs
-  HookList<Inputs..., Output> forward{}; ///< behind it, with inputs and output
+  HookList<Inputs..., Output> forward{}; ///< after it, with inputs and output
   HookList<Output> backward{};           ///< with the gradient of the output
 };
 

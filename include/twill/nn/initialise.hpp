@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws the initial values of a weight. Element i of weight k is a pure function of (seed, step, k, i), so networks of one
-// seed are equal on every device kind and for any number of devices. Read next: nn/network.hpp.
+// Initial values of weights. Element i of weight k is a pure function of (seed, step, k, i), so networks of one seed
+// are equal on every device kind and for any number of devices. Read next: nn/network.hpp.
 
 #include <twill/compile/plan/binding.hpp>
 #include <twill/core/config.hpp>
@@ -28,11 +28,11 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 /// The distribution function of the normal distribution.
 [[nodiscard]] inline double normal_share_below(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 
-/// The fan of a weight: its second extent (in), its first (out) or their mean, times the product of all further ones.
+/// The fan of a weight: its second extent (in), its first (out) or their mean, times the product of all later ones.
 [[nodiscard]] double fan_of(const Dims& shape, graph::Initialiser::Fan fan);
 
-/// Makes the shorter side of a row-major matrix of normal draws orthonormal: Gram and Schmidt's method, twice for accuracy. Its
-/// implied triangular factor has a positive diagonal, so the result is uniform over all orthogonal matrices (Mezzadri, 2007).
+/// Makes the shorter side of a row-major matrix of normal draws orthonormal: Gram-Schmidt, twice for accuracy. The
+/// implied triangular factor has a positive diagonal: the result is uniform over orthogonal matrices (Mezzadri, 2007).
 void orthonormalise(std::vector<double>& matrix, std::size_t rows, std::size_t columns);
 
 /// One element of an initialiser.
@@ -47,7 +47,7 @@ void orthonormalise(std::vector<double>& matrix, std::size_t rows, std::size_t c
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Fills a weight on any device. `rank` is that along the axis of which each rank holds a part.
+/// Fills a weight on any device. `rank` is the one along the axis of which each rank holds a part.
 template <ComputeDevice D>
 void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const Draw& draw,
                           void* data, int rank = 0) {

@@ -88,7 +88,7 @@ TWILL_BODY double initial_value(const graph::Initialiser& initialiser, const Dim
     return std::fmin(std::fmax(value, initialiser.c), initialiser.d);
   }
   case Kind::orthogonal:
-    return normal(); // then made orthogonal, all together
+    return normal(); // made orthogonal afterwards, all together
   case Kind::identity: {
     const auto columns = static_cast<std::uint64_t>(shape.rank > 1 ? shape[1] : 1);
     return index / columns == index % columns ? 1 : 0;

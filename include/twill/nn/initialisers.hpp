@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How weights start, by the names and defaults of torch.nn.init, as values that `nn::parameter` and the options of layers take:
-// `nn::linear(x, 256, "hidden", {.weight = nn::initialise::orthogonal()})`. Fans are taken from the weight's shape. What
-// they compute is in nn/initialise.hpp. Read next: nn/parameter.hpp.
+// Initialisers of weights, by the names and defaults of torch.nn.init, as values for `nn::parameter` and the options of
+// layers: `nn::linear(x, 256, "hidden", {.weight = nn::initialise::orthogonal()})`. Fans are taken from the weight's
+// shape. Read next: nn/initialise.hpp, nn/parameter.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/parameter.hpp>
@@ -14,13 +14,13 @@ namespace twill { inline namespace v0 { namespace nn { namespace initialise { in
 
 using graph::Initialiser;
 
-/// The same number everywhere.
+/// One number for all elements.
 [[nodiscard]] constexpr Initialiser constant(double value) { return {Initialiser::Kind::constant, value}; }
 /// Zeros.
 [[nodiscard]] constexpr Initialiser zeros() { return constant(0); }
 /// Ones.
 [[nodiscard]] constexpr Initialiser ones() { return constant(1); }
-/// Even draws from [low, high).
+/// Uniform draws from [low, high).
 [[nodiscard]] TWILL_CONSTEXPR Initialiser uniform(double low = 0, double high = 1) {
   return {Initialiser::Kind::uniform, low, high};
 }
@@ -29,13 +29,13 @@ using graph::Initialiser;
   return {Initialiser::Kind::normal, mean, deviation};
 }
 
-/// A normal distribution without what lies outside of [low, high], both absolute.
+/// A normal distribution truncated to [low, high], both absolute.
 [[nodiscard]] TWILL_CONSTEXPR Initialiser trunc_normal(double mean = 0, double deviation = 1, double low = -2,
                                                        double high = 2) {
   return {Initialiser::Kind::truncated_normal, mean, deviation, low, high};
 }
 
-/// Rows at right angles, or columns where there are more rows, of length `gain` (Saxe et al., 2013). Axes after the first count
+/// Orthogonal rows, or columns if there are more rows, of length `gain` (Saxe et al., 2013). Axes after the first count
 /// as one.
 [[nodiscard]] constexpr Initialiser orthogonal(double gain = 1) { return {Initialiser::Kind::orthogonal, gain}; }
 
@@ -47,13 +47,13 @@ using graph::Initialiser;
   return {Initialiser::Kind::dirac, static_cast<double>(groups)};
 }
 
-/// Which fan keeps its variance: that of the forward pass (in) or of the backward pass (out).
+/// The fan that keeps its variance: that of the forward pass (in) or of the backward pass (out).
 using Fan = Initialiser::Fan;
 
-/// What follows a layer.
+/// The function after a layer.
 enum class Nonlinearity : std::uint8_t { linear, sigmoid, tanh, relu, leaky_relu, selu };
 
-/// The factor of a standard deviation that makes up for a nonlinearity, as torch.nn.init.calculate_gain has it.
+/// The factor of a standard deviation that compensates for a nonlinearity, like torch.nn.init.calculate_gain.
 [[nodiscard]] TWILL_CONSTEXPR double gain_of(Nonlinearity nonlinearity, double slope = 0.01) {
   switch (nonlinearity) {
   case Nonlinearity::tanh:
@@ -73,11 +73,11 @@ enum class Nonlinearity : std::uint8_t { linear, sigmoid, tanh, relu, leaky_relu
   }
 }
 
-/// He et al., 2015: what the deviation of the first weights is computed from.
+/// Options of He et al., 2015: they determine the deviation of the initial weights.
 struct KaimingOptions {
   double slope = 0;                                     ///< of a leaky relu
-  Fan fan = Fan::in;                                    ///< whose elements are counted, inputs or outputs
-  Nonlinearity nonlinearity = Nonlinearity::leaky_relu; ///< what follows the layer
+  Fan fan = Fan::in;                                    ///< whether inputs or outputs are counted
+  Nonlinearity nonlinearity = Nonlinearity::leaky_relu; ///< the function after the layer
 };
 
 /// Uniform with standard deviation gain / sqrt(fan) (He et al., 2015).
@@ -102,21 +102,21 @@ struct KaimingOptions {
   return {Initialiser::Kind::normal_by_fan, gain, static_cast<double>(Fan::mean)};
 }
 
-/// The same for fans that the shape does not tell.
+/// Uniform with standard deviation gain * sqrt(2 / (fan_in + fan_out)) for fans not derivable from the shape.
 [[nodiscard]] TWILL_CONSTEXPR Initialiser xavier_uniform(double fan_in, double fan_out) {
   return {Initialiser::Kind::uniform_fan_in, fan_in + fan_out, 2.4494897427831780982}; // sqrt(6)
 }
 
-/// Uniform between -1/sqrt(fan_in) and 1/sqrt(fan_in) for a fan that the shape does not tell, such as a bias's: what PyTorch's
-/// Linear and convolutions start from.
+/// Uniform between -1/sqrt(fan_in) and 1/sqrt(fan_in) for a fan not derivable from the shape, such as a bias's: the
+/// initial values of PyTorch's Linear and convolutions.
 [[nodiscard]] TWILL_CONSTEXPR Initialiser fan_in_uniform(double fan_in) {
   return {Initialiser::Kind::uniform_fan_in, fan_in, 1};
 }
 
-/// What the layer would take by itself.
+/// The layer's own default.
 [[nodiscard]] constexpr Initialiser layers_own() { return {Initialiser::Kind::layers_own}; }
 
-/// The initialiser of an option, or what the layer itself takes.
+/// The initialiser of an option, or the layer's own default.
 [[nodiscard]] TWILL_CONSTEXPR Initialiser chosen(const Initialiser& option, const Initialiser& own) {
   return option.kind == Initialiser::Kind::layers_own ? own : option;
 }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hooks on layers and on taps, by name: they see copies of what passes the borders of a layer, and its gradients, in staged and in
-// planned runs. What is tapped stands in the model's table; a hook is a function with a pattern of names. Read next: nn/hooked.hpp.
+// Hooks on layers and taps, by name: they receive copies of values at a layer's borders, and of gradients, in staged
+// and planned runs. The table lists the taps; a hook is a function with a pattern of names. Read next: nn/hooked.hpp.
 
 #include <twill/compile/report/observation.hpp>
 #include <twill/core/config.hpp>
@@ -20,10 +20,10 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Hooks on layers by name. They see copies, after the run that made them; see nn/tap.hpp and nn/hooked.hpp.
+/// Hooks on layers by name. They receive copies, after the run that made them; see nn/tap.hpp and nn/hooked.hpp.
 using LayerHooks = HookList<compile::Observation>;
 
-/// A run of an executor, with what it taps shown to hooks, if there are any.
+/// Runs an executor and shows its tapped values to hooks, if there are any.
 template <class Executor, class Run>
 void run_with_hooks(Executor& executor, const std::shared_ptr<const LayerHooks>& hooks, const Run& run) {
   if (!hooks || hooks->is_empty()) return run();
@@ -34,7 +34,7 @@ void run_with_hooks(Executor& executor, const std::shared_ptr<const LayerHooks>&
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// throws: ValueError that lists what is tapped, unless something there fits the pattern
+/// throws: ValueError that lists all taps, unless one of them matches the pattern
 void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
                  compile::TapPlace place);
 
@@ -42,8 +42,8 @@ void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, s
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Adds a hook on what fits a pattern: on gradients only or on values only, where that is said.
-/// throws: ValueError that lists what is tapped, unless something there fits
+/// Adds a hook on all taps that match a pattern, optionally on gradients only or on values only.
+/// throws: ValueError that lists all taps, unless one of them matches
 template <class F>
 HookHandle hang_on_layers(const std::shared_ptr<LayerHooks>& hooks, std::span<const graph::TapInfo> taps,
                           std::string_view where, std::string_view pattern, compile::TapPlace place,

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor whose gradient is wanted: where a history begins. `nn::Leaf x{tensor}` can be given to anything that takes what
-// `forward` returned; after `backward` its `gradient()` is there, the sum over all uses. Copies share the gradient. It is what
-// PyTorch's `requires_grad_()` makes of an input. Read next: nn/tracked.hpp.
+// Leaves of differentiation: tensors whose gradient is wanted. `nn::Leaf x{tensor}` can be passed wherever a result of
+// `forward` can; after `backward` it has a `gradient()`, the sum over all uses. Copies share the gradient. It
+// corresponds to PyTorch's `requires_grad_()` on an input. Read next: nn/tracked.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>
@@ -14,7 +14,7 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// A tensor and the gradient that backward passes bring to it.
+/// A tensor and the gradient that backward passes add to it.
 template <AnyTensor X> class Leaf {
 public:
   using Value = X; ///< the type of the tensor
@@ -25,25 +25,25 @@ public:
 
   /// The tensor.
   [[nodiscard]] const X& value() const { return state_->value; }
-  /// Of the tensor.
+  /// The shape of the tensor.
   [[nodiscard]] Dims shape() const { return value().shape(); }
-  /// Where the tensor is.
+  /// The device of the tensor.
   [[nodiscard]] device_type device() const { return value().device(); }
 
-  /// Whether a backward pass came here since the gradient was given up.
+  /// Whether a backward pass has set the gradient since it was released.
   [[nodiscard]] bool has_gradient() const { return state_->has_gradient; }
   /// The sum over all uses. throws: ValueError before any backward pass
   [[nodiscard]] const X& gradient() const {
     if (!has_gradient()) throw ValueError("gradient: the leaf has none; call backward first");
     return state_->gradient;
   }
-  /// Gives up the gradient.
+  /// Releases the gradient.
   void zero_grad() {
     state_->gradient = X{};
     state_->has_gradient = false;
   }
 
-  /// Takes what a backward pass has found; further gradients are added, in memory of their own.
+  /// Takes the gradient of a backward pass; further gradients are added, in memory of their own.
   void backward_from(const X& gradient) const {
     if (!state_->has_gradient) {
       state_->gradient = gradient.contiguous();

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fully connected layer. The weight is (outputs, inputs) as in PyTorch, so state dictionaries agree.
+// Fully connected layers. The weight is (outputs, inputs) as in PyTorch, so state dictionaries agree.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
@@ -15,18 +15,18 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// Whether a layer adds a bias.
 enum class Bias : bool { no, yes };
 
-/// The bias and the first weights of a linear layer.
+/// Options of a linear layer: bias and initial weights.
 struct LinearOptions {
   bool has_bias = true;                          ///< one number for each output
   Initialiser weight = initialise::layers_own(); ///< how the weight starts
-  Initialiser bias = initialise::layers_own();   ///< how the bias begins
+  Initialiser bias = initialise::layers_own();   ///< how the bias starts
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// What `product` makes of the rows of x: (..., inputs) is seen as (rows, inputs), the result as (..., outputs).
+/// Applies `product` to the rows of x: (..., inputs) is seen as (rows, inputs), the result as (..., outputs).
 template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, const F& product) {
   const graph::Extents shape = x.shape();
   if (shape.rank == 2) return product(x);
@@ -45,13 +45,13 @@ template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, cons
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// y = x W^T for a weight (outputs, inputs) that the caller holds, for tied weights. x: (..., inputs), y: (..., outputs).
+/// y = x W^T for a weight (outputs, inputs) owned by the caller, for tied weights. x: (..., inputs), y: (..., outputs).
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, int line = __builtin_LINE()) {
   return detail::by_rows(x, line,
                          [&](Value rows) { return graph::matmul(rows, graph::transpose(weight, line), line); });
 }
 
-/// y = x W^T + b for a weight (outputs, inputs) and a bias (outputs) that the caller holds.
+/// y = x W^T + b for a weight (outputs, inputs) and a bias (outputs) owned by the caller.
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, Value bias, int line = __builtin_LINE()) {
   if (!x.graph().suits_gpus) return linear(x, weight, line) + bias;
   return detail::by_rows(x, line, [&](Value rows) {
@@ -59,8 +59,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   });
 }
 
-/// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch, unless the options
-/// say otherwise.
+/// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch, unless the
+/// options say otherwise.
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, LinearOptions options,
                                            int line = __builtin_LINE()) {
   const std::int64_t inputs = x.size(-1, line);

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace of a model, as a stage of element type T: the tag type from which everything that runs a model is compiled, be it
-// in stages or as one planned step. Read next: nn/network.hpp.
+// Traces of models, as stages of element type T: the tag type from which every execution of a model is compiled, in
+// stages or as one planned step. Read next: nn/network.hpp.
 
 #include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
@@ -23,7 +23,7 @@ template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph
   }(std::type_identity<inputs_t<M>>{});
 }
 
-/// The stage that a model of element type T is, in training (with dropout) or not.
+/// The stage of a model of element type T, in training (with dropout) or not.
 template <Model M, FloatingScalar T, bool Training> struct ModelStage {
   using model_type = M;
   using unfitted_type = ModelStage<unfitted_t<M>, T, Training>;
@@ -33,7 +33,7 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage {
     return graph;
   }
   static constexpr graph::Value build(graph::Graph& graph) { return trace_model<M>(graph); }
-  /// What the model's programs need, by the size of its trace.
+  /// The table sizes of the model's programs, by the size of its trace.
   static constexpr compile::TableSizes room() {
     return compile::room_around(compile::Signature<PlainForward<ModelStage<M, T, true>>>::sizes);
   }
@@ -43,7 +43,7 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage {
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// Whether a model of T computes in float16, by itself or by mixed precision.
+/// Whether a model of T computes in float16, directly or by mixed precision.
 template <class M, class T> inline constexpr bool computes_in_half = std::same_as<T, half>;
 template <class M, class T>
 requires requires { typename M::autocast_type; }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tracked value on another device, of another kind if need be: `nn::to(first.forward(x), Cpu{1})`, between networks that lie
-// on different devices. The backward pass brings the gradient back to where the value came from, so a model whose parts lie
-// here and there is written, differentiated and optimised as one that does not. It is what PyTorch's `to` is inside `forward`.
+// Tracked values on another device, of another kind if needed: `nn::to(first.forward(x), Cpu{1})`, between networks on
+// different devices. The backward pass returns the gradient to the value's device, so a model on several devices is
+// written, differentiated and optimised like one on a single device. It is PyTorch's `to` inside `forward`.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>
@@ -26,22 +26,22 @@ public:
 
   /// The copy.
   [[nodiscard]] const Value& value() const { return value_; }
-  /// The same.
+  /// The copy, for implicit use as a tensor.
   [[nodiscard]] operator const Value&() const { return value_; }
   /// The number of a scalar.
   [[nodiscard]] auto item() const { return value_.item(); }
-  /// Of the value.
+  /// The shape of the value.
   [[nodiscard]] Dims shape() const { return value_.shape(); }
-  /// Where the copy is.
+  /// The device of the copy.
   [[nodiscard]] D device() const { return value_.device(); }
-  /// What the run before it depended on besides its arguments.
+  /// The inputs of the earlier run besides its arguments.
   [[nodiscard]] const RunContext& context() const requires requires(const X& x) { x.context(); }
   { return source_.context(); }
 
-  /// Continues the backward pass on the device from which the value came.
+  /// Continues the backward pass on the device of the original value.
   void backward_from(const Value& gradient) const { source_.backward_from(gradient.to(source_.device())); }
 
-  /// Gives up the value and its history.
+  /// Releases the value and its history.
   void reset() noexcept {
     value_.reset();
     if constexpr (requires { source_.reset(); }) source_.reset();
@@ -52,7 +52,7 @@ private:
   Value value_;
 };
 
-/// The value on another device; gradients flow back to where it was.
+/// The value on another device; gradients flow back to the original device.
 template <AnyTracked X, ComputeDevice D> [[nodiscard]] Moved<X, D> to(const X& x, const D& device) {
   return {x, device};
 }

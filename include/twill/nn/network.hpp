@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model with weights on a device. The model is a type whose static `forward` is traced by the compiler; the network owns
-// one buffer for each weight, their gradients once there are some, and the model's run-time numbers. `forward` keeps what
-// a backward pass needs, `infer` keeps nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
+// Networks: models with weights on a device. The model is a type whose static `forward` is traced; the network owns one
+// buffer for each weight, their gradients once computed, and the model's run-time numbers. `forward` keeps the values
+// for a backward pass, `infer` nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -36,19 +36,19 @@ template <Model M, ComputeDevice D = Cpu, FloatingScalar T = float> class Networ
   using Hooks = hooks_t<M, T, D, Output>;
 
 public:
-  /// The model as a function of weights and inputs, in training.
+  /// The model as a stage of weights and inputs, in training.
   using Stage = ModelStage<M, T, true>;
-  /// The same in evaluation: dropout keeps all, batch norms use what they have learned.
+  /// The model in evaluation: dropout keeps all, batch norms use their running statistics.
   using Evaluation = PlainForward<ModelStage<M, T, false>>;
   using Element = T;
   using device_type = D;
   using model_type = M;
-  static constexpr int slots = Shown::sizes.slots; ///< of devices that the model puts its parts into, see nn/slot.hpp
+  static constexpr int slots = Shown::sizes.slots; ///< of devices for the model's parts, see nn/slot.hpp
 
-  /// Draws the initial weights from the device's generator. Where the model has several slots, all of them are on it.
+  /// Draws the initial weights from the device's generator. If the model has several slots, all of them are on it.
   explicit Network(D device = current_device<D>()) : Network{std::vector<D>(static_cast<std::size_t>(slots), device)} {}
 
-  /// On a device for each slot of the model. throws: ValueError for another number of devices
+  /// A network on one device for each slot of the model. throws: ValueError for another number of devices
   explicit Network(std::vector<D> devices)
       : state_{std::make_shared<NetworkState<D>>(one_for_each_slot(std::move(devices)), parameter_infos(),
                                                  &detail::add_weights<T, D>, detail::half_addition<T, D>())},
@@ -58,8 +58,8 @@ public:
     draw_weights();
   }
 
-  /// Draws the initial weights from this draw: as one of the ranks along the axes of these groups, each of which holds its part
-  /// of the weights that one device would have.
+  /// Draws the initial weights from this draw: as one of the ranks along the axes of these groups, each of which holds
+  /// its part of the weights of a single device.
   Network(D device, const kernel::RankGroups& groups, const Draw& draw)
       : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>,
                                                  detail::half_addition<T, D>())},
@@ -74,16 +74,16 @@ public:
   Network(Network&&) noexcept = default;
   Network& operator=(Network&&) noexcept = default;
 
-  /// The weights that the model names, in the order of its trace.
+  /// The weights named by the model, in the order of its trace.
   [[nodiscard]] static std::span<const graph::ParameterInfo> parameter_infos() { return Shown::view().parameters; }
 
-  /// The device on which inputs are expected: that of slot 0.
+  /// The device on which inputs are expected: the one of slot 0.
   [[nodiscard]] D device() const { return state_->device; }
-  /// Those of all slots.
+  /// The devices of all slots.
   [[nodiscard]] std::span<const D> devices() const { return state_->devices(); }
 
-  /// Makes the network one of the ranks along the axis of a group. Weights of which each rank holds a part start anew, as this
-  /// rank's part; bind before anything runs. For the others, see to it that all ranks draw alike (`manual_seed`).
+  /// Makes the network one of the ranks along the axis of a group. Weights divided over ranks are drawn again, as this
+  /// rank's part; bind before anything runs. For the others, all ranks must draw alike (`manual_seed`).
   Network& bind(std::shared_ptr<kernel::RankGroup> group) {
     state_->groups.add(std::move(group));
     for (std::size_t i = 0; i < state_->infos.size(); ++i)
@@ -91,15 +91,15 @@ public:
     return *this;
   }
 
-  /// Runs the model and keeps what a backward pass needs, which passes on to inputs that are tracked, such as what another
-  /// network returned. throws: ShapeError, DeviceError naming both; what a hook throws
+  /// Runs the model and keeps the values needed by a backward pass, which continues into tracked inputs, such as the
+  /// result of another network. throws: ShapeError, DeviceError naming both; what a hook throws
   template <StageOperand... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
     check_inputs<M, T, D, false, detail::tensor_of_t<Inputs>...>();
     require_device(inputs...);
     return forward_on(state_, context_of_next_run(), inputs...);
   }
 
-  /// The same on the weights of `state`: the network's own, or a replica's, whose device the inputs share.
+  /// Runs the model on the weights of `state`: the network's own, or a replica's, on the device of the inputs.
   template <StageOperand... Inputs>
   [[nodiscard]] auto forward_on(const std::shared_ptr<NetworkState<D>>& state, RunContext context,
                                 const Inputs&... inputs) const {
@@ -113,7 +113,7 @@ public:
     return result;
   }
 
-  /// The run-time numbers of the next `forward`: what `set` said, the mode, and a draw from the device's generator.
+  /// The run-time numbers of the next `forward`: those set by `set`, the mode, and a draw from the device's generator.
   [[nodiscard]] RunContext context_of_next_run() const {
     RunContext context = context_without_draw();
     if (context.run_scalars.draws()) {
@@ -123,7 +123,7 @@ public:
     return context;
   }
 
-  /// The same for a run that draws what somebody else says.
+  /// The run-time numbers of a run whose draw is set elsewhere.
   [[nodiscard]] RunContext context_without_draw() const {
     compile::RunScalars run_scalars = run_scalars_;
     if (!training_)
@@ -132,7 +132,7 @@ public:
     return {std::move(run_scalars), 0, layer_hooks_, state_->groups};
   }
 
-  /// Runs the model as in evaluation, without dropout; keeps nothing.
+  /// Runs the model in evaluation, without dropout; keeps nothing.
   template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) const {
     check_inputs<M, T, D, false, Inputs...>();
     require_device(inputs...);
@@ -152,8 +152,8 @@ public:
     return result;
   }
 
-  // Hooks: called in each staged run, in each replica of a `DataParallel` at once, in the order of their making. Those on the
-  // whole model see tensors, which planned steps do not make; those on layers see copies, in planned steps, too.
+  // Hooks: called in each staged run, concurrently in each replica of a `DataParallel`, in the order of creation. Those
+  // on the whole model receive tensors, which planned steps do not make; those on layers copies, also in planned steps.
 
   /// `hook(inputs...)` before each `forward` and `infer`.
   template <class F> HookHandle on_forward_begin(F&& hook) {
@@ -163,44 +163,44 @@ public:
   /// `hook(inputs..., output)` after each `forward` and `infer`.
   template <class F> HookHandle on_forward(F&& hook) { return hang(hooks_->forward, std::forward<F>(hook)); }
 
-  /// `hook(gradient of the output)` after each backward pass through the model, when the gradients of the weights are there.
+  /// `hook(gradient of the output)` after each backward pass through the model, when the weights have their gradients.
   template <class F> HookHandle on_backward(F&& hook) { return hang(hooks_->backward, std::forward<F>(hook)); }
 
-  /// `hook(const compile::Observation&)` with each input of the layers whose names fit a pattern ("encoder.*"), in each run, for
-  /// networks of `nn::Hooked<Model>`. Hooks are called after the run, in the order in which the layers work; runs with hooks
-  /// go instruction by instruction, which takes time and changes no bit. throws: ValueError when no layer fits
+  /// `hook(const compile::Observation&)` with each input of the layers whose names match a pattern ("encoder.*"), in
+  /// each run, for networks of `nn::Hooked<Model>`. Hooks are called after the run, in the order of the layers; runs
+  /// with hooks go instruction by instruction: slower, with equal bits. throws: ValueError when no layer matches
   template <class F> HookHandle on_layer_begin(std::string_view pattern, F&& hook) {
     return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_begin", pattern, compile::TapPlace::layer_input,
                           false, std::forward<F>(hook));
   }
 
-  /// The same with each result.
+  /// `hook(const compile::Observation&)` with each result of the matching layers.
   template <class F> HookHandle on_layer(std::string_view pattern, F&& hook) {
     return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer", pattern, compile::TapPlace::layer_output, false,
                           std::forward<F>(hook));
   }
 
-  /// The same with the gradient of each result, in the backward pass.
+  /// `hook(const compile::Observation&)` with the gradient of each result, in the backward pass.
   template <class F> HookHandle on_layer_backward(std::string_view pattern, F&& hook) {
     return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_backward", pattern,
                           compile::TapPlace::layer_output, true, std::forward<F>(hook));
   }
 
-  /// The same with the gradient with respect to each input, once the layer's backward pass is through: what this layer adds
-  /// to it, whoever else uses the value. A layer whose input nobody differentiates, such as data or indices, has none, nor
-  /// does one inside the body of a scan.
+  /// `hook(const compile::Observation&)` with the gradient by each input, after the layer's backward pass: the part of
+  /// this layer, whatever else uses the value. A layer whose input is not differentiated, such as data or indices, has
+  /// none, nor does one inside the body of a scan.
   template <class F> HookHandle on_layer_backward_end(std::string_view pattern, F&& hook) {
     return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_backward_end", pattern,
                           compile::TapPlace::layer_input, true, std::forward<F>(hook));
   }
 
-  /// The same with what the model marks by `nn::tap`, and with its gradient.
+  /// `hook(const compile::Observation&)` with values marked by `nn::tap` in the model, and their gradients.
   template <class F> HookHandle on_tap(std::string_view pattern, F&& hook) {
     return hang_on_layers(layer_hooks_, Shown::view().taps, "on_tap", pattern, compile::TapPlace::value, {},
                           std::forward<F>(hook));
   }
 
-  /// Hooks on layers; null where there are none.
+  /// Hooks on layers; null if there are none.
   [[nodiscard]] const std::shared_ptr<LayerHooks>& layer_hooks() const { return layer_hooks_; }
 
   /// A weight by its name, sharing the network's memory: `model.template parameter<"hidden.weight">()`.
@@ -220,7 +220,7 @@ public:
     return tensor_of_parameter<index>(state_->gradients[index]);
   }
 
-  /// All weights with their names; the buffers are shared. throws: ValueError while the weights lie in parts on several ranks
+  /// All weights with their names; buffers are shared. throws: ValueError while weights are in parts on several ranks
   [[nodiscard]] std::vector<ParameterView<D>> parameters() const {
     state_->require_whole("parameters");
     std::vector<ParameterView<D>> views{};
@@ -232,26 +232,26 @@ public:
     return views;
   }
 
-  /// Gives up all gradients.
+  /// Releases all gradients.
   void zero_grad() {
     for (memory::Buffer<D>& gradient : state_->gradients) gradient.reset();
   }
 
-  /// Dropout drops and batch norms learn from now on.
+  /// Sets training mode: dropout drops and batch norms update their running statistics.
   void train() { training_ = true; }
-  /// Dropout keeps all and batch norms use what they have learned from now on.
+  /// Sets evaluation mode: dropout keeps all and batch norms use their running statistics.
   void eval() { training_ = false; }
-  /// Whether it is in training mode, as at first.
+  /// Whether it is in training mode, the initial mode.
   [[nodiscard]] bool is_training() const { return training_; }
 
-  /// Changes a run-time number of the model, such as a dropout probability. throws: ValueError listing those there are
+  /// Changes a run-time number of the model, such as a dropout probability. throws: ValueError listing those that exist
   void set(std::string_view name, double number) { run_scalars_.set(name, number); }
   /// The run-time numbers of its programs.
   [[nodiscard]] const compile::RunScalars& run_scalars() const { return run_scalars_; }
 
-  /// Moves the weights to another device of this kind, in place: those of all slots.
+  /// Moves the weights of all slots to another device of this kind, in place.
   Network& to(D device) { return to(std::vector<D>(static_cast<std::size_t>(slots), device)); }
-  /// The same to a device for each slot. throws: ValueError for another number of devices
+  /// Moves the weights to a device for each slot, in place. throws: ValueError for another number of devices
   Network& to(std::vector<D> devices) {
     devices = one_for_each_slot(std::move(devices));
     if (!std::equal(devices.begin(), devices.end(), state_->devices().begin())) state_->move_to(std::move(devices));
@@ -313,7 +313,7 @@ private:
     return {std::shared_ptr<detail::AnyHookList>{hooks_, &list}, number};
   }
 
-  /// Hooks see the inputs as the model declares them, whatever their types know.
+  /// Hooks receive the inputs in the types declared by the model, whatever the arguments' types.
   template <class List, class... Inputs, class... Results>
   void call_hooks(const List& list, const std::tuple<const Inputs&...>& inputs, const Results&... results) const {
     [&]<class... Declared>(std::type_identity<std::tuple<Declared...>>) {
@@ -327,7 +327,7 @@ private:
 
   template <class... Inputs> void call_begin_hooks(const Inputs&... inputs) const {
     if (hooks_->forward_begin.is_empty()) return;
-    // Shapes that do not fit are refused in the words of a run.
+    // Wrong shapes are refused with the messages of a run.
     const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
     static_cast<void>(compile::resolve_symbols(Shown::view(), shapes));
     call_hooks(hooks_->forward_begin, std::tuple<const Inputs&...>{inputs...});

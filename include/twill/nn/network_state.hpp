@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of a network on a device, with their gradients once there are some: what a network shares with the tracked
+// Weights of a network on a device, with their gradients once computed: the state shared by a network with the tracked
 // results of its staged runs, with steps and with replicas. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
@@ -38,14 +38,14 @@ void add_elements(const D& device, std::int64_t count, void* total, void* addend
                  device, Dims(count), operands);
 }
 
-/// The same for a weight of a network of T, some of whose weights may be float32.
+/// total += addend for a weight of a network of T, some of whose weights may be float32.
 template <FloatingScalar T, ComputeDevice D>
 void add_weights(const D& device, DType dtype, std::int64_t count, void* total, void* addend) {
   if (dtype == dtype_of<T>) return add_elements<T>(device, count, total, addend);
   if constexpr (sizeof(T) < sizeof(float)) add_elements<float>(device, count, total, addend);
 }
 
-/// Half precision is added up in float32: what the total lacks of the sum is kept beside it.
+/// Half precision is summed in float32: the total's rounding error is stored beside it.
 /// s = total + rest + addend,    total = half(s),    rest = s - total
 template <FloatingScalar T, ComputeDevice D>
 void add_half_elements(const D& device, std::int64_t count, void* total, void* rest, void* addend) {
@@ -76,7 +76,7 @@ template <FloatingScalar T, ComputeDevice D> [[nodiscard]] constexpr auto half_a
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// A weight as the run time sees it.
+/// A weight with its name, type and memory at run time.
 template <ComputeDevice D> struct ParameterView {
   std::string_view name;
   DType dtype;
@@ -85,68 +85,68 @@ template <ComputeDevice D> struct ParameterView {
   memory::Buffer<D> gradient; ///< empty until a backward pass
 };
 
-/// What tracked results share with the network that made them.
+/// State shared by tracked results and the network that made them.
 template <ComputeDevice D> class NetworkState : public Weights<D> {
 public:
-  /// Adds so many elements to others.
+  /// Adds this number of elements to others.
   using Add = void (*)(const D& device, DType dtype, std::int64_t count, void* total, void* addend);
-  /// The same for half precision, in float32: what the total lacks of the sum is the rest.
+  /// Adds half-precision elements in float32: the total's rounding error is stored in the rest.
   using AddHalf = void (*)(const D& device, std::int64_t count, void* total, void* rest, void* addend);
 
   NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding, AddHalf adding_half = nullptr)
       : NetworkState{std::vector<D>{place}, parameters, adding, adding_half} {}
 
-  /// With a device for each slot of the model.
+  /// A state with a device for each slot of the model.
   NetworkState(std::vector<D> places, std::span<const graph::ParameterInfo> parameters, Add adding,
                AddHalf adding_half = nullptr);
 
   /// The devices of all slots.
   [[nodiscard]] std::span<const D> devices() const override { return devices_; }
-  /// That of a weight, or of a state of its optimiser.
+  /// The device of a weight, or of a state of its optimiser.
   [[nodiscard]] const D& device_of(const graph::ParameterInfo& info) const;
 
   [[nodiscard]] static std::size_t bytes_of(const graph::ParameterInfo& info);
 
-  /// throws: ValueError while the weights lie in parts on several ranks
+  /// throws: ValueError while the weights are in parts on several ranks
   [[nodiscard]] std::span<void* const> addresses() const override;
 
-  /// Gives up the memory of a weight of which each of several ranks holds its part elsewhere, until it is taken back.
+  /// Releases the memory of a weight while each of several ranks holds its part elsewhere, until it is taken back.
   void give_up(std::size_t weight);
 
-  /// Makes room for all weights that were given up; their elements are the caller's to fill in.
+  /// Allocates memory for all released weights; the caller fills in the elements.
   void take_back();
 
   /// Whether all weights are here.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
 
-  /// throws: ValueError while the weights lie in parts on several ranks
+  /// throws: ValueError while the weights are in parts on several ranks
   void require_whole(std::string_view where) const;
 
-  /// Adds to the gradients there are, in the order of the trainable weights. Half precision is summed in float32.
+  /// Adds to the gradients, in the order of the trainable weights. Half precision is summed in float32.
   void add_gradients(std::vector<memory::Buffer<D>> fresh) override;
 
-  /// Says that gradients were changed by others, such as by division; what they lacked is worth nothing now.
+  /// Drops the rounding errors after gradients were changed elsewhere, such as by division.
   void forget_rests() { rests_.clear(); }
 
-  /// Moves what lies in each slot to another device.
+  /// Moves the contents of each slot to another device.
   void move_to(std::vector<D> targets);
 
-  /// What the next run draws with. Ranks that work on one model draw alike, whatever others draw on their devices.
+  /// The draw of the next run. Ranks that work on one model draw alike, whatever is drawn on their devices otherwise.
   [[nodiscard]] Draw next_draw();
-  /// Takes the last one back, of a run that failed.
+  /// Returns the last draw, from a run that failed.
   void give_back(const Draw& unused);
 
   D device; ///< of slot 0
   std::span<const graph::ParameterInfo> infos;
   Add add;          ///< for the network's element type, so that no other is compiled
-  AddHalf add_half; ///< null where it has no half precision
+  AddHalf add_half; ///< null if there is no half precision
   std::vector<memory::Buffer<D>> buffers{};
   std::vector<memory::Buffer<D>> gradients{};
-  kernel::RankGroups groups{}; ///< of the ranks that the model works on, if there are several
+  kernel::RankGroups groups{}; ///< of the ranks that share the model, if there are several
   Draw last_draw{};            ///< at first that of the weights
 
 private:
-  /// What a gradient lacks of the sum in float32; at first nothing.
+  /// The rounding error of a gradient's sum in float32; initially nothing.
   [[nodiscard]] void* rest_of(std::size_t weight);
 
   std::vector<D> devices_;

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computing without keeping anything for a backward pass, for a scope of the calling thread.
+// Computation without history for a backward pass, for a scope of the calling thread.
 
 #include <twill/core/config.hpp>
 
@@ -16,7 +16,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// True inside a `NoGrad` scope of this thread.
 [[nodiscard]] inline bool is_no_grad() { return detail::gradients_are_off; }
 
-/// While it lives, `forward` of this thread keeps nothing, and what it returns cannot run backward.
+/// During its life, `forward` on this thread keeps nothing, and its results cannot run backward.
 class NoGrad {
 public:
   NoGrad() : previous_{detail::gradients_are_off} { detail::gradients_are_off = true; }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Normalisation layers with weights: over the last axes (Ba et al., 2016), over the root of the mean square (Zhang and
-// Sennrich, 2019), over groups of channels (Wu and He, 2018). Formulas, defaults and names are PyTorch's. Models of half
-// precision keep the weights of norms in float32 and compute in it. Read next: nn/batch_norm.hpp.
+// Sennrich, 2019), over groups of channels (Wu and He, 2018). Formulas, defaults and names are PyTorch's. Models of
+// half precision keep the weights of norms in float32 and compute in it. Read next: nn/batch_norm.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/normalisation.hpp>
@@ -22,12 +22,12 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// How a layer norm normalises, and what it learns.
+/// Options of layer normalisation.
 struct LayerNormOptions {
   double epsilon = 1e-5; ///< added to the variance before the root
   int axes = 1;          ///< how many of the last axes are normalised together
   bool is_affine = true; ///< whether it learns a scale, and a shift
-  bool has_bias = true;  ///< whether the shift is learned where the scale is
+  bool has_bias = true;  ///< whether the shift is learned if the scale is
 };
 
 /// (x - mean) / sqrt(variance + epsilon) over the last axes, times "weight" plus "bias" of their shape.
@@ -49,7 +49,7 @@ struct LayerNormOptions {
   return graph::cast(y, x.dtype());
 }
 
-/// How a root-mean-square norm normalises, and what it learns.
+/// Options of root-mean-square normalisation.
 struct RmsNormOptions {
   double epsilon = 1e-6; ///< added to the mean square before the root
   bool is_affine = true; ///< whether it learns a scale
@@ -67,14 +67,14 @@ struct RmsNormOptions {
   return graph::cast(y, x.dtype());
 }
 
-/// How a group norm normalises, and what it learns.
+/// Options of group normalisation.
 struct GroupNormOptions {
   double epsilon = 1e-5; ///< added to the variance before the root
   bool is_affine = true; ///< whether it learns a scale and a shift
 };
 
-/// The channels of x (batch, channels, ...) in so many groups, each normalised for itself, times "weight" plus "bias" of
-/// each channel.
+/// The channels of x (batch, channels, ...) in this number of groups, each normalised separately, times "weight" plus
+/// "bias" of each channel.
 [[nodiscard]] TWILL_CONSTEXPR Value group_norm(Value x, std::int64_t groups, std::string_view name,
                                                GroupNormOptions options = {}, int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();

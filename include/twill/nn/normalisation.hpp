@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Normalisations over the rows of an axis, as compositions of reductions and arithmetic. The fuser knows none of them: each
-// becomes one row program by itself, and so does its gradient. Definitions and defaults are PyTorch's.
+// Normalisations over the rows of an axis, as compositions of reductions and arithmetic. The fuser has no special case
+// for them: each becomes one row program, and so does its gradient. Definitions and defaults are PyTorch's.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -11,7 +11,7 @@
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// f(x), computed in float32 at least: 16 bits hold neither a small epsilon nor sums of squares.
+/// f(x), computed in float32 at least: 16 bits cannot represent a small epsilon or sums of squares.
 template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
   return cast(f(widened(x)), floating_type(autocast_to_wide(x).dtype()));
 }
@@ -27,8 +27,8 @@ template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// (x - mean) / sqrt(variance + epsilon) over one axis. What the rounded mean lacks, 0 without rounding, is found beside the
-/// variance and taken off, so that equal elements give 0 and an offset costs no more digits than its mean has.
+/// (x - mean) / sqrt(variance + epsilon) over one axis. The mean's rounding error, 0 without rounding, is found with
+/// the variance and subtracted: equal elements give 0 and an offset costs no more digits than its mean has.
 [[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1,
                                                int line = __builtin_LINE()) {
   return detail::in_wide(x, [&](Value wide) {
@@ -39,7 +39,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   });
 }
 
-/// The same over the last axis, scaled and shifted by vectors of its length.
+/// Layer normalisation over the last axis, scaled and shifted by vectors of its length.
 [[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, Value scale, Value shift, double epsilon = 1e-5,
                                                int line = __builtin_LINE()) {
   return layer_norm(x, epsilon, -1, line) * scale + shift;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights as a model's `forward` names them. A handle used twice is a tied weight; the same name twice is refused. Names
-// nest with `Scope`. How weights start is said by nn/initialisers.hpp. Read next: nn/linear.hpp.
+// Weights named by a model's `forward`. A handle used twice is a tied weight; the same name twice is refused. Names
+// nest with `Scope`. Initial values: nn/initialisers.hpp. Read next: nn/linear.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
@@ -28,7 +28,7 @@ enum class Trainable : bool { no, yes };
   const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
   const Value weight{graph, graph.add_parameter(name, dtype, shape, initialiser, role, line)};
   if (graph.split.ranks.size < 2 || !graph.split.sums_weights) return weight;
-  return graph::detail::copied_to(weight, graph.split.ranks); // each sees a part of what the weight works on
+  return graph::detail::copied_to(weight, graph.split.ranks); // each rank sees a part of the weight's operands
 }
 
 /// A weight of the model's element type under the current scope. A weight that is not trainable need not be reached by

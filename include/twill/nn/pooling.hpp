@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling layers. They have no weights, so they are the functions of ops/pooling.hpp under the names that models use.
+// Pooling layers. They have no weights: they are the functions of ops/pooling.hpp under the names used in models.
 
 #include <twill/core/config.hpp>
 #include <twill/ops/pooling.hpp>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recurrent layers: tanh or relu cells (Elman, 1990), LSTM (Hochreiter and Schmidhuber, 1997), GRU (Cho et al., 2014).
-// Formulas, order of gates, names and first values of weights are PyTorch's. The input's products with the weights stand
-// before the loop, which is traced once for any number of steps; each gate has its own product, so that nothing has to be cut
-// apart between the steps. Read next: nn/recurrent_layers.hpp, graph/scan.hpp.
+// Formulas, order of gates, names and initial values of weights are PyTorch's. The products of input and weights are
+// computed before the loop, which is traced once for any number of steps; each gate has its own product, so that
+// nothing is split between the steps. Read next: nn/recurrent_layers.hpp, graph/scan.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/scan.hpp>
@@ -20,7 +20,7 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// What the cells of an `rnn` apply to their sums.
+/// The function of an `rnn`'s cells.
 enum class RnnFunction : std::uint8_t { tanh, relu };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -42,7 +42,7 @@ struct CellWeights {
   bool has_bias = false;
 };
 
-/// Makes "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0" and the like.
+/// Makes "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0" and so on.
 [[nodiscard]] TWILL_CONSTEXPR CellWeights cell_weights(graph::Graph& graph, Cell cell, std::int64_t inputs,
                                                        std::int64_t hidden, std::string_view suffix, bool has_bias,
                                                        int line) {
@@ -73,7 +73,7 @@ struct CellWeights {
   return weights;
 }
 
-/// A step's state: the cell of an LSTM beside what every cell has.
+/// The state of a step: the hidden values of every cell, and the memory of an LSTM.
 struct CellState {
   Value hidden{};
   Value memory{};
@@ -101,20 +101,20 @@ struct CellState {
   return {cell == Cell::relu ? relu(total(0)) : tanh(total(0)), {}};
 }
 
-/// What one direction of one layer leaves.
+/// The results of one direction of one layer.
 struct DirectionResult {
   Value output{}; ///< (steps, rows, hidden)
   CellState last{};
 };
 
-/// x: (steps, rows, inputs). `valid`, where there is one, is (steps, rows, 1): a row's state passes by where it is false.
+/// x: (steps, rows, inputs). `valid`, if given, is (steps, rows, 1): a row's state stays unchanged where it is false.
 [[nodiscard]] TWILL_CONSTEXPR DirectionResult run_direction(Cell cell, const CellWeights& weights, Value x,
                                                             const CellState& initial, Value valid, bool reversed) {
   constexpr std::size_t input_count = most_gates + 1;
   const auto gates = static_cast<std::size_t>(gates_of(cell));
   std::array<Value, input_count> stacked{};
   for (std::size_t gate = 0; gate < most_gates; ++gate) {
-    stacked[gate] = stacked[0]; // slices that nobody reads cost nothing
+    stacked[gate] = stacked[0]; // unread slices cost nothing
     if (gate >= gates) continue;
     stacked[gate] = linear(x, weights.input[gate]);
     if (weights.has_bias) stacked[gate] = stacked[gate] + weights.input_bias[gate];

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rnn`, `lstm` and `gru` over sequences: several layers, one direction or both, dropout between layers, rows of different
-// lengths in one padded batch. Shapes, options and results are those of PyTorch's layers; for rows with lengths those of
-// the layers on packed sequences, unpacked again. A row of length 0, which PyTorch refuses, gives zeros and keeps its first
-// state; a batch without rows has no results, and zeros as gradients of the weights. Read next: nn/recurrent.hpp.
+// Recurrent layers over sequences, `rnn`, `lstm` and `gru`: several layers, one direction or both, dropout between
+// layers, rows of different lengths in one padded batch. Shapes, options and results are PyTorch's, with lengths those
+// of packed sequences, unpacked again. A row of length 0, which PyTorch refuses, gives zeros and keeps its initial
+// state; a batch without rows has no results, and zero gradients of the weights. Read next: nn/recurrent.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/dropout.hpp>
@@ -14,32 +14,32 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Layers, directions and biases of an RNN, LSTM or GRU.
+/// Options of an RNN, LSTM or GRU: layers, directions and biases.
 struct RecurrentOptions {
-  int layers = 1;                ///< one on top of the other
+  int layers = 1;                ///< stacked on each other
   bool is_bidirectional = false; ///< whether each layer also runs from the last element to the first
   bool batch_first = false;      ///< sequences are (rows, steps, features), not (steps, rows, features)
   bool has_bias = true;          ///< one number for each gate and unit
   double dropout = 0;            ///< between layers; its run-time number is called "dropout"
-  Value lengths{};               ///< (rows): a row's steps from there on are not read, leave its state and give zeros
-  std::int64_t total_length = 0; ///< how many steps the output has, with zeros at the end; 0: as many as the input
-  Value hidden{};                ///< (layers * directions, rows, hidden): the first states, zeros where there is none
-  Value cell{};                  ///< the same for the cells of an LSTM
+  Value lengths{};               ///< (rows): later steps of a row are not read, leave its state and give zeros
+  std::int64_t total_length = 0; ///< the output's number of steps, with zeros at the end; 0: the input's
+  Value hidden{};                ///< (layers * directions, rows, hidden): the initial states, zeros by default
+  Value cell{};                  ///< the initial cells of an LSTM
   RnnFunction function = RnnFunction::tanh; ///< of an `rnn`
 };
 
-/// What a recurrent layer gives: the last layer's states at every step, and the last states of every layer and direction.
+/// Results of a recurrent layer: the last layer's states at every step, the last states of every layer and direction.
 struct Recurrent {
   Value output{}; ///< (steps, rows, directions * hidden), or rows first
   Value hidden{}; ///< (layers * directions, rows, hidden)
-  Value cell{};   ///< the same, of an LSTM
+  Value cell{};   ///< (layers * directions, rows, hidden), of an LSTM
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// The parts along a new first axis, however many there are.
+/// The parts along a new first axis, any number of them.
 [[nodiscard]] TWILL_CONSTEXPR Value stacked_states(List<int> parts, graph::Graph& graph) {
   for (int& part : parts) part = graph::unsqueeze({graph, part}, 0).id();
   while (parts.size() > 1) {
@@ -65,7 +65,7 @@ TWILL_CONSTEXPR void check_state(graph::Graph& graph, Value state, std::int64_t 
     graph.refuse(graph::Problem::recurrent_state_has_another_shape_than_layers_rows_hidden, shape.rank, count, line);
 }
 
-/// Refuses what cannot be run.
+/// Refuses invalid shapes and options.
 TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const RecurrentOptions& options, int line) {
   using graph::Problem;
   graph::Graph& graph = x.graph();
@@ -111,7 +111,7 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
     const Value step = graph::iota(graph, all);
     graph.require_within(options.lengths.id(), {.what = "a length", .may_be_end = true, .end = steps});
     valid = graph::unsqueeze(step < graph::cast(options.lengths, DType::int64), -1);
-    // Before the product with the weights, to whose gradient 0 * NaN would be NaN: padding is never read.
+    // Before the product with the weights, whose gradient would get NaN from 0 * NaN: padding is never read.
     x = graph::where(valid, x, 0.0);
   }
   const auto first = [&](Value given, int number) {
@@ -150,15 +150,15 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A recurrent layer of tanh or relu cells: h' = f(W x + b + U h + c).
-/// x: (steps, rows, features), or with batch_first (rows, steps, features). cost: one product a layer and direction outside
-/// the loop, one a step in it; compile time does not depend on the number of steps
+/// x: (steps, rows, features), or with batch_first (rows, steps, features). cost: one product a layer and direction
+/// outside the loop, one a step in it; compile time does not depend on the number of steps
 [[nodiscard]] TWILL_CONSTEXPR Recurrent rnn(Value x, std::int64_t hidden, std::string_view name,
                                             const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
   const bool is_relu = options.function == RnnFunction::relu;
   return detail::recurrent(is_relu ? detail::Cell::relu : detail::Cell::tanh, x, hidden, name, options, line);
 }
 
-/// A long short-term memory, gates in the order input, forget, cell, output. Shapes as for `rnn`; cost: four times as much.
+/// Long short-term memory, gates in the order input, forget, cell, output. Shapes like `rnn`; cost: four times as much.
 [[nodiscard]] TWILL_CONSTEXPR Recurrent lstm(Value x, std::int64_t hidden, std::string_view name,
                                              const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
   return detail::recurrent(detail::Cell::lstm, x, hidden, name, options, line);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of a stage by its executor: what it depends on besides its arguments, memory for what it hands out, and the hooks on
-// what it taps. A model has several sources for each stage, and every one has a type; this is the same code for all of them,
-// compiled once for a kind of device. Read next: nn/tracked.hpp.
+// Runs of a stage by its executor: the run's context, memory for its results, and the hooks on its taps. A model has
+// several sources for each stage, each of its own type; this code is shared by all of them, compiled once for a kind of
+// device. Read next: nn/tracked.hpp.
 
 #include <twill/compile/run_scalars.hpp>
 #include <twill/compile/table.hpp>
@@ -21,19 +21,19 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// What a run depends on besides its arguments.
+/// Context of a run: its inputs besides its arguments.
 struct RunContext {
   compile::RunScalars run_scalars{};             ///< the run-time numbers of the programs
-  std::int64_t first_row = 0;                    ///< where the rows stand in the whole batch, when it is split
-  std::shared_ptr<const LayerHooks> on_layers{}; ///< hooks on layers; null where there are none
-  kernel::RankGroups groups{};                   ///< that the run works with
+  std::int64_t first_row = 0;                    ///< the first row's place in the whole batch, when it is split
+  std::shared_ptr<const LayerHooks> on_layers{}; ///< hooks on layers; null if there are none
+  kernel::RankGroups groups{};                   ///< of the ranks that the run works with
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// What a run reads.
+/// The inputs of a run.
 struct RunInputs {
   const graph::SymbolValues& symbols;
   std::span<void* const> inputs;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights of which each rank along an axis holds a part, and regions in which each rank computes a part of the values. A part
-// starts as that part of what one device would have drawn, under the same name. Read next: nn/tensor_parallel.hpp.
+// Weights divided over the ranks along an axis, and regions in which each rank computes a part of the values. The
+// initial part equals that part of a single device's draw, under the same name. Read next: nn/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
@@ -15,10 +15,10 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Along which dimension a weight is divided over ranks.
+/// Options of a sharded weight: the dimension divided over ranks.
 struct ShardOptions {
   int dimension = 0; ///< of the whole weight, along which it is divided
-  int blocks = 1;    ///< of which each is divided, such as the queries, keys and values of one weight
+  int blocks = 1;    ///< each divided, such as the queries, keys and values of one weight
 };
 
 /// This rank's part of a weight of the whole shape. errors: ranks that do not divide the dimension
@@ -41,9 +41,9 @@ template <AnyRankAxis A>
   return part;
 }
 
-/// While it lives, what is traced works on this rank's part, along an axis, of values that one device would have whole: draws
-/// are that part of the whole's draws, and gradients of the weights declared meanwhile add up over the ranks, unless these are
-/// parts themselves. Layers need not know: `nn::SplitRegion<Tensor> part{graph, 1}; y = nn::layer_norm(x, "norm");`
+/// A region, for its life, whose traced values are this rank's parts, along an axis, of a single device's values: draws
+/// are parts of the whole's draws, and gradients of the weights declared in it are summed over the ranks, unless the
+/// weights are parts. Layers need no change: `nn::SplitRegion<Tensor> part{graph, 1}; y = nn::layer_norm(x, "norm");`
 template <AnyRankAxis A> class SplitRegion {
 public:
   /// Opens a region whose values are parts along `axis`; the destructor closes it.

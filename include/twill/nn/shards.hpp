@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between a weight of which each rank along an axis holds a part, and the whole weight that one device would have: initial
-// values are drawn for the whole, files hold the whole. Bytes in host memory, row-major. Read next: nn/sharded.hpp.
+// Conversion between a weight's part on each rank along an axis and the whole weight of a single device: initial values
+// are drawn for the whole, files hold the whole. Bytes in host memory, row-major. Read next: nn/sharded.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -28,7 +28,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// Calls `f(in the whole, in the part, bytes)` for every run of bytes that a rank's part shares with the whole.
+/// Calls `f(in the whole, in the part, bytes)` for every run of bytes shared by a rank's part and the whole.
 template <class F> void for_each_run(const graph::ParameterInfo& info, int rank, const F& f) {
   const Dims part = info.shape.evaluate({});
   const graph::ShardInfo& shard = info.shard;

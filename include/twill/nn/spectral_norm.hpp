@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A weight divided by its largest singular value (Miyato et al., 2018), which power iteration approximates: the vectors are
-// buffers, and each forward pass in training improves them. Names are those of torch.nn.utils.spectral_norm: "weight_orig",
-// "weight_u", "weight_v". Read next: nn/linear.hpp.
+// Spectral normalisation: a weight divided by its largest singular value (Miyato et al., 2018), approximated by power
+// iteration: the vectors are buffers, and each forward pass in training improves them. Names are those of
+// torch.nn.utils.spectral_norm: "weight_orig", "weight_u", "weight_v". Read next: nn/linear.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/buffer.hpp>
@@ -16,14 +16,14 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// How often and how exactly the largest singular value is estimated (Miyato et al., 2018).
+/// Options of spectral normalisation: iterations and the least divisor (Miyato et al., 2018).
 struct SpectralNormOptions {
   int iterations = 1;     ///< of power iteration in each forward pass in training
   double epsilon = 1e-12; ///< the least that a norm is divided by
 };
 
-/// A weight under the current scope, divided by the largest singular value of its matrix of first extent and all others. No
-/// gradient flows through the vectors. Called in place of `parameter`.
+/// A weight under the current scope, divided by the largest singular value of its matrix of first extent and all
+/// others. No gradient flows through the vectors. Called instead of `parameter`.
 [[nodiscard]] TWILL_CONSTEXPR Value spectral_norm(graph::Graph& graph, std::string_view name,
                                                   std::initializer_list<std::int64_t> shape, Initialiser initialiser,
                                                   SpectralNormOptions options = {}, int line = __builtin_LINE()) {

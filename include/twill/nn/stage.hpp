@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stage is a function that runs forward now and backward later. Both programs come from one trace: the forward and the
-// backward pass are built together, then cut apart, and what the backward part reads of the forward part is kept between
-// the two calls, unless it is cheap to compute again. Read next: nn/tracked.hpp.
+// Stages: functions that run forward now and backward later. Both programs come from one trace: the forward and the
+// backward pass are built together, then separated; values of the forward part that the backward part reads are kept
+// between the two calls, unless they are cheap to compute again. Read next: nn/tracked.hpp.
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/core/config.hpp>
@@ -27,10 +27,10 @@ concept StageFunction = requires(graph::Graph& graph) {
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// Forward and backward in one graph. Outputs: the results, then the gradients of the weights, then those of the inputs.
+/// Forward and backward in one graph. Outputs: the results, then the gradients of the weights, then the inputs'.
 struct Joint {
   graph::Graph graph{};
-  int cotangent = -1; ///< the first input node that carries a result's gradient; all before it are the forward pass
+  int cotangent = -1; ///< the first input node with a result's gradient; all nodes before it are the forward pass
   std::size_t results = 1;
 
   constexpr Joint() = default;
@@ -41,13 +41,13 @@ struct Joint {
   return broadcast_to(constant(graph, value.dtype(), 0), value.shape()).id();
 }
 
-/// The gradient of a weight or an input where that lies; zero where none was found.
+/// The gradient of a weight or an input in its slot; zero if there is none.
 [[nodiscard]] TWILL_CONSTEXPR int gradient_of(graph::Graph& graph, int variable, int found) {
   if (found < 0) found = zero_like(graph, variable);
   return graph::detail::beside({graph, found}, graph.node(variable)).id();
 }
 
-/// The slot in which a result lies.
+/// The slot of a result.
 [[nodiscard]] constexpr int slot_of(graph::Value result) { return result.node().slot < 0 ? 0 : result.node().slot; }
 
 /// Refuses a weight that the result does not depend on, unless it is frozen.
@@ -87,7 +87,7 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
   return result;
 }
 
-/// Marks what the gradients, which are the outputs behind the results, need, down to the nodes in `stop`.
+/// Marks the nodes needed by the gradients, which are the outputs after the results, down to the nodes in `stop`.
 [[nodiscard]] TWILL_CONSTEXPR List<char> needed_by_gradients(const graph::Graph& graph, const List<char>& stop,
                                                              std::size_t results = 1) {
   List<char> needed(graph.nodes.size(), 0);
@@ -102,13 +102,13 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
   return needed;
 }
 
-/// The cost of computing each node from what is kept, or more than the limit when that is impossible or too dear; grows with
-/// the nodes.
+/// The cost of computing each node from the kept values, or more than the limit if that is impossible or too expensive;
+/// grows with the nodes.
 class RecomputationCosts {
 public:
   constexpr RecomputationCosts(const graph::Graph& graph, const List<char>& kept) : graph_{&graph}, kept_{&kept} {}
 
-  /// Of the next node. requires: what is kept of those before it will not change but for what is kept of this one
+  /// The cost of the next node. requires: the kept marks of earlier nodes are final; this node's own need not be
   TWILL_CONSTEXPR int of_next() {
     costs_.push_back(cost_of(static_cast<int>(costs_.size())));
     return costs_.back();
@@ -146,7 +146,7 @@ private:
   const List<char> needed = needed_by_gradients(graph, List<char>(count, 0), joint.results);
   List<char> kept(count, 0);
   const auto is_forward = [&](int id) { return id < joint.cotangent; };
-  // What an operation of the backward pass reads has to be in memory.
+  // Values read by an operation of the backward pass have to be in memory.
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i) {
     if (needed[i] == 0 || graph.nodes[i].kind != graph::Kind::operation) continue;
     for (int k = 0; k < graph.nodes[i].arity; ++k) {
@@ -154,7 +154,7 @@ private:
       if (is_forward(root) && graph.node(root).arity > 0) kept.items[root] = 1;
     }
   }
-  // Of the rest that it reads, what is not cheap to compute again, in the order of the forward pass.
+  // Other values that it reads are kept unless they are cheap to compute again, in the order of the forward pass.
   List<char> read(count, 0);
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i)
     for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k) read.items[graph.nodes[i].input(k)] = 1;
@@ -167,7 +167,7 @@ private:
     const int root = compile::detail::view_root(graph.nodes, id);
     if (graph.node(root).arity > 0) kept.items[root] = 1;
   }
-  // Results are the caller's anyway: they come last and are not stored twice.
+  // Results belong to the caller: they come last and are not stored twice.
   List<int> of_results{};
   for (std::size_t i = 0; i < joint.results; ++i) {
     char& is_kept = kept.items[graph.outputs[i]];
@@ -192,7 +192,7 @@ template <StageFunction F, unsigned InputSet> struct Backward;
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// Both programs of a stage and what lies between them, as one source to be divided.
+/// Both programs of a stage and the values between them, as one source to be divided.
 template <StageFunction F, unsigned InputSet> struct BothPasses {
   static constexpr compile::ForwardTrace trace_forward() {
     compile::ForwardTrace result{};
@@ -205,7 +205,7 @@ template <StageFunction F, unsigned InputSet> struct BothPasses {
     const compile::Lowered backward = compile::lower(Backward<F, InputSet>::trace_with(parts));
     compile::MemoryUse first = compile::memory_use(compile::view_of(forward), symbols);
     compile::MemoryUse second = compile::memory_use(compile::view_of(backward), symbols);
-    // The backward pass takes in the result's gradient and what was kept; the result is still there.
+    // The backward pass reads the result's gradient and the kept values; the result is still there.
     second.kept += first.kept + (backward.inputs.empty() ? 0 : result_bytes(forward, symbols));
     return first.total() > second.total() ? first : second;
   }
@@ -224,7 +224,7 @@ private:
   }
 };
 
-/// The trace of one of the programs of a stage, divided as its model's budget demands.
+/// The trace of one of the programs of a stage, divided according to its model's budget.
 template <StageFunction F, unsigned InputSet, class S> [[nodiscard]] constexpr graph::Graph trace_within_budget() {
   if constexpr (requires { typename F::model_type; })
     return nn::trace_within_budget<typename F::model_type, S, BothPasses<typename F::unfitted_type, InputSet>>();
@@ -236,8 +236,8 @@ template <StageFunction F, unsigned InputSet, class S> [[nodiscard]] constexpr g
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// The forward pass that keeps what the backward pass needs. Outputs: the result, then the kept values. With no weights
-/// and an empty input set nothing is kept.
+/// The forward pass that keeps the values needed by the backward pass. Outputs: the result, then the kept values. With
+/// no weights and an empty input set nothing is kept.
 template <StageFunction F, unsigned InputSet> struct KeepingForward {
   static constexpr graph::Graph trace() { return detail::trace_within_budget<F, InputSet, KeepingForward>(); }
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
@@ -257,8 +257,8 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
   { return F::room(); }
 };
 
-/// The backward pass. Inputs: those of F, the result's gradient, the kept values. Outputs: the gradients of the trainable
-/// weights, then those of the inputs in the set.
+/// The backward pass. Inputs: those of F, the result's gradient, the kept values. Outputs: the gradients of the
+/// trainable weights, then those of the inputs in the set.
 template <StageFunction F, unsigned InputSet> struct Backward {
   static constexpr graph::Graph trace() { return detail::trace_within_budget<F, InputSet, Backward>(); }
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
@@ -277,7 +277,7 @@ template <StageFunction F, unsigned InputSet> struct Backward {
     }
     joint.graph.outputs.pop_front();
     joint.graph.keep_taps(true);
-    joint.graph.bounds.clear();                 // the forward pass has looked
+    joint.graph.bounds.clear();                 // the forward pass has checked them
     for (graph::Node& node : joint.graph.nodes) // buffers were updated by the forward pass
       if (node.kind == graph::Kind::assign) node = graph::Node{};
     return static_cast<graph::Graph&&>(joint.graph);

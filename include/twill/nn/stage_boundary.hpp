@@ -1,15 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `x = nn::stage_boundary(x)` in a model's `forward` says where a pipeline of it may be cut: what was traced before belongs to
-// one stage, what follows to the next. A model that is not cut does not notice. Read next: parallel/pipeline/model/cut.hpp.
+// Stage boundaries of a pipeline: `x = nn::stage_boundary(x)` in a model's `forward` ends one stage and begins the next
+// at this point of the trace. A model that is not cut does not change. Read next: parallel/pipeline/model/cut.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Ends a stage behind what was traced so far, and returns x. Not in the body of a scan, nor inside of a `checkpoint`.
+/// Ends a stage after the nodes traced so far, and returns x. Not in the body of a scan, nor inside a `checkpoint`.
 [[nodiscard]] TWILL_CONSTEXPR graph::Value stage_boundary(graph::Value x, int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   if (graph.open_loop >= 0 || graph.open_region > 0)

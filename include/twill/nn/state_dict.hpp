@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights and buffers of a network by their names, as PyTorch's state_dict has them. A state dictionary lies in host
-// memory, whatever device the network is on, and its tensors may share memory that somebody else owns, a mapped file for
-// example. Loading checks everything before it writes anything. Read next: nn/state_names.hpp, io/safetensors.hpp.
+// Weights and buffers of a network by name, like PyTorch's state_dict. A state dictionary is in host memory, whatever
+// the network's device, and its tensors may share memory owned elsewhere, a mapped file for example. Loading checks
+// everything before it writes anything. Read next: nn/state_names.hpp, io/safetensors.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -21,27 +21,27 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// A tensor that does not fit the weight of its name.
+/// A tensor that does not match the weight of its name.
 struct Mismatch {
   std::string name{};          ///< of the weight
   std::string in_network{};    ///< "float32 of shape (7, 5)"
   std::string in_dictionary{}; ///< "float32 of shape (5, 7)"
 };
 
-/// What became of a network's weights and of a dictionary's tensors.
+/// Outcome of loading for a network's weights and a dictionary's tensors.
 struct LoadReport {
   std::vector<std::string> loaded{};     ///< names, in the network's order
-  std::vector<std::string> missing{};    ///< weights that the dictionary lacks; they stay as they are
-  std::vector<std::string> unexpected{}; ///< tensors that the network has no place for
-  std::vector<Mismatch> mismatched{};    ///< tensors of another shape or type, which were passed over
+  std::vector<std::string> missing{};    ///< weights that the dictionary lacks; they stay unchanged
+  std::vector<std::string> unexpected{}; ///< tensors without a weight in the network
+  std::vector<Mismatch> mismatched{};    ///< tensors of another shape or type, which were skipped
 };
 
-/// What a dictionary may leave out or have beside the network.
+/// Options of loading: permitted differences between dictionary and network.
 struct LoadOptions {
   bool is_strict = true;       ///< anything missing or unexpected is an error
   std::string_view prefix{};   ///< the dictionary's names begin with it, such as "module."; other names are unexpected
   bool converts_types = false; ///< element types may differ
-  bool skips_mismatched = false; ///< tensors that do not fit are reported, not refused
+  bool skips_mismatched = false; ///< tensors that do not match are reported, not refused
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -65,13 +65,13 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 void require_fitting(std::string_view name, const graph::ParameterInfo& info, const StoredTensor& tensor,
                      bool converts_types);
 
-/// The tensor for each weight of a network, null where there is none to load, and what the report says of it.
+/// The tensor for each weight of a network, null if there is none to load, and the report of it.
 struct Matched {
   std::vector<const StoredTensor*> tensors{};
   LoadReport report{};
 };
 
-/// throws: ShapeError, ValueError as `load_state_dict` does
+/// throws: ShapeError, ValueError like `load_state_dict`
 [[nodiscard]] Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
                             const LoadOptions& options);
 
@@ -90,14 +90,14 @@ template <class Network> [[nodiscard]] StateDict state_dict(const Network& netwo
   return result;
 }
 
-/// What `load_state_dict` would do, without doing it. throws: what that would throw
+/// The report of `load_state_dict`, without loading. throws: what that would throw
 template <class Network>
 LoadReport require_loadable(const Network& /*network*/, const StateDict& state, LoadOptions options = {}) {
   return detail::match(Network::parameter_infos(), state, options).report;
 }
 
-/// Overwrites the weights and buffers that the dictionary names, on whatever device the network lies. Nothing is written when
-/// something does not fit.
+/// Overwrites the weights and buffers named by the dictionary, on any device of the network. Nothing is written when
+/// something does not match.
 /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
 template <class Network>
 LoadReport load_state_dict(Network& network, const StateDict& state, LoadOptions options = {}) {

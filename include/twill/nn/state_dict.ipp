@@ -95,7 +95,7 @@ TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const Stat
     for (const auto& [name, tensor] : state.entries())
       if (!std::binary_search(known.begin(), known.end(), &tensor)) report.unexpected.push_back(name);
   for (const auto& [name, tensor] : state.foreign())
-    report.unexpected.push_back(name); // what is wanted was refused above
+    report.unexpected.push_back(name); // requested tensors were refused above
   if (options.is_strict && !(report.missing.empty() && report.unexpected.empty()))
     throw ValueError("load_state_dict: " + listed("missing: ", report.missing) +
                      (report.missing.empty() || report.unexpected.empty() ? "" : "; ") +

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names in state dictionaries, changed: what was saved from a wrapper loads into the bare model, a stage's part of a pipeline
+// Renaming in state dictionaries: a state saved from a wrapper loads into the bare model, a stage's part of a pipeline
 // into the stage's model, stages under other numbers, and back. The tensors are shared. Read next: nn/state_dict.hpp.
 
 #include <twill/core/config.hpp>
@@ -20,7 +20,7 @@
 
 namespace twill { inline namespace v0 { namespace nn {
 
-/// The state under the names that `rename(name)` gives; where it gives std::nullopt, without the tensor.
+/// The state under the names given by `rename(name)`; std::nullopt drops the tensor.
 /// throws: ValueError for a name that would be there twice
 template <class F> [[nodiscard]] StateDict renamed(const StateDict& state, F&& rename) {
   const auto under_new_names = [&]<class E>(std::span<const E> before) {
@@ -33,13 +33,13 @@ template <class F> [[nodiscard]] StateDict renamed(const StateDict& state, F&& r
   return StateDict{under_new_names(state.entries()), under_new_names(state.foreign())};
 }
 
-/// Every name with a prefix in front: `with_prefix(state, "module.")`.
+/// Every name with a prefix: `with_prefix(state, "module.")`.
 [[nodiscard]] StateDict with_prefix(const StateDict& state, std::string_view prefix);
 
-/// Names that begin with the prefix lose it, others stay, as PyTorch's consume_prefix_in_state_dict_if_present has it.
+/// Removes the prefix from names that begin with it, like PyTorch's consume_prefix_in_state_dict_if_present.
 [[nodiscard]] StateDict without_prefix(const StateDict& state, std::string_view prefix);
 
-/// Only what begins with the prefix, without it: `part(state, "1.")` is the second stage of a pipeline.
+/// Only tensors whose names begin with the prefix, without it: `part(state, "1.")` is the second stage of a pipeline.
 [[nodiscard]] StateDict part(const StateDict& state, std::string_view prefix);
 
 /// Several states in one. throws: ValueError for a name that is in two of them

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors in host memory by their names, whatever they came from and wherever they go: networks, optimisers, files. Their
-// types are values, and they may share memory that somebody else owns, a mapped file for example. This header knows neither
-// devices nor networks, so readers and writers of files cost little to compile. Read next: nn/state_dict.hpp.
+// Named tensors in host memory, of any origin and destination: networks, optimisers, files. Their types are values, and
+// they may share memory owned elsewhere, a mapped file for example. This header includes neither devices nor networks,
+// so readers and writers of files cost little to compile. Read next: nn/state_dict.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -28,13 +28,13 @@ struct StoredTensor {
   std::span<const std::byte> bytes{};  ///< the elements; kept alive by the dictionary
   std::shared_ptr<const void> owner{}; ///< keeps the bytes
 
-  /// With memory of its own, to be filled through the second.
+  /// A tensor with its own memory, to be filled through the second.
   [[nodiscard]] static std::pair<StoredTensor, std::byte*> make(DType dtype, const Dims& shape);
 };
 
-/// A tensor of a file whose elements have a type that twill does not: its bytes, as they stand there.
+/// A tensor of a file whose element type twill does not have: its bytes, unchanged.
 struct ForeignTensor {
-  std::string type{};                  ///< as the file names it: "F8_E4M3"
+  std::string type{};                  ///< its name in the file: "F8_E4M3"
   Dims shape{};                        ///< its extents
   std::span<const std::byte> bytes{};  ///< the elements; kept alive by the dictionary
   std::shared_ptr<const void> owner{}; ///< keeps the bytes
@@ -54,13 +54,13 @@ public:
 
   /// throws: ValueError for a name that is there
   void add(std::string name, StoredTensor tensor);
-  /// Null where there is none. throws: ValueError, a tensor of a type that twill does not have
+  /// Null if there is none. throws: ValueError, a tensor of a type that twill does not have
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
   /// All names and tensors, in the order in which they were added.
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
-  /// How many tensors there are, but for those of foreign types.
+  /// The number of tensors, except those of foreign types.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
-  /// Those whose types twill does not have.
+  /// Tensors whose types twill does not have.
   [[nodiscard]] std::span<const ForeignEntry> foreign() const { return foreign_; }
   /// throws: ValueError naming the operation, for one that needs types that twill has
   void require_no_foreign(std::string_view operation) const;

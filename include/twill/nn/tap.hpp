@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `x = nn::tap(x, "scores")` inside a model marks a value to look at, and its gradient. The kernel that computes it writes a
-// copy, in every run; whoever else uses it computes with the very same numbers, fused as ever, so no other bit changes. Looked
-// at by `network.on_tap`, `step.tapped` and `step.checked`. Read next: nn/hooked.hpp.
+// Taps: `x = nn::tap(x, "scores")` inside a model marks a value to observe, and its gradient. The kernel that computes
+// it writes a copy, in every run; all other uses compute with the same numbers, fused as before, so no other bit
+// changes. Read by `network.on_tap`, `step.tapped` and `step.checked`. Read next: nn/hooked.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
@@ -12,7 +12,7 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Marks x under a name, which follows that of the open scopes, and returns it. Not in the body of a scan.
+/// Marks x under a name, which follows the names of the open scopes, and returns it. Not in the body of a scan.
 [[nodiscard]] TWILL_CONSTEXPR graph::Value tap(graph::Value x, std::string_view name, int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   if (graph.open_loop >= 0) graph.refuse(graph::Problem::tap_in_the_body_of_a_scan, x.id(), 0, line);

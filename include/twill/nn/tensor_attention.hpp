@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Multi-head attention whose heads are divided among the ranks along an axis: each projects to its own heads, attends, and
-// projects back a part that adds up. The weights are parts of those of nn::multi_head_attention, under its names.
+// Multi-head attention with heads divided among the ranks along an axis: each projects to its own heads, attends, and
+// projects back a part of the sum. The weights are parts of those of nn::multi_head_attention, under its names.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/attention.hpp>
@@ -13,14 +13,14 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// The options of attention whose heads are divided over ranks.
+/// Options of attention with heads divided over ranks.
 struct ShardedAttentionOptions {
-  AttentionOptions attention{}; ///< a mask holds for all heads alike
+  AttentionOptions attention{}; ///< a mask applies to all heads alike
   int split_axis = not_split;   ///< 1: each rank has a part of the sequence, before and after
 };
 
-/// Self-attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias. x: (batch,
-/// rows, width), of which each rank may have a part of the rows; y likewise.
+/// Self-attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias. x and
+/// y: (batch, rows, width), of which each rank may have a part of the rows.
 /// errors: heads that do not divide the width, ranks that do not divide the heads
 template <AnyRankAxis A>
 [[nodiscard]] constexpr Value sharded_multi_head_attention(Value x, std::int64_t heads, std::string_view name,

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers of which each rank along an axis holds a part and computes a part (Shoeybi et al., Megatron-LM, 2019): a linear layer
-// divided by its outputs, then one divided by its inputs, need one sum over the ranks in each direction. Where values between
-// layers are split along a sequence (Korthikanti et al., 2022), the sum is scattered and the input gathered, which is the
-// same traffic for a fraction of the activations. Names, initial values and results are those of the undivided layers.
-// Read next: nn/tensor_attention.hpp, parallel/model/tensor_parallel.hpp.
+// Layers divided over the ranks along an axis (Shoeybi et al., Megatron-LM, 2019): a linear layer divided by its
+// outputs, then one divided by its inputs, need one sum over the ranks in each direction. If values between layers are
+// split along a sequence (Korthikanti et al., 2022), the sum is scattered and the input gathered, which is equal
+// traffic for a fraction of the activations. Names, initial values and results are those of the undivided layers. Read
+// next: nn/tensor_attention.hpp, parallel/model/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/embedding.hpp>
@@ -21,33 +21,33 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// Values outside of the divided layers: every rank has all of them.
 inline constexpr int not_split = -1;
 
-/// A linear layer whose outputs are divided over ranks.
+/// Options of a linear layer with outputs divided over ranks.
 struct ColumnLinearOptions {
-  bool has_bias = true;         ///< one number for each output, divided as they are
+  bool has_bias = true;         ///< one number for each output, divided like the outputs
   int split_axis = not_split;   ///< the axis along which each rank has a part of the input, such as the sequence's
   bool gathers_outputs = false; ///< every rank gets all outputs; else each has its part of them
-  Initialiser weight = initialise::layers_own(); ///< how the weight begins
-  Initialiser bias = initialise::layers_own();   ///< how the bias begins
+  Initialiser weight = initialise::layers_own(); ///< how the weight starts
+  Initialiser bias = initialise::layers_own();   ///< how the bias starts
 };
 
-/// A linear layer whose inputs are divided over ranks.
+/// Options of a linear layer with inputs divided over ranks.
 struct RowLinearOptions {
   bool has_bias = true;       ///< one number for each output, on every rank
   int split_axis = not_split; ///< the axis along which each rank gets a part of the output, such as the sequence's
-  Initialiser weight = initialise::layers_own(); ///< how the weight begins
-  Initialiser bias = initialise::layers_own();   ///< how the bias begins
+  Initialiser weight = initialise::layers_own(); ///< how the weight starts
+  Initialiser bias = initialise::layers_own();   ///< how the bias starts
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// Into a divided layer, from values that all ranks have or of which each has a part.
+/// Entry of a divided layer, from values that are equal or divided on all ranks.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value entering(Value x, int split_axis, int line) {
   return split_axis == not_split ? graph::copy_to<A>(x) : graph::all_gather<A>(x, split_axis, line);
 }
 
-/// Out of it: what the ranks have adds up.
+/// Exit of a divided layer: the ranks' values are summed.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value leaving(Value x, int split_axis, int line) {
   return split_axis == not_split ? graph::reduce_from<A>(x, line) : graph::reduce_scatter<A>(x, split_axis, line);
 }
@@ -73,7 +73,7 @@ template <AnyRankAxis A>
   return options.gathers_outputs ? graph::gather_from<A>(y, -1, line) : y;
 }
 
-/// A linear layer whose inputs are divided among the ranks: x (..., inputs / ranks), y (..., outputs), the sum over all.
+/// A linear layer whose inputs are divided among the ranks: x (..., inputs / ranks), y (..., outputs), the sum of all.
 template <AnyRankAxis A>
 [[nodiscard]] constexpr Value row_linear(Value x, std::int64_t outputs, std::string_view name,
                                          RowLinearOptions options = {}, int line = __builtin_LINE()) {
@@ -89,12 +89,12 @@ template <AnyRankAxis A>
   return y + parameter(graph, "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, line);
 }
 
-/// An embedding whose table is divided over ranks by rows.
+/// Options of an embedding whose table is divided over ranks by rows.
 struct VocabularyEmbeddingOptions {
   int split_axis = not_split; ///< the axis of the result along which each rank gets a part, such as the sequence's
 };
 
-/// Rows of a table, of whose `count` rows each rank holds a part, so that a row is the sum over the ranks.
+/// Rows of a table of `count` rows, each rank holding a part of them, so that a row is the sum over the ranks.
 /// errors: ranks that do not divide the table
 template <AnyRankAxis A>
 [[nodiscard]] constexpr Value vocabulary_embedding(Value index, std::int64_t count, std::int64_t width,

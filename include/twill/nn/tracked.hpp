@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a staged run returns: a tensor that knows how to run backward. The history is part of the type, the kept tensors
-// are members, and nothing is recorded anywhere else: when the last copy goes out of scope its memory is free. Losses and
-// arithmetic on a `Tracked` are further stages. Read next: nn/network.hpp.
+// Results of staged runs: tensors that can run backward. The history is part of the type, the kept tensors are members,
+// and nothing is recorded elsewhere: when the last copy goes out of scope its memory is free. Losses and arithmetic on
+// a `Tracked` are further stages. Read next: nn/network.hpp.
 
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
@@ -24,20 +24,20 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Where a stage finds its weights and leaves their gradients; a stage without weights has none.
+/// Interface of a stage to its weights and their gradients; a stage without weights has none.
 template <ComputeDevice D> class Weights {
 public:
   virtual ~Weights() = default;
   /// The first element of each weight, in the order of the graph's parameters.
   [[nodiscard]] virtual std::span<void* const> addresses() const = 0;
-  /// Of each slot of the model, see graph/slots.hpp.
+  /// The device of each slot of the model, see graph/slots.hpp.
   [[nodiscard]] virtual std::span<const D> devices() const = 0;
-  /// Adds to the gradients that the weights have, or makes them.
+  /// Adds to the gradients of the weights, or makes them.
   virtual void add_gradients(std::vector<memory::Buffer<D>> gradients) = 0;
 
-  /// How often an update has overwritten the weights.
+  /// How many updates have overwritten the weights.
   [[nodiscard]] std::int64_t updates() const { return updates_; }
-  /// Tells that the weights have changed, so that a backward pass of older outputs is refused.
+  /// Counts an update, so that a backward pass of older outputs is refused.
   void note_update() { ++updates_; }
 
 private:
@@ -46,7 +46,7 @@ private:
 
 template <StageFunction F, ComputeDevice D, class... Arguments> class Tracked;
 
-/// A tensor with a history: `value()` is the tensor, `backward_from` takes the gradient of it.
+/// A tensor with a history: `value()` is the tensor, `backward_from` takes its gradient.
 template <class X>
 concept AnyTracked = requires(const std::remove_cvref_t<X>& x, const typename std::remove_cvref_t<X>::Value& gradient) {
   requires AnyTensor<typename std::remove_cvref_t<X>::Value>;
@@ -69,14 +69,14 @@ template <AnyTensor X> [[nodiscard]] const X& tensor_of(const X& tensor) { retur
 template <AnyTracked X> [[nodiscard]] const auto& tensor_of(const X& tracked) { return tracked.value(); }
 template <class X> using tensor_of_t = std::remove_cvref_t<decltype(tensor_of(std::declval<const X&>()))>;
 
-/// Whether a run depends on what the weights are.
+/// Whether a run depends on the values of the weights.
 template <compile::Source S, ComputeDevice D> bool reads_weights() {
   for (const compile::ValueInfo& value : compile::TableFor<S, D>::view().values)
     if (value.storage == compile::Storage::parameter && value.first_use >= 0) return true;
   return false;
 }
 
-/// The device of a slot of a source: of one that has a single slot the one that its arguments share.
+/// The device of a slot of a source: with a single slot the one shared by its arguments.
 template <compile::Source S, ComputeDevice D>
 [[nodiscard]] const D& device_of_slot(std::span<const D> devices, int slot) {
   return devices[compile::TableFor<S, D>::sizes.slots == 1 ? 0 : static_cast<std::size_t>(slot)];
@@ -101,7 +101,7 @@ template <StageFunction F, ComputeDevice D, class... Arguments> class Tracked {
   using Forward = KeepingForward<F, input_set>;
 
 public:
-  /// The tensor that a tracked value stands for.
+  /// The tensor of a tracked value.
   using Value = compile::output_t<Forward, 0, D>;
   using device_type = D;
 
@@ -126,22 +126,22 @@ public:
 
   /// The tensor.
   [[nodiscard]] const Value& value() const { return value_; }
-  /// The tensor, where one is asked for.
+  /// The tensor, for implicit use.
   [[nodiscard]] operator const Value&() const { return value_; }
   /// The number of a tensor of one element; waits for it.
   [[nodiscard]] auto item() const { return value_.item(); }
   /// The extents.
   [[nodiscard]] Dims shape() const { return value_.shape(); }
-  /// Where it lies.
+  /// The device of the tensor.
   [[nodiscard]] D device() const { return value_.device(); }
 
-  /// What the run depended on besides its arguments.
+  /// The inputs of the run besides its arguments.
   [[nodiscard]] const RunContext& context() const { return context_; }
 
   /// Calls these hooks with the gradient of the value after each backward pass through this stage.
   void call_on_backward(std::shared_ptr<const HookList<Value>> hooks) { on_backward_ = std::move(hooks); }
 
-  /// Gives up the value and everything kept for a backward pass now instead of at the end of the scope.
+  /// Releases the value and everything kept for a backward pass now instead of at the end of the scope.
   void reset() noexcept {
     forget();
     value_.reset();
@@ -171,7 +171,7 @@ public:
     std::apply([&](const auto&... x) { (addresses.push_back(x.data()), ...); }, inputs);
     addresses.push_back(gradient.data());
     for (const memory::Buffer<D>& kept : kept_) addresses.push_back(kept.data());
-    addresses.push_back(value_.data()); // read only if the pass wants the result
+    addresses.push_back(value_.data()); // read only if the pass needs the result
     const std::size_t wanted = compile::TableFor<Pass, D>::sizes.inputs;
     addresses.resize(wanted);
     const D own_device = value_.device();
@@ -202,7 +202,7 @@ private:
     return detail::run_to_buffers<S>(devices, symbols_, inputs, parameters(), context_, value_.data());
   }
 
-  /// The devices of the stage's slots: those of the weights where it has several, else that of its arguments.
+  /// The devices of the stage's slots: those of the weights if it has several, else that of its arguments.
   [[nodiscard]] std::span<const D> devices_around(const D& arguments) const {
     if constexpr (compile::TableFor<Forward, D>::sizes.slots > 1)
       return weights_->devices();
@@ -210,7 +210,7 @@ private:
       return {&arguments, 1};
   }
 
-  /// Gives the last buffers to the tracked arguments and the rest to the weights.
+  /// Passes the last buffers to the tracked arguments and the rest to the weights.
   template <std::size_t... I> void pass_on(std::vector<memory::Buffer<D>> gradients, std::index_sequence<I...>) const {
     constexpr std::size_t tracked = (std::size_t{0} + ... + (AnyTracked<Arguments> ? 1 : 0));
     std::size_t next = gradients.size() - tracked;
@@ -288,7 +288,7 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
   return Tracked<Stage, D, First, Rest...>({}, std::move(context), first, rest...);
 }
 
-// Stages with names of their own, on tracked values.
+// Stages with names, on tracked values.
 /// The mean of all elements, tracked.
 template <AnyTracked X> [[nodiscard]] auto mean(const X& x) {
   return apply([](graph::Value v) { return graph::mean(v); }, x);
@@ -297,15 +297,15 @@ template <AnyTracked X> [[nodiscard]] auto mean(const X& x) {
 template <AnyTracked X> [[nodiscard]] auto sum(const X& x) {
   return apply([](graph::Value v) { return graph::sum(v); }, x);
 }
-/// Element by element, tracked; shapes broadcast.
+/// The sum, element by element, tracked; shapes broadcast.
 template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator+(const X& x, const Y& y) {
   return apply([](graph::Value a, graph::Value b) { return a + b; }, x, y);
 }
-/// Element by element, tracked; shapes broadcast.
+/// The difference, element by element, tracked; shapes broadcast.
 template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator-(const X& x, const Y& y) {
   return apply([](graph::Value a, graph::Value b) { return a - b; }, x, y);
 }
-/// Element by element, tracked; shapes broadcast.
+/// The product, element by element, tracked; shapes broadcast.
 template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator*(const X& x, const Y& y) {
   return apply([](graph::Value a, graph::Value b) { return a * b; }, x, y);
 }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scaled dot-product attention as one operation that keeps no scores: memory grows with the rows, not with their square. It
-// has a second result, log(sum(exp(scores))) of each row, from which the backward operation computes the weights again. The
-// gradient of a mask that is added, and second derivatives, go by the composition with scores in memory. Read next:
+// Scaled dot-product attention as one operation that keeps no scores: memory grows with the rows, not with their
+// square. Its second result, log(sum(exp(scores))) of each row, lets the backward operation compute the weights again.
+// The gradient of an added mask and second derivatives use the composition with scores in memory. Read next:
 // kernel/attention.hpp, nn/attention.hpp.
 
 #include <twill/core/config.hpp>
@@ -28,19 +28,19 @@ TWILL_CONSTEXPR void attention_backward_vjp(Graph& graph, int node, const Cotang
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// (outer, inner, rows, width) queries, keys and values, and perhaps a mask of (outer, inner, queries, keys) or ones; results:
-/// the output, the logsumexp of each row's scores, float where elements have 16 bits. Attributes: 1 where causal, the bits of
-/// the scale, 1 where masked.
+/// (outer, inner, rows, width) queries, keys and values, and perhaps a mask of (outer, inner, queries, keys) or ones;
+/// results: the output, the logsumexp of each row's scores, float where elements have 16 bits. Attributes: 1 if causal,
+/// the bits of the scale, 1 if masked.
 inline constexpr Operation attention_operation{
     .name = "attention", .vjp = &detail::attention_vjp, .results = 2, .wants_dense = true};
 
-/// Queries, keys, values, the sum of output times gradient and the logsumexp of each row, the output's gradient, perhaps the
-/// mask, and where elements have 16 bits the output, which libraries want; results: the gradients of the first three.
-/// Attributes: those of attention, 1 where the output is handed in.
+/// Queries, keys, values, the sum of output times gradient and the logsumexp of each row, the output's gradient,
+/// perhaps the mask, and for elements of 16 bits the output, which libraries need; results: the gradients of the first
+/// three. Attributes: those of attention, 1 if the output is passed.
 inline constexpr Operation attention_backward_operation{
     .name = "attention_backward", .vjp = &detail::attention_backward_vjp, .results = 3, .wants_dense = true};
 
-/// How attention weighs its scores.
+/// Options of streamed attention: scale, causality and mask.
 struct StreamedAttentionOptions {
   double scale = 1;            ///< of the scores
   bool is_causal = false;      ///< each position sees itself and those before
@@ -72,8 +72,8 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
   return e / where(equal(total, 0), 1, total);
 }
 
-/// The second result of an attention operation. The forward pass makes it at once: a stage that runs backward later keeps
-/// nodes of the forward pass alone.
+/// The second result of an attention operation. The forward pass makes it immediately: a stage that runs backward later
+/// keeps only nodes of the forward pass.
 [[nodiscard]] TWILL_CONSTEXPR Value logsumexp_of(Value attention) {
   Graph& graph = attention.graph();
   if (const int next = attention.id() + 1; next < graph.size())
@@ -128,7 +128,7 @@ TWILL_CONSTEXPR void attention_vjp(Graph& graph, int node, const Cotangents& cot
   }
 }
 
-/// Differentiates the composition twice, on copies of the inputs, so that nothing flows into what made them.
+/// Differentiates the composition twice, on copies of the inputs, so that nothing flows into the nodes that made them.
 TWILL_CONSTEXPR void attention_backward_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                             InputGradients& result) {
   const Node self = graph.node(node);
@@ -155,7 +155,7 @@ TWILL_CONSTEXPR void attention_backward_vjp(Graph& graph, int node, const Cotang
     if (result.wants(places[i]) && twice[i] >= 0) result.set(places[i], Value{graph, twice[i]});
 }
 
-/// Refuses queries, keys and values that do not fit.
+/// Refuses queries, keys and values whose shapes or types do not match.
 TWILL_CONSTEXPR void check_attention(Value query, Value key, Value value, int line) {
   Graph& graph = query.graph();
   const int rank = query.rank();
@@ -174,7 +174,7 @@ TWILL_CONSTEXPR void check_attention(Value query, Value key, Value value, int li
   agree(key.shape()[rank - 2], value.shape()[rank - 2]);
 }
 
-/// Refuses a mask that does not broadcast to the scores, or is of integers.
+/// Refuses a mask that does not broadcast to the scores or has integer elements.
 TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, int line) {
   Graph& graph = query.graph();
   Extents scores = query.shape();
@@ -203,7 +203,7 @@ TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, in
   return reshape(x, flat);
 }
 
-/// The mask of four axes, each the scores' or one. More leading axes than two become one, so there they repeat together.
+/// The mask of four axes, each the scores' or one. More leading axes than two become one and repeat together there.
 [[nodiscard]] TWILL_CONSTEXPR Value mask_of_four_axes(Value mask, const Extents& query) {
   const Extents shape = mask.shape();
   bool repeats = false;
@@ -229,10 +229,10 @@ TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, in
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// softmax(scale Q K^T, masked) V without the scores in memory; zeros for a query whose keys are all masked, as PyTorch's
-/// since 2.5. query: (..., queries, width), key: (..., keys, width), value: (..., keys, value width) of equal leading axes, of
-/// one floating type. 16-bit ones are computed in float32, on GPUs from 16 bits; the gradient of an added mask takes the memory
-/// of the scores.
+/// softmax(scale Q K^T, masked) V without the scores in memory; zeros for a query whose keys are all masked, like
+/// PyTorch since 2.5. query: (..., queries, width), key: (..., keys, width), value: (..., keys, value width) of equal
+/// leading axes, of one floating type. 16-bit ones are computed in float32, on GPUs from 16 bits; the gradient of an
+/// added mask takes the memory of the scores.
 /// errors: ranks, extents or types that differ, a mask that does not fit
 [[nodiscard]] TWILL_CONSTEXPR Value streamed_attention(Value query, Value key, Value value,
                                                        const StreamedAttentionOptions& options = {},
@@ -270,7 +270,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
-/// The kernel's view of a call whose first operands are queries, keys and values; its mask is a later one.
+/// The kernel's view of a call whose first operands are queries, keys and values; the mask is a later operand.
 template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const kernel::Call& call, int mask) {
   static_assert(FloatingScalar<T>, "twill: streamed_attention: it takes floating types; cast to one of them");
   const Dims* const shapes = call.shapes;

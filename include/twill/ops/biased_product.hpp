@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product with a bias and an activation as one operation, and what its gradient needs: a product through the slope of
-// an activation with the sums of its columns, a product with the sums over a factor. Libraries of GPUs compute each in one
-// kernel (epilogues); elsewhere a product and a program do. Models for GPUs are traced with them, see nn/device_trace.hpp. Read
-// next: kernel/epilogue_product.hpp.
+// Matrix products with bias and activation as one operation, and the operations of their gradient: a product times the
+// slope of an activation with the sums of its columns, and a product with the sums of a factor. GPU libraries compute
+// each in one kernel (epilogues); elsewhere a product and a program do. Models for GPUs are traced with them, see
+// nn/device_trace.hpp. Read next: kernel/epilogue_product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
@@ -25,7 +25,7 @@ TWILL_CONSTEXPR void gelu_product_vjp(Graph& graph, int node, const Cotangents& 
 TWILL_CONSTEXPR void summing_product_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                          InputGradients& gradients);
 
-/// The grid of a product whose two results are as large as it; its third input is, too, or a vector along its columns.
+/// The grid of a product with two results of its size; its third input has that size or is a vector along its columns.
 template <bool HasVector> constexpr CallPlan epilogue_call(const Graph& graph, const Node& node) {
   CallPlan plan = matmul_call(graph, node);
   plan.walks[3] = plan.walks[4] = plan.walks[2];
@@ -44,7 +44,7 @@ TWILL_CONSTEXPR CallPlan gelu_product_call(const Graph& graph, const Node& node)
   return plan;
 }
 
-/// The grid of summing_product, whose sums lie along its rows or, as the attribute says, its columns.
+/// The grid of summing_product, whose sums run along its rows or, if the attribute says so, its columns.
 TWILL_CONSTEXPR CallPlan summing_product_call(const Graph& graph, const Node& node) {
   CallPlan plan = matmul_call(graph, node);
   plan.walks[3].axis_of[graph.attribute(node, 0) != 0 ? 1 : 0] = 0;
@@ -55,7 +55,7 @@ TWILL_CONSTEXPR CallPlan summing_product_call(const Graph& graph, const Node& no
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// x (m, k), w (k, n) and a bias (n); results: activation(x w + bias) and, for gelu where somebody reads it, x w + bias.
+/// x (m, k), w (k, n) and a bias (n); results: activation(x w + bias) and, for gelu if it is read, x w + bias.
 /// Attribute: the activation.
 inline constexpr Operation biased_product_operation{.name = "biased_product",
                                                     .vjp = &detail::biased_product_vjp,
@@ -63,14 +63,14 @@ inline constexpr Operation biased_product_operation{.name = "biased_product",
                                                     .results = 2,
                                                     .multiply_adds = &detail::matmul_multiply_adds};
 
-/// a (m, k), b (k, n) and an argument (m, n); results: a b times gelu's slope at the argument, and the sums of its columns.
+/// a (m, k), b (k, n) and an argument (m, n); results: a b times gelu's slope at the argument, the sums of its columns.
 inline constexpr Operation gelu_product_operation{.name = "gelu_product",
                                                   .vjp = &detail::gelu_product_vjp,
                                                   .call = &detail::gelu_product_call,
                                                   .results = 2,
                                                   .multiply_adds = &detail::matmul_multiply_adds};
 
-/// a (m, k) and b (k, n); results: a b, and the sums of a's rows, or where the attribute is 1 of b's columns.
+/// a (m, k) and b (k, n); results: a b, and the sums of a's rows, or of b's columns if the attribute is 1.
 inline constexpr Operation summing_product_operation{.name = "summing_product",
                                                      .vjp = &detail::summing_product_vjp,
                                                      .call = &detail::summing_product_call,
@@ -81,8 +81,8 @@ inline constexpr Operation summing_product_operation{.name = "summing_product",
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// What the activation of a biased product was applied to, its second result. It is made with the product: a stage that runs
-/// backward later keeps nodes of the forward pass alone.
+/// The argument of a biased product's activation, its second result. It is made with the product: a stage that runs
+/// backward later keeps only nodes of the forward pass.
 [[nodiscard]] TWILL_CONSTEXPR Value argument_of(Value product) {
   Graph& graph = product.graph();
   if (const int next = product.id() + 1; next < graph.size())
@@ -101,7 +101,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
                                                    Activation activation = Activation::none,
                                                    int line = __builtin_LINE()) {
   Graph& graph = x.graph();
-  const Value product = matmul(x, w, line); // checks the factors, and is dropped
+  const Value product = matmul(x, w, line); // checks the factors, then dropped
   if (graph.fault.any()) return product;
   const Extents shape = product.shape();
   if (shape.rank != 2 || bias.rank() != 1 || !unify(graph, bias.shape()[0], shape[1]))
@@ -116,7 +116,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return result;
 }
 
-/// The activation of x, in the product whose plain result x is; nothing where x is something else.
+/// The activation of x, fused into the product whose plain result is x; nothing if x is anything else.
 [[nodiscard]] TWILL_CONSTEXPR std::optional<Value> activated_product(Value x, Activation activation) {
   Graph& graph = x.graph();
   int id = x.id();
@@ -145,7 +145,7 @@ inline constexpr Absorber absorbed<formula::GeluTanh> =
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// The gradients of x, w and bias for that of x w + bias. `sums`, if known, is that of the bias.
+/// The gradients of x, w and bias from that of x w + bias. `sums`, if known, is that of the bias.
 TWILL_CONSTEXPR void set_gradients(Value x, Value w, Value g, std::optional<Value> sums, InputGradients& gradients) {
   if (gradients.wants(0)) gradients.set(0, gradient_of_left(x, w, g));
   if (gradients.wants(1) && gradients.wants(2) && !sums) { // both in one product
@@ -167,7 +167,7 @@ TWILL_CONSTEXPR void set_gradients(Value x, Value w, Value g, std::optional<Valu
   if (gradients.wants(2)) gradients.set(2, sums ? *sums : cast(sum(g, {0}), g.dtype()));
 }
 
-/// A plain product that is all that a value is, -1 for none.
+/// The plain product that makes up a whole value, -1 for none.
 [[nodiscard]] TWILL_CONSTEXPR int product_behind(const Graph& graph, int id, const Extents& shape) {
   while (graph.node(id).kind == Kind::reshape) id = graph.node(id).input(0);
   const Node& node = graph.node(id);
@@ -213,7 +213,7 @@ TWILL_CONSTEXPR void biased_product_vjp(Graph& graph, int node, const Cotangents
   if (g) set_gradients(x, w, *g, sums, gradients);
 }
 
-/// With G what reaches a b s(z): of the product G s(z), of the argument G a b s'(z).
+/// With G, the gradient of a b s(z): of the product G s(z), of the argument G a b s'(z).
 TWILL_CONSTEXPR void gelu_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& result) {
   const Node self = graph.node(node);
   const Value a{graph, self.input(0)};
@@ -264,7 +264,7 @@ TWILL_CONSTEXPR void summing_product_vjp(Graph& graph, int node, const Cotangent
 
 namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
-/// The product of a call's first two operands, without an epilogue, into this memory.
+/// Computes the product of a call's first two operands, without an epilogue, into this memory.
 template <class T, class TeamType> void run_product(const TeamType& team, const kernel::Call& call, void* to) {
   std::array<kernel::Operand, 3> operands{call.operands[0], call.operands[1], {}};
   operands[2].data = to;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images have PyTorch's shapes, (batch, channels, height, width), and lie channels-last, which convolutions and pooling
-// compute on several times as fast. Such operations are traced between two transpositions, which compile/passes/channels_last.hpp
-// carries through everything between them until opposite ones meet. Read next: ops/convolution.hpp.
+// Channels-last layout of images: shapes are PyTorch's, (batch, channels, height, width), but memory is channels-last,
+// on which convolutions and pooling are several times as fast. They are traced between two transpositions, which
+// compile/passes/channels_last.hpp moves until opposite ones meet. Read next: ops/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/shape_functions.hpp>
@@ -13,12 +13,12 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// One number for both axes of an image, or height and width; of one axis, the width.
+/// One number for both axes of an image, or height and width; for one axis, the width.
 struct Sides {
   std::int64_t height = 1; ///< along rows
   std::int64_t width = 1;  ///< along columns
 
-  /// The same for both.
+  /// Height and width equal to one number.
   constexpr Sides(std::int64_t both) : height{both}, width{both} {}
   /// Height, then width.
   constexpr Sides(std::int64_t height_, std::int64_t width_) : height{height_}, width{width_} {}

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks along an axis do together in a traced function, as nodes of the graph; the gradients are such nodes again.
-// Two conventions meet here. `all_reduce`, `all_gather` and `reduce_scatter` are adjoint to each other where each rank has a
-// loss of its own and their sum counts. The pairs copy_to and reduce_from, split_to and gather_from are for values that all
-// ranks hold alike under a loss that all compute alike (Shoeybi et al., Megatron-LM, 2019, section 3): what enters a region
-// where ranks differ is copied or split, what leaves it is reduced or gathered. Read next: nn/tensor_parallel.hpp.
+// Collective operations on the ranks along an axis, as nodes of a traced function; their gradients are such nodes, too.
+// There are two conventions. `all_reduce`, `all_gather` and `reduce_scatter` are adjoint to each other if each rank has
+// its own loss and their sum counts. The pairs copy_to and reduce_from, split_to and gather_from are for values equal
+// on all ranks under a loss that all compute alike (Shoeybi et al., Megatron-LM, 2019, section 3): they are copied or
+// split before ranks differ, reduced or gathered after. Read next: nn/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
@@ -31,8 +31,8 @@ TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& c
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-// Attributes of all: the name and the size of the axis of ranks, the reduction. What is gathered has, and what is scattered had,
-// a first axis with a part for each rank.
+// Attributes of all: the name and the size of the axis of ranks, the reduction. A gathered result, or an input to be
+// scattered, has a first axis with a part for each rank.
 
 /// The sum of all ranks' values, on each of them.
 inline constexpr Operation all_reduce_operation{.name = "all_reduce",
@@ -44,19 +44,19 @@ inline constexpr Operation all_gather_operation{.name = "all_gather",
                                                 .vjp = &detail::all_gather_vjp,
                                                 .wants_dense = true,
                                                 .collective = kernel::Collective::all_gather};
-/// The sum of all ranks' values, of which each rank keeps its part.
+/// The sum of all ranks' values; each rank keeps its part.
 inline constexpr Operation reduce_scatter_operation{.name = "reduce_scatter",
                                                     .vjp = &detail::reduce_scatter_vjp,
                                                     .wants_dense = true,
                                                     .collective = kernel::Collective::reduce_scatter};
-/// The rule of a value that passes as it is, without a kernel.
+/// The rule of a value that passes unchanged, without a kernel.
 inline constexpr Operation copy_to_rule{.name = "copy_to", .vjp = &detail::copy_to_vjp};
-/// The sum over ranks, whose gradient passes as it is.
+/// The sum over ranks, whose gradient passes unchanged.
 inline constexpr Operation reduce_from_operation{.name = "reduce_from",
                                                  .vjp = &detail::reduce_from_vjp,
                                                  .wants_dense = true,
                                                  .collective = kernel::Collective::all_reduce};
-/// Of (outer, ranks, inner) this rank's (outer, 1, inner); input 1, of one element, says which.
+/// This rank's (outer, 1, inner) of (outer, ranks, inner); input 1, of one element, is the rank.
 inline constexpr Operation split_to_operation{.name = "split_to", .vjp = &detail::split_to_vjp, .wants_dense = true};
 /// All ranks' parts, whose gradient is this rank's part.
 inline constexpr Operation gather_from_operation{.name = "gather_from",
@@ -79,7 +79,7 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
                        {ranks.low, ranks.high, ranks.size, static_cast<std::int64_t>(reduction)});
 }
 
-/// (ranks, …) of (…).
+/// The shape (ranks, …) for (…).
 [[nodiscard]] TWILL_CONSTEXPR Extents parts_of(const kernel::AxisId& ranks, const Extents& part) {
   Extents shape{};
   shape.append({ranks.size, 0});
@@ -92,7 +92,7 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
   return shape;
 }
 
-/// Of (outer, ranks, inner) the part of this rank: (outer, 1, inner).
+/// The part of this rank, (outer, 1, inner), of (outer, ranks, inner).
 [[nodiscard]] TWILL_CONSTEXPR Value own_part(Value parts, const kernel::AxisId& ranks) {
   Graph& graph = parts.graph();
   Extents one{};
@@ -102,7 +102,7 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
                        {ranks.low, ranks.high, ranks.size, 0});
 }
 
-/// Of (outer, 1, inner) the parts of all ranks: (outer, ranks, inner).
+/// The parts of all ranks, (outer, ranks, inner), from (outer, 1, inner).
 [[nodiscard]] TWILL_CONSTEXPR Value all_parts(const Operation& operation, Value part, const kernel::AxisId& ranks,
                                               int line = 0) {
   Extents flat{};
@@ -132,7 +132,7 @@ TWILL_CONSTEXPR void reduce_scatter_vjp(Graph& graph, int node, const Cotangents
   gradients.set(0, on_ranks(all_gather_operation, {graph, cotangents[0]}, ranks, parts_of(ranks, self.shape)));
 }
 
-/// The value as it is, whose gradients all ranks add up; `attributes` are those of the axis.
+/// The value unchanged, whose gradients are summed over all ranks; `attributes` are those of the axis.
 [[nodiscard]] TWILL_CONSTEXPR Value copied_to(Value x, int attributes) {
   Node node{};
   node.kind = Kind::rule;
@@ -223,7 +223,7 @@ TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& c
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The reduction of the values of all ranks, on every rank. Gradients, of sums only, add up.
+/// The reduction of the values of all ranks, on every rank. Gradients, of sums only, are summed.
 template <AnyRankAxis A>
 [[nodiscard]] constexpr Value all_reduce(Value x, Reduction reduction = Reduction::sum, int line = __builtin_LINE()) {
   return A::size == 1 ? x : detail::on_ranks(all_reduce_operation, x, A::id, x.shape(), reduction, line);
@@ -246,17 +246,17 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_scatter(Value x, i
   return reshape(own, detail::share_of(x.shape(), position, A::id), line);
 }
 
-/// What all ranks hold alike, on the way into a region where they differ: the value itself, whose gradients add up.
+/// The value itself, equal on all ranks, entering a region where ranks differ; its gradients are summed.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value copy_to(Value x) {
   return A::size == 1 ? x : detail::copied_to(x, A::id);
 }
 
-/// Out of such a region: the sum of what the ranks hold. The gradient, which all ranks hold alike, passes.
+/// The sum of the ranks' values, leaving such a region. The gradient, equal on all ranks, passes.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_from(Value x, int line = __builtin_LINE()) {
   return A::size == 1 ? x : detail::on_ranks(reduce_from_operation, x, A::id, x.shape(), Reduction::sum, line);
 }
 
-/// Of what all ranks hold alike this rank's part along an axis. The gradient is gathered.
+/// This rank's part, along an axis, of a value that is equal on all ranks. The gradient is gathered.
 /// errors: ranks that do not divide the axis
 template <AnyRankAxis A> [[nodiscard]] constexpr Value split_to(Value x, int axis, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
@@ -266,7 +266,7 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value split_to(Value x, int axi
   return reshape(detail::own_part(parts, A::id), detail::share_of(x.shape(), position, A::id), line);
 }
 
-/// The parts of all ranks along an axis, as all ranks then hold them alike. The gradient is split.
+/// The parts of all ranks along an axis, equal on all ranks afterwards. The gradient is split.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value gather_from(Value x, int axis, int line = __builtin_LINE()) {
   return A::size == 1 ? x : detail::gathered(gather_from_operation, x, axis, A::id, line);
 }

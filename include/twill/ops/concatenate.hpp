@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traced values one behind another along an axis, each written once into its place. The gradient cuts the result's apart
-// again. Read next: ops/slice.hpp.
+// Concatenation of traced values along an axis, each written once into its place. The gradient splits the result's
+// gradient again. Read next: ops/slice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/ops/slice.hpp>
@@ -27,7 +27,7 @@ TWILL_CONSTEXPR void concatenate_vjp(Graph& graph, int node, const Cotangents& c
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// Up to max_inputs parts along the middle of three axes; attribute: how many.
+/// Up to max_inputs parts along the middle of three axes; attribute: their number.
 inline constexpr Operation concatenate_operation{
     .name = "concatenate", .vjp = &detail::concatenate_vjp, .wants_dense = true};
 
@@ -35,7 +35,7 @@ inline constexpr Operation concatenate_operation{
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// Up to max_inputs parts of one type, which agree but for the axis.
+/// Up to max_inputs parts of one type with equal extents except along the axis.
 [[nodiscard]] TWILL_CONSTEXPR Value join(const Value* parts, int count, int axis) {
   Graph& graph = parts[0].graph();
   Extents shape = parts[0].shape();
@@ -58,8 +58,8 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The values one behind another along an axis; element types are promoted. errors: other extents differ, the axis is unknown
-/// until run time
+/// The values joined in order along an axis; element types are promoted. errors: other extents differ, the axis is
+/// unknown until run time
 [[nodiscard]] TWILL_CONSTEXPR Value concatenate(std::initializer_list<Value> values, int axis = 0,
                                                 int line = __builtin_LINE()) {
   const Value first = *values.begin();
@@ -91,7 +91,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return count == 1 ? pending[0] : detail::join(pending, count, position);
 }
 
-/// Values of one shape along a new axis in front of `axis`.
+/// Values of one shape along a new axis before `axis`.
 [[nodiscard]] TWILL_CONSTEXPR Value stack(std::initializer_list<Value> values, int axis = 0,
                                           int line = __builtin_LINE()) {
   List<Value> wider{};
@@ -118,7 +118,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return joined;
 }
 
-/// The elements moved by `shift` places along an axis; what leaves at the end comes in at the front.
+/// The elements moved by `shift` places along an axis; elements that leave at the end enter at the front.
 [[nodiscard]] TWILL_CONSTEXPR Value roll(Value x, std::int64_t shift, int axis, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (x.rank() == 0) return x;

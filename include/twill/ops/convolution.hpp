@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions of one and two dimensions with stride, padding, dilation and groups: shape rules, gradients, kernels. The
-// output, the gradient by the input (which is the transposed convolution) and that by the weights are three operations, each
-// linear in two operands, whose gradients are the other two; so there are derivatives of every order. Shapes, order of
-// arguments and defaults are PyTorch's. Read next: ops/transposed_convolution.hpp, nn/convolution.hpp.
+// Convolutions of one and two dimensions with stride, padding, dilation and groups: shape rules, gradients, kernels.
+// The output, the gradient by the input (which is the transposed convolution) and that by the weights are three
+// operations, each linear in two operands, whose gradients are the other two; so all derivatives exist. Shapes, order
+// of arguments and defaults are PyTorch's. Read next: ops/transposed_convolution.hpp, nn/convolution.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// How the kernel of a convolution moves over its input.
+/// Options of a convolution: how its kernel moves over the input.
 struct ConvolutionOptions {
   Sides stride = 1;        ///< between two places of the kernel
   Sides padding = 0;       ///< zeros on each side
@@ -30,15 +30,15 @@ struct ConvolutionOptions {
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-// Each operation takes two of the input (batch, height, width, channels), the weights (filters, channels / groups, height,
-// width) and the output, and computes the third; without the heights in one dimension.
+// Each operation takes two of the input (batch, height, width, channels), the weights (filters, channels / groups,
+// height, width) and the output, and computes the third; in one dimension without the heights.
 TWILL_CONSTEXPR void convolution_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 TWILL_CONSTEXPR void input_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                         InputGradients& gradients);
 TWILL_CONSTEXPR void weight_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                          InputGradients& gradients);
 
-/// For each element of the output as many as an output channel has weights.
+/// The multiply-adds: for each element of the output, the number of weights of an output channel.
 TWILL_CONSTEXPR Extent multiply_adds_of(const Extents& output, const Extents& weights) {
   Extent count = output.elements();
   for (int axis = 1; axis < weights.rank; ++axis) count = count * weights[axis];
@@ -64,13 +64,13 @@ inline constexpr Operation convolution_operation{.name = "convolution",
                                                  .wants_dense = true,
                                                  .channels_last = true,
                                                  .multiply_adds = &detail::convolution_multiply_adds};
-/// The gradient by the input, from that by the output and the weights.
+/// The gradient by the input, from the output's gradient and the weights.
 inline constexpr Operation convolution_input_gradient_operation{.name = "convolution_input_gradient",
                                                                 .vjp = &detail::input_gradient_vjp,
                                                                 .wants_dense = true,
                                                                 .channels_last = true,
                                                                 .multiply_adds = &detail::input_gradient_multiply_adds};
-/// The gradient by the weights, from the input and the gradient by the output.
+/// The gradient by the weights, from the input and the output's gradient.
 inline constexpr Operation convolution_weight_gradient_operation{.name = "convolution_weight_gradient",
                                                                  .vjp = &detail::weight_gradient_vjp,
                                                                  .wants_dense = true,
@@ -126,7 +126,7 @@ TWILL_CONSTEXPR void weight_gradient_vjp(Graph& graph, int node, const Cotangent
   if (gradients.wants(1)) gradients.set(1, convolve(convolution_operation, x, g, y.shape(), of.index));
 }
 
-/// The attributes of a convolution of so many dimensions; one is two with a height of 1.
+/// The attributes of a convolution of one or two dimensions; one is two with a height of 1.
 TWILL_CONSTEXPR int convolution_attributes(Graph& graph, int dimensions, Sides stride, Sides padding, Sides dilation,
                                            std::int64_t groups) {
   const bool is_flat = dimensions == 1;
@@ -134,7 +134,7 @@ TWILL_CONSTEXPR int convolution_attributes(Graph& graph, int dimensions, Sides s
                                is_flat ? 1 : dilation.height, dilation.width, groups});
 }
 
-/// What a convolution and its transpose require alike. `image` is (batch, channels, axes...).
+/// Checks the requirements shared by a convolution and its transpose. `image` is (batch, channels, axes...).
 TWILL_CONSTEXPR bool check_convolution(Value x, Value w, int dimensions, Sides stride, Sides padding, Sides dilation,
                                        std::int64_t groups, int line) {
   Graph& graph = x.graph();
@@ -220,7 +220,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
                                            int line = __builtin_LINE()) {
   return detail::convolution(x, weight, 1, options, line);
 }
-/// The same plus one number for each filter.
+/// Convolution of one dimension plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
                                            int line = __builtin_LINE()) {
   return detail::add_channel_bias(detail::convolution(x, weight, 1, options, line), bias, line);
@@ -231,7 +231,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
                                            int line = __builtin_LINE()) {
   return detail::convolution(x, weight, 2, options, line);
 }
-/// The same plus one number for each filter.
+/// Convolution of two dimensions plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
                                            int line = __builtin_LINE()) {
   return detail::add_channel_bias(detail::convolution(x, weight, 2, options, line), bias, line);
@@ -241,7 +241,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
-/// The kernel of all three: operand `x`, `w` and `y` of the call are the input, the weights and the output.
+/// The kernel of all three operations: operands `x`, `w` and `y` of the call are the input, the weights and the output.
 template <ConvolutionPart Part, int x, int w, int y> struct ConvolutionKernel {
   static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 

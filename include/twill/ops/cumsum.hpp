@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running sums of a traced value along an axis. The gradient sums from the other end. Bits do not depend on the number of
-// threads, see kernel/scan.hpp.
+// Cumulative sums of a traced value along an axis. The gradient sums from the other end. Bits do not depend on the
+// number of threads. Read next: kernel/scan.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traced values read and added to by tensors of indices. Negative indices count from the end. An input of the function that
-// points outside of the axis is refused before a run, see compile/run/integer_bounds.hpp. What the function computes itself, and
-// everything on GPUs unless a run is watched, cannot stop a program in its middle: such an index reads zeros and adds nothing.
-// Sums go in the order of the indices: the bits do not depend on the number of threads. Read next: nn/embedding.hpp.
+// Gather and scatter of traced values by tensors of indices. Negative indices count from the end. An index in an input
+// of the function that is outside of the axis is refused before a run, see compile/run/integer_bounds.hpp. A computed
+// one, and any on a GPU unless the run is watched, reads zeros and adds nothing. Sums follow the order of the indices:
+// the bits do not depend on the number of threads. Read next: nn/embedding.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -24,7 +24,7 @@ TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotan
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// y[o, j, i] = x[o, index[o, j, i], i]; extents of one of the index repeat.
+/// y[o, j, i] = x[o, index[o, j, i], i]; extents of one in the index repeat.
 inline constexpr Operation gather_operation{.name = "gather", .vjp = &detail::gather_vjp, .wants_dense = true};
 
 /// y[o, index[o, j, i], i] = the sum of x[o, j, i]; 0 where no index points.
@@ -55,7 +55,7 @@ TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotan
                                    self.dtype, shape));
 }
 
-/// Refuses indices that are no integers, and in a run those outside of an axis of this extent; int64 otherwise.
+/// Refuses indices that are not integers, and in a run those outside of an axis of this extent; int64 otherwise.
 [[nodiscard]] TWILL_CONSTEXPR Value checked_index(Value index, Extent extent, bool from_end, int line) {
   if (is_floating(index.dtype()) || index.dtype() == DType::boolean)
     index.graph().refuse(Problem::indices_are_not_integers, static_cast<int>(index.dtype()), 0, line);
@@ -63,7 +63,7 @@ TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotan
   return cast(index, DType::int64);
 }
 
-/// The shape of an index that goes along an axis: x's with another extent there.
+/// The shape of an index along an axis: x's with another extent there.
 [[nodiscard]] TWILL_CONSTEXPR Value index_along(Value x, Value index, int axis, int line) {
   Graph& graph = x.graph();
   const Extents shape = x.shape();
@@ -96,7 +96,7 @@ TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotan
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The slices of an axis that an index of any shape names; the index's axes take the place of that axis, as NumPy's take.
+/// The slices of an axis selected by an index of any shape; the index's axes replace that axis, like NumPy's take.
 /// errors: an index that is no integer    throws: IndexError in a run, for an input outside of the axis
 [[nodiscard]] TWILL_CONSTEXPR Value take(Value x, Value index, int axis = 0, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
@@ -121,13 +121,13 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return reshape(add_operation(gather_operation, {parts, flat}, x.dtype(), gathered), result);
 }
 
-/// The same for an index of one axis, in PyTorch's words and order of arguments.
+/// The slices of an axis selected by an index of one axis, with PyTorch's name and order of arguments.
 [[nodiscard]] TWILL_CONSTEXPR Value index_select(Value x, int axis, Value index, int line = __builtin_LINE()) {
   if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, line);
   return take(x, index, axis, line);
 }
 
-/// y[i, j, k] = x[i, index[i, j, k], k] for axis 1; extents of one of the index broadcast along the other axes.
+/// y[i, j, k] = x[i, index[i, j, k], k] for axis 1; extents of one in the index broadcast along the other axes.
 [[nodiscard]] TWILL_CONSTEXPR Value take_along_axis(Value x, Value index, int axis, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   const Value along = detail::index_along(x, index, position, line);
@@ -138,8 +138,8 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return reshape(y, along.shape());
 }
 
-/// x with values added where indices along an axis say: x[index[i, j], j] += values[i, j] for axis 0. Values have the shape of
-/// the index. Several for one place add up in order.
+/// x with values added at indices along an axis: x[index[i], j] += values[i, j] for axis 0. Values have the shape of
+/// the index. Several for one place are added in order.
 [[nodiscard]] TWILL_CONSTEXPR Value scatter_add(Value x, int axis, Value index, Value values,
                                                 int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
@@ -151,7 +151,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return x + reshape(sums, x.shape());
 }
 
-/// x with slices added along an axis: x[index[i]] += values[i] for axis 0, as PyTorch's index_add.
+/// x with slices added along an axis: x[index[i]] += values[i] for axis 0, like PyTorch's index_add.
 [[nodiscard]] TWILL_CONSTEXPR Value index_add(Value x, int axis, Value index, Value values,
                                               int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
@@ -169,8 +169,8 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return x + reshape(sums, x.shape());
 }
 
-/// A new last axis that is 1 at the index and 0 elsewhere; all 0 for a computed index outside of [0, classes). No kernel of
-/// its own.    throws: IndexError in a run, for an input outside of them
+/// A new last axis that is 1 at the index and 0 elsewhere; all 0 for a computed index outside of [0, classes). It has
+/// no kernel of its own.    throws: IndexError in a run, for an input outside of them
 [[nodiscard]] TWILL_CONSTEXPR Value one_hot(Value index, std::int64_t classes, DType dtype = DType::int64,
                                             int line = __builtin_LINE()) {
   Extents shape{};

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resizing of images and sequences by the nearest pixel or linearly between pixels, as torch.nn.functional.interpolate does.
-// Both directions are linear and each other's gradient. Read next: kernel/interpolation.hpp.
+// Interpolation of images and sequences, nearest or linear, like torch.nn.functional.interpolate. Both directions are
+// linear and each other's gradient. Read next: kernel/interpolation.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -17,16 +17,16 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 using kernel::Interpolation;
 
-/// Whether the centres of the corner pixels coincide (linear only), or the outer edges of the images do.
+/// Whether the centres of the corner pixels coincide (linear only), or the outer edges of the images.
 enum class AlignCorners : bool { no, yes };
 
-/// What size an image becomes, and how its pixels are found.
+/// Options of interpolation: the size of the result and how its pixels are found.
 struct InterpolateOptions {
-  Sides size = 0;                                ///< of the result; 0: as the scale says
-  double scale_height = 1;                       ///< where no size is given: floor(extent * scale)
-  double scale_width = 1;                        ///< floor(width * scale) where no size is given
+  Sides size = 0;                                ///< of the result; 0: set by the scale
+  double scale_height = 1;                       ///< if no size is given: floor(extent * scale)
+  double scale_width = 1;                        ///< floor(width * scale) if no size is given
   Interpolation mode = Interpolation::nearest;   ///< which pixels count
-  AlignCorners align_corners = AlignCorners::no; ///< whether corners lie on corners, as torch's align_corners
+  AlignCorners align_corners = AlignCorners::no; ///< whether corner centres coincide, like torch's align_corners
 };
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
@@ -45,7 +45,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// Resizes (batch, height, width, channels).
 inline constexpr Operation interpolation_operation{
     .name = "interpolation", .vjp = &detail::interpolation_vjp, .wants_dense = true, .channels_last = true};
-/// The gradient of that, by the reverse weights.
+/// The gradient of the interpolation, by the reverse weights.
 inline constexpr Operation interpolation_gradient_operation{.name = "interpolation_gradient",
                                                             .vjp = &detail::interpolation_gradient_vjp,
                                                             .wants_dense = true,
@@ -84,8 +84,8 @@ TWILL_CONSTEXPR void interpolation_gradient_vjp(Graph& graph, int node, const Co
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// x (batch, channels, length) or (batch, channels, height, width) with other extents: `interpolate(x, {.size = 224, .mode =
-/// Interpolation::linear})`. Linear in two dimensions is bilinear.
+/// x (batch, channels, length) or (batch, channels, height, width) with other extents: `interpolate(x, {.size = 224,
+/// .mode = Interpolation::linear})`. Linear in two dimensions is bilinear.
 [[nodiscard]] TWILL_CONSTEXPR Value interpolate(Value x, const InterpolateOptions& options,
                                                 int line = __builtin_LINE()) {
   Graph& graph = x.graph();
@@ -130,7 +130,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
-/// The kernel of both: operand `in` of the call is the image or its gradient, `out` the resized one or its gradient.
+/// The kernel of both operations: operand `in` is the image or its gradient, `out` the resized one or its gradient.
 template <bool IsGradient, int in, int out> struct InterpolationKernel {
   static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 

@@ -25,8 +25,8 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// The gradients of the factors for that of their product. That of a transposed factor is computed transposed, so that the
-/// factor's own gradient lies as it does.
+/// The gradients of the factors for that of their product. The gradient of a transposed factor is computed transposed,
+/// so that the factor's own gradient has its memory layout.
 [[nodiscard]] TWILL_CONSTEXPR Value gradient_of_left(Value left, Value right, Value g) {
   return left.node().kind == Kind::transpose ? transpose(matmul(right, transpose(g))) : matmul(g, transpose(right));
 }
@@ -73,7 +73,7 @@ TWILL_CONSTEXPR Extent matmul_multiply_adds(const Graph& graph, const Node& node
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The matrix product over the last two axes; those before broadcast.
+/// The matrix product over the last two axes; the axes before them broadcast.
 inline constexpr Operation matmul_operation{.name = "matmul",
                                             .vjp = &detail::matmul_vjp,
                                             .call = &detail::matmul_call,
@@ -111,7 +111,7 @@ inline constexpr Operation matmul_operation{.name = "matmul",
 
 namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
 
-/// The stack of products of a call over (batch, m, n, k) whose first operands are the factors, and the third the result.
+/// The stack of products of a call over (batch, m, n, k) with the factors as first operands, and the result as third.
 template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const kernel::Call& call) {
   const kernel::Grid& grid = call.grid;
   const kernel::Operand* const operands = call.operands;
@@ -152,7 +152,7 @@ template <> struct KernelOf<&graph::matmul_operation> {
     const int batch_axes = grid.rank - 3;
     std::int64_t count = 1;
     for (int axis = 0; axis < batch_axes; ++axis) count *= grid[axis];
-    if (kernel::Reservation::is_under_way()) count = std::min<std::int64_t>(count, 1); // all need the same
+    if (kernel::Reservation::is_under_way()) count = std::min<std::int64_t>(count, 1); // all need the same amount
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t offsets[3] = {0, 0, 0};
       std::int64_t rest = i;
@@ -185,7 +185,7 @@ private:
     std::int64_t column_stride;
   };
 
-  /// How a matrix lies: row-major or, transposed, column-major, with so many elements from one row or column to the next.
+  /// Layout of a matrix: row-major or, transposed, column-major, with the distance of two rows or columns.
   struct Layout {
     bool is_dense = false;
     bool transposed = false;
@@ -217,7 +217,7 @@ private:
       packed_product(team, m, n, k, a, b, c);
   }
 
-  /// A matrix that lies otherwise is copied.
+  /// Copies a matrix of any other layout.
   template <class T>
   [[gnu::noinline]] static void packed_product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k,
                                                Matrix<T> a, Matrix<T> b, T* c) {

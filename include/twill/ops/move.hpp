@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moving a value to another device slot, as PyTorch's `to` does inside `forward`: what is computed with the result is computed
-// there. The gradient moves back. A move is an instruction without a kernel: a copy between the memories of two devices, which
-// runs beside the work of the slot that it leaves. Read next: graph/slots.hpp, compile/plan/segments.hpp.
+// Device moves of a value, like PyTorch's `to` inside `forward`: everything computed with the result is computed there.
+// The gradient moves back. A move is an instruction without a kernel: a copy between the memories of two devices, which
+// runs alongside the work of the slot that it leaves. Read next: graph/slots.hpp, compile/plan/segments.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
@@ -19,7 +19,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// A copy to the device of another slot; its gradient moves back.
 inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp, .wants_dense = true, .moves = true};
 
-/// The value in a slot, 0 to 15. A weight that nobody has used before is put there; what is there already is returned as it is.
+/// The value in a slot, 0 to 15. An unused weight is put there; a value already there is returned unchanged.
 [[nodiscard]] TWILL_CONSTEXPR Value to_slot(Value x, int slot, int line = __builtin_LINE()) {
   Graph& graph = x.graph();
   if (slot < 0 || slot >= max_slots) {

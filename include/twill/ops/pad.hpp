@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Margins around a traced value: a number, or its own elements reflected at the edges without repeating them. What lies
-// under a margin gets no gradient; reflected elements add theirs up. Read next: ops/slice.hpp.
+// Padding of a traced value: margins of a number, or of its own elements reflected at the edges without repeating them.
+// A margin of numbers passes no gradient; reflected elements add theirs. Read next: ops/slice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/ops/concatenate.hpp>
@@ -13,13 +13,13 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// How many elements to add in front of an axis and behind it.
+/// How many elements to add before an axis and after it.
 struct Margin {
-  std::int64_t before = 0; ///< in front
-  std::int64_t after = 0;  ///< behind
+  std::int64_t before = 0; ///< at the front
+  std::int64_t after = 0;  ///< at the end
 };
 
-/// The value with elements equal to a number around one axis. errors: a negative margin
+/// The value with elements equal to a number before and after one axis. errors: a negative margin
 [[nodiscard]] TWILL_CONSTEXPR Value pad(Value x, int axis, Margin margin, double number = 0,
                                         int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
@@ -35,7 +35,7 @@ struct Margin {
   return reshape(y, detail::with_extent(x.shape(), position, wider));
 }
 
-/// The same margin with the elements of the axis reflected: 2 1 | 0 1 2 | 1 0. errors: a margin not below the extent
+/// The margin with reflected elements of the axis: 2 1 | 0 1 2 | 1 0. errors: a margin not below the extent
 [[nodiscard]] TWILL_CONSTEXPR Value pad_reflect(Value x, int axis, Margin margin, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (x.rank() == 0) return x;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maximum and average pooling of one and two dimensions, and their adaptive forms, with PyTorch's shapes, options and choice
-// among equals. Averages are linear, so their gradient and its gradient are one pair of operations. A maximum is the pick of
-// an array where a key is largest, both being the image; its gradient scatters by the same key, and the two are each other's
-// gradients. Places are found again rather than stored. Read next: nn/pooling.hpp.
+// Maximum and average pooling of one and two dimensions, and their adaptive forms, with PyTorch's shapes, options and
+// choice among equals. Averages are linear: their gradient and its gradient are one pair of operations. A maximum picks
+// from an array where a key is largest; both are the image. Its gradient scatters by that key, and the two are each
+// other's gradients. Places are found again instead of stored. Read next: nn/pooling.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -18,23 +18,23 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// Whether a window may begin inside the image and end behind it, past the padding.
+/// Whether a window may begin inside the image and end after it, past the padding.
 enum class CeilMode : bool { no, yes };
 /// Whether an average counts the zeros of the padding.
 enum class CountPadding : bool { no, yes };
 
-/// Which elements a maximum is taken of.
+/// Options of maximum pooling.
 struct MaxPoolOptions {
-  Sides window = 2;             ///< extents of what one maximum is taken of
+  Sides window = 2;             ///< extents of a window, which gives one maximum
   Sides stride = 0;             ///< 0: the window's
   Sides padding = 0;            ///< on each side; padded places never win
   Sides dilation = 1;           ///< between two elements of the window
   CeilMode ceil = CeilMode::no; ///< whether a window may reach beyond the end
 };
 
-/// Which elements a mean is taken of.
+/// Options of average pooling.
 struct AveragePoolOptions {
-  Sides window = 2;                               ///< extents of what one mean is taken of
+  Sides window = 2;                               ///< extents of a window, which gives one mean
   Sides stride = 0;                               ///< 0: the window's
   Sides padding = 0;                              ///< zeros on each side
   CeilMode ceil = CeilMode::no;                   ///< whether a window may reach beyond the end
@@ -61,15 +61,15 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// The mean of each window.
 inline constexpr Operation average_pool_operation{
     .name = "average_pool", .vjp = &detail::average_pool_vjp, .wants_dense = true, .channels_last = true};
-/// The gradient of that: each element's share of its windows.
+/// The gradient of the mean: each element's share of its windows.
 inline constexpr Operation average_pool_gradient_operation{.name = "average_pool_gradient",
                                                            .vjp = &detail::average_pool_gradient_vjp,
                                                            .wants_dense = true,
                                                            .channels_last = true};
-/// Of a key and an array: what the array holds where the key is largest in each window.
+/// The element of an array where the key is largest in each window; inputs: key, array.
 inline constexpr Operation pick_largest_operation{
     .name = "pick_largest", .vjp = &detail::pick_largest_vjp, .wants_dense = true, .channels_last = true};
-/// Of a key and what was picked: the sum, for each element, over the windows in which the key is largest there.
+/// The sum, for each element, over the windows in which the key is largest there; inputs: key, picked elements.
 inline constexpr Operation scatter_largest_operation{
     .name = "scatter_largest", .vjp = &detail::scatter_largest_vjp, .wants_dense = true, .channels_last = true};
 
@@ -102,7 +102,7 @@ TWILL_CONSTEXPR void average_pool_gradient_vjp(Graph& graph, int node, const Cot
   const Extents shape = graph.node(of.input(0)).shape;
   gradients.set(0, pool(average_pool_operation, {graph, cotangents[0]}, {}, shape, of.index));
 }
-// Where the key is largest does not change with the key, almost everywhere.
+// The place where the key is largest does not change with the key, almost everywhere.
 TWILL_CONSTEXPR void pick_largest_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node of = graph.node(node);
   const Extents shape = graph.node(of.input(0)).shape;
@@ -126,7 +126,7 @@ TWILL_CONSTEXPR bool check_pooled(Value x, int dimensions, int line) {
   return !x.graph().fault.any();
 }
 
-/// Windows that a mean or a maximum moves over the image.
+/// Windows of a mean or a maximum, which move over the image.
 struct Windows {
   Sides window;
   Sides stride;
@@ -179,7 +179,7 @@ TWILL_CONSTEXPR bool window_shape(Value x, int dimensions, const Windows& w, Ext
   return !graph.fault.any();
 }
 
-/// The same for windows that follow from how many there are to be.
+/// The result's shape and attributes for windows that follow from their wanted number.
 TWILL_CONSTEXPR bool adaptive_shape(Value x, int dimensions, Sides output, Extents& shape, int& attributes, int line) {
   Graph& graph = x.graph();
   if (!check_pooled(x, dimensions, line)) return false;
@@ -243,12 +243,12 @@ TWILL_CONSTEXPR Value adaptive_max_pool(Value x, int dimensions, Sides output, i
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The largest element of each window of x (batch, channels, length) or (batch, channels, height, width). NaN passes on; the
-/// gradient goes to the first of equals.
+/// The largest element of each window of x (batch, channels, length) or (batch, channels, height, width). NaN passes
+/// on; the gradient goes to the first of equals.
 [[nodiscard]] TWILL_CONSTEXPR Value max_pool1d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
   return detail::max_pool(x, 1, options, line);
 }
-/// Of images (batch, channels, height, width): the largest element of each window.
+/// The largest element of each window of images (batch, channels, height, width).
 [[nodiscard]] TWILL_CONSTEXPR Value max_pool2d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
   return detail::max_pool(x, 2, options, line);
 }
@@ -258,26 +258,26 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
                                                int line = __builtin_LINE()) {
   return detail::average_pool(x, 1, options, line);
 }
-/// Of images (batch, channels, height, width): the mean of each window.
+/// The mean of each window of images (batch, channels, height, width).
 [[nodiscard]] TWILL_CONSTEXPR Value avg_pool2d(Value x, const AveragePoolOptions& options,
                                                int line = __builtin_LINE()) {
   return detail::average_pool(x, 2, options, line);
 }
 
-/// The means of as many windows as the output has elements, which share out the image evenly.
+/// The means of as many windows as the output has elements, which divide the image evenly.
 [[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
   return detail::adaptive_average_pool(x, 1, output, line);
 }
-/// Of images (batch, channels, height, width): means of as many windows as `output` says, which cover the image.
+/// The means of `output` windows, which cover images (batch, channels, height, width).
 [[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
   return detail::adaptive_average_pool(x, 2, output, line);
 }
 
-/// The largest elements of the same windows.
+/// The largest elements of windows that divide the sequence evenly, one for each element of the output.
 [[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
   return detail::adaptive_max_pool(x, 1, output, line);
 }
-/// Of images (batch, channels, height, width): maxima of as many windows as `output` says, which cover the image.
+/// The maxima of `output` windows, which cover images (batch, channels, height, width).
 [[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
   return detail::adaptive_max_pool(x, 2, output, line);
 }
@@ -286,7 +286,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
-/// The kernel of all four: operand `in` of the call is the image or its gradient, `out` the windows', `key` -1 for none.
+/// The kernel of all four operations: operand `in` is the image or its gradient, `out` the windows', `key` -1 for none.
 template <kernel::PoolingPart Part, int key, int in, int out> struct PoolingKernel {
   static constexpr bool can_reserve = true; ///< a reservation only reserves memory
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum of a value over all ranks of a training step, inside of the model: what a synchronised normalisation is made of.
-// Losses of the ranks add up to one, so the gradient of such a sum is the sum of the ranks' gradients. The kernel copies, as
-// is right for one rank; a step of several ranks then adds up what it has written, see parallel/group/rank_sums.hpp.
+// Sum of a value over all ranks of a training step, inside the model; synchronised normalisations are made of it. The
+// loss is the sum of the ranks' losses, so the gradient of such a sum is the sum of the ranks' gradients. The kernel
+// copies, which is right for one rank; a step of several ranks then sums the results, see parallel/group/rank_sums.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -23,7 +23,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// The sum over a group of ranks, done between two launches.
 inline constexpr Operation rank_sum_operation{.name = "rank_sum", .vjp = &detail::rank_sum_vjp, .wants_dense = true};
 
-/// The sum over all ranks, element by element; the value itself where there is one rank.
+/// The sum over all ranks, element by element; the value itself for one rank.
 [[nodiscard]] constexpr Value rank_sum(Value x) { return add_operation(rank_sum_operation, {x}, x.dtype(), x.shape()); }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
@@ -38,7 +38,7 @@ TWILL_CONSTEXPR void rank_sum_vjp(Graph& graph, int, const Cotangents& cotangent
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// Whether a program asks for sums over ranks, which nobody adds up but planned steps and pipelines.
+/// Whether a program asks for sums over ranks, which only planned steps and pipelines compute.
 [[nodiscard]] TWILL_CONSTEXPR bool adds_over_ranks(const TableView& table) {
   for (const KernelInfo& kernel : table.kernels)
     if (kernel.kind == KernelKind::operation && kernel.operation == graph::rank_sum_operation.name) return true;

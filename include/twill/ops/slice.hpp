@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a traced value along an axis: slices with a step, which may be negative, and chunks. The transpose of
-// cutting out is to place into something larger, `place_operation`, which pads as well; each is the gradient of the other.
-// Read next: ops/concatenate.hpp, ops/split.hpp,
-// ops/pad.hpp.
+// Slices of a traced value along an axis, with a step, which may be negative, and chunks. The transpose of a slice is
+// to place elements into a larger array, `place_operation`, which pads as well; each is the gradient of the other. Read
+// next: ops/concatenate.hpp, ops/split.hpp, ops/pad.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -30,7 +29,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// y[o, j, i] = x[o, first + j * step, i]; attributes: first (-1: the last one), step.
 inline constexpr Operation slice_operation{.name = "slice", .vjp = &detail::slice_vjp, .wants_dense = true};
 
-/// y[o, first + j * step, i] = x[o, j, i], a number elsewhere; attributes: first, step, the bits of the number as a double.
+/// y[o, first + j * step, i] = x[o, j, i], a number elsewhere; attributes: first, step, the number's bits as a double.
 inline constexpr Operation place_operation{.name = "place", .vjp = &detail::place_vjp, .wants_dense = true};
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
@@ -56,7 +55,7 @@ struct Part {
   std::int64_t count = 0;
 };
 
-/// What a slice leaves of an axis, by Python's rules.
+/// The part of an axis in a slice, by Python's rules.
 [[nodiscard]] TWILL_CONSTEXPR Part part_of(const twill::slice& range, std::int64_t extent) {
   const bool forward = range.step > 0;
   const std::int64_t low = forward ? 0 : -1;
@@ -84,8 +83,8 @@ struct Part {
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// Part of an axis, as NumPy's x[begin:end:step] there: `slice_axis(x, 1, {.begin = 2, .step = 3})`.
-/// errors: an axis that is unknown until run time, except where all of it is taken in order or in reverse; a step of zero
+/// Part of an axis, like NumPy's x[begin:end:step]: `slice_axis(x, 1, {.begin = 2, .step = 3})`.
+/// errors: an axis that is unknown until run time, except where all of it is taken in order or in reverse; a zero step
 [[nodiscard]] TWILL_CONSTEXPR Value slice_axis(Value x, int axis, const twill::slice& range,
                                                int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
@@ -100,7 +99,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return detail::cut(x, position, part.first, range.step, {part.count, 0});
 }
 
-/// `length` elements of an axis from `start` on (negative: from the end), as PyTorch's narrow.
+/// `length` elements of an axis from `start` on (negative: from the end), like PyTorch's narrow.
 [[nodiscard]] TWILL_CONSTEXPR Value narrow(Value x, int axis, std::int64_t start, std::int64_t length,
                                            int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
@@ -123,7 +122,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return x.graph().fault.any() ? one : reshape(one, shape, line);
 }
 
-/// Pieces of ceil(extent / Chunks) elements, the last one smaller, as PyTorch's chunk.
+/// Pieces of ceil(extent / Chunks) elements, the last one smaller, like PyTorch's chunk.
 /// errors: an axis so short that there are fewer pieces
 template <std::size_t Chunks>
 [[nodiscard]] constexpr std::array<Value, Chunks> chunk(Value x, int axis, int line = __builtin_LINE()) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Order along an axis of a traced value: one operation finds the places of the sorted elements, and values are gathered from
-// there, so that gradients flow back to where they came from. Equal elements keep their order; NaN stands behind all others,
-// in front where the order is descending. Read next: ops/gather.hpp.
+// Sorting along an axis of a traced value: one operation finds the places of the sorted elements, and values are
+// gathered from there, so that gradients flow back to the original places. Equal elements keep their order; NaN comes
+// after all others, or before them in descending order. Read next: ops/gather.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/places.hpp>
@@ -14,13 +14,13 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The places of the first elements in order, of rows (outer, axis, inner); attribute: 1 where the order is descending.
+/// The places of the first elements in order, of rows (outer, axis, inner); attribute: 1 if the order is descending.
 inline constexpr Operation argsort_operation{.name = "argsort", .typed_by = 0, .wants_dense = true};
 
-/// Which way to sort.
+/// Direction of a sort.
 enum class Order : bool { ascending, descending };
 
-/// Values and where they stood.
+/// Sorted values and their places before the sort.
 struct Sorted {
   Value values{};  ///< in order
   Value indices{}; ///< int64, their places before
@@ -30,7 +30,7 @@ struct Sorted {
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// More places than this are the first of all places: a GPU merges those where they lie, and has no room for so many else.
+/// More places than this are the first of all places: a GPU merges those in place and lacks memory for as many others.
 inline constexpr std::int64_t most_places_of_many = std::int64_t{1} << 19;
 
 [[nodiscard]] TWILL_CONSTEXPR Value first_places(Value x, int axis, Extent count, Order order) {
@@ -47,21 +47,21 @@ inline constexpr std::int64_t most_places_of_many = std::int64_t{1} << 19;
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// Where the elements of the sorted axis stand; int64.
+/// The places of the sorted elements of the axis; int64.
 [[nodiscard]] TWILL_CONSTEXPR Value argsort(Value x, int axis = -1, Order order = Order::ascending,
                                             int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   return x.rank() == 0 ? x : detail::first_places(x, position, x.shape()[position], order);
 }
 
-/// The elements of an axis in order, and where they stood.
+/// The elements of an axis in order, and their places before.
 [[nodiscard]] TWILL_CONSTEXPR Sorted sort(Value x, int axis = -1, Order order = Order::ascending,
                                           int line = __builtin_LINE()) {
   const Value places = argsort(x, axis, order, line);
   return {take_along_axis(x, places, axis, line), places};
 }
 
-/// The `count` largest elements of an axis (ascending: the smallest) in order, and where they stood.
+/// The `count` largest elements of an axis (ascending: the smallest) in order, and their places before.
 /// errors: more than the axis has
 [[nodiscard]] TWILL_CONSTEXPR Sorted topk(Value x, std::int64_t count, int axis = -1, Order order = Order::descending,
                                           int line = __builtin_LINE()) {

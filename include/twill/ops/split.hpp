@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A traced value cut into equal parts along an axis by one operation with several results; its gradient puts those of the
-// parts together again, in one operation too. Parts of other sizes: `chunk` and `narrow` in ops/slice.hpp.
+// Split of a traced value into equal parts along an axis, one operation with several results; its gradient joins those
+// of the parts, also in one operation. For parts of other sizes: `chunk` and `narrow`. Read next: ops/slice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/ops/concatenate.hpp>
@@ -13,7 +13,7 @@
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// What no gradient reaches adds nothing.
+/// Sums the gradients of the parts; a part without a gradient adds nothing.
 TWILL_CONSTEXPR void split_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   Value parts[max_results]{};

@@ -11,10 +11,10 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The options of the convolution that is transposed; `output_padding` chooses among the inputs that it maps to one output.
+/// Options of the transposed convolution; `output_padding` chooses among the inputs that it maps to one output.
 struct TransposedConvolutionOptions {
-  Sides stride = 1;         ///< of the convolution; here it spreads elements apart
-  Sides padding = 0;        ///< of the convolution; here it cuts the border off
+  Sides stride = 1;         ///< of the convolution; here the distance between elements
+  Sides padding = 0;        ///< of the convolution; here the width of the border cut off
   Sides output_padding = 0; ///< less than the stride
   Sides dilation = 1;       ///< between two elements of the kernel
   std::int64_t groups = 1;  ///< channels of one group see those of no other
@@ -71,7 +71,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
                                                      int line = __builtin_LINE()) {
   return detail::transposed_convolution(x, weight, 1, options, line);
 }
-/// The same plus one number for each filter.
+/// Transposed convolution of one dimension plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, Value weight, Value bias,
                                                      const TransposedConvolutionOptions& options = {},
                                                      int line = __builtin_LINE()) {
@@ -84,7 +84,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
                                                      int line = __builtin_LINE()) {
   return detail::transposed_convolution(x, weight, 2, options, line);
 }
-/// The same plus one number for each filter.
+/// Transposed convolution of two dimensions plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, Value weight, Value bias,
                                                      const TransposedConvolutionOptions& options = {},
                                                      int line = __builtin_LINE()) {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lower and upper triangle of the last two axes of a traced value: a comparison of positions, which fuses with what
-// surrounds it and costs no kernel and no memory.
+// Lower and upper triangles of the last two axes of a traced value: a comparison of positions, which fuses with its
+// neighbours and costs no kernel and no memory.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>

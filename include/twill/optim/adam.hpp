@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019). Formulas and defaults are those of torch.optim. What
-// is the same for every element is computed in double before the step, so one minus a rate near one keeps its digits. Read
-// next: optim/lamb.hpp.
+// Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019). Formulas and defaults are those of torch.optim.
+// Numbers shared by all elements are computed in double before the step, so one minus a rate near one keeps its digits.
+// Read next: optim/lamb.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/options.hpp>
@@ -13,7 +13,7 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// Numbers of Adam, those of torch.optim.Adam.
+/// Options of Adam, those of torch.optim.Adam.
 struct AdamOptions {
   double rate = 1e-3;      ///< learning rate
   double beta1 = 0.9;      ///< how much of the mean gradient stays, in [0, 1)
@@ -22,13 +22,13 @@ struct AdamOptions {
   double weight_decay = 0; ///< of the weight, added to its gradient
 };
 
-/// Numbers of AdamW, those of torch.optim.AdamW.
+/// Options of AdamW, those of torch.optim.AdamW.
 struct AdamWOptions {
   double rate = 1e-3;         ///< learning rate
   double beta1 = 0.9;         ///< how much of the mean gradient stays, in [0, 1)
   double beta2 = 0.999;       ///< how much of the mean square stays, in [0, 1)
   double epsilon = 1e-8;      ///< added to the root of the mean square
-  double weight_decay = 1e-2; ///< times the rate, taken off the weight itself
+  double weight_decay = 1e-2; ///< times the rate, subtracted from the weight itself
 };
 
 }}}} // namespace twill::v0::optim::TWILL_ISA
@@ -56,7 +56,7 @@ public:
   Options options{};
 
 protected:
-  /// Its options, and of which rule they are.
+  /// Lists its options under the name of a rule.
   void list_as(std::string_view rule, OptionList& list) {
     list.settle("rule", rule);
     list.add("rate", options.rate, Allowed::not_negative);
@@ -66,7 +66,7 @@ protected:
     list.add("weight_decay", options.weight_decay, Allowed::not_negative);
   }
 
-  /// `step_rate` is the part of the rate that the step itself is multiplied by.
+  /// `step_rate` is the part of the rate that multiplies the step itself.
   [[nodiscard]] std::array<double, 11> values(std::int64_t step, double decay, double step_rate) const {
     const double first = 1 - std::pow(options.beta1, static_cast<double>(step));
     const double second = 1 - std::pow(options.beta2, static_cast<double>(step));
@@ -75,7 +75,7 @@ protected:
             step_rate,         std::log(options.beta1), std::log(options.beta2)};
   }
 
-  /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2; the step is rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
+  /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2; step: rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
   static constexpr Value step(Update& u, Value gradient) {
     const Value first = u.state("exp_avg");
     const Value second = u.state("exp_avg_sq");
@@ -150,13 +150,13 @@ public:
   using DecoupledAdam::DecoupledAdam;
 };
 
-/// Adam that divides by the largest mean of squares so far (Reddi et al., 2018): PyTorch's amsgrad. Three states per weight.
+/// Adam that divides by the largest mean of squares so far (Reddi et al., 2018), PyTorch's amsgrad. Keeps three states.
 class AmsGrad : public detail::CoupledAdam<detail::Largest::yes> {
 public:
   using CoupledAdam::CoupledAdam;
 };
 
-/// The same with AdamW's decay.
+/// AdamW that divides by the largest mean of squares so far. Three states per weight.
 class AmsGradW : public detail::DecoupledAdam<detail::Largest::yes> {
 public:
   using DecoupledAdam::DecoupledAdam;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clipping of gradients, as rules of rules: `optim::clip_norm(optim::AdamW{}, 1.0)`. It happens in the graph, over all weights
-// together, after gradients of replicas or micro-batches have been added up and after a loss scale is gone. The wrapped
-// rule's options stay where they were: `step.rule.options.rate`. Read next: optim/groups.hpp.
+// Gradient clipping, as rules of rules: `optim::clip_norm(optim::AdamW{}, 1.0)`. It runs in the graph, over all weights
+// together, after gradients of replicas or micro-batches have been summed and divided by a loss scale. The wrapped
+// rule's options keep their place: `step.rule.options.rate`. Read next: optim/groups.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/detail/sum_over_weights.hpp>
@@ -106,7 +106,7 @@ public:
   double max_value; ///< of each element of a gradient
 };
 
-/// A rule whose gradients are scaled down to a common norm; the norm itself is read by `step.state("clip.gradient_norm")`.
+/// A rule whose gradients are scaled to a common norm; the norm itself is `step.state("clip.gradient_norm")`.
 template <Rule R> [[nodiscard]] ClipNorm<R> clip_norm(R rule, double max_norm) { return {std::move(rule), max_norm}; }
 
 /// A rule whose gradients are clipped element by element.

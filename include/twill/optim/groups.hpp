@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of weights with rules of their own: `optim::groups(optim::AdamW{}, optim::group<"*.bias">(optim::Sgd{}))`. Which
-// weight belongs where is decided at compile time, by name or by rank; the numbers of each group are run-time numbers. A
-// weight belongs to the first group that matches, else to the first argument. Read next: optim/schedules.hpp.
+// Parameter groups, with rules of their own: `optim::groups(optim::AdamW{}, optim::group<"*.bias">(optim::Sgd{}))`. The
+// group of each weight is decided at compile time, by name or by rank; the numbers of each group are run-time numbers.
+// A weight belongs to the first group that matches, else to the first argument. Read next: optim/schedules.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
@@ -16,11 +16,11 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// The weights whose names fit a pattern.
+/// The weights whose names match a pattern.
 template <FixedString Pattern> struct NamePattern {
-  /// Whether the weight's name fits the pattern, where `*` stands for anything.
+  /// Whether the weight's name matches the pattern, in which `*` stands for anything.
   [[nodiscard]] static constexpr bool contains(const Update& u) { return matches(Pattern.view(), u.name()); }
-  /// How state dictionaries tell these weights from others.
+  /// The name of these weights' group in state dictionaries.
   static constexpr std::string_view text = Pattern.view();
 };
 
@@ -28,7 +28,7 @@ template <FixedString Pattern> struct NamePattern {
 struct Vectors {
   /// Whether the weight has at most one axis.
   [[nodiscard]] static constexpr bool contains(const Update& u) { return u.rank() <= 1; }
-  /// How state dictionaries tell these weights from others.
+  /// The name of these weights' group in state dictionaries.
   static constexpr std::string_view text = "rank <= 1";
 };
 
@@ -42,7 +42,7 @@ template <class Members, Rule R> struct Group {
   R rule; ///< for these weights
 };
 
-/// A rule for the weights whose names fit a pattern.
+/// A rule for the weights whose names match a pattern.
 template <FixedString Pattern, Rule R> [[nodiscard]] Group<NamePattern<Pattern>, R> group(R rule) {
   return {std::move(rule)};
 }
@@ -101,7 +101,7 @@ template <Rule R, class... G> class Groups : public R {
 public:
   static constexpr auto numbers = all_numbers(Sequence{});
 
-  /// A rule for all weights but those of the groups, which come first where several hold a weight.
+  /// A rule for all weights outside the groups; a weight in several groups belongs to the first.
   explicit Groups(R rule, G... groups) : R{std::move(rule)}, groups_{std::move(groups)...} {}
 
   /// The rule of a group, whose options may change between steps.
@@ -149,12 +149,12 @@ private:
   std::tuple<G...> groups_;
 };
 
-/// A rule for all weights but those of groups, which have rules of their own.
+/// A rule for all weights except those of groups, which have their own rules.
 template <Rule R, class... G> [[nodiscard]] Groups<R, G...> groups(R rule, G... group) {
   return Groups<R, G...>{std::move(rule), std::move(group)...};
 }
 
-/// A rule that decays matrices and larger weights only: no decay on biases, nor on the scales and shifts of normalisations.
+/// A rule that decays only matrices and larger weights: no decay on biases, nor on scales and shifts of normalisations.
 template <Rule R> [[nodiscard]] auto decay_matrices_only(R rule) {
   R without = rule;
   without.options.weight_decay = 0;

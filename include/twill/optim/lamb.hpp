@@ -1,15 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// LAMB (You et al., 2020, algorithm 2): Adam's step, with weight decay, scaled for each weight by its own norm over the step's.
-// The norms are reductions of the same graph, so nothing leaves the device. Read next: optim/groups.hpp.
+// LAMB (You et al., 2020, algorithm 2): Adam's step, with weight decay, scaled for each weight by its own norm over the
+// step's. The norms are reductions of the same graph, so nothing leaves the device. Read next: optim/groups.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/adam.hpp>
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// Numbers of LAMB (You et al., 2020).
+/// Options of LAMB (You et al., 2020).
 struct LambOptions {
   double rate = 1e-3;      ///< learning rate
   double beta1 = 0.9;      ///< how much of the mean gradient stays, in [0, 1)
@@ -18,8 +18,8 @@ struct LambOptions {
   double weight_decay = 0; ///< of the weight, added to the step
 };
 
-/// w -= rate * |w| / |u| * u with Adam's step u = m / (sqrt(v) + epsilon) + weight_decay * w, m and v without bias; the ratio
-/// is one where a norm is zero. Two states per weight.
+/// w -= rate * |w| / |u| * u with Adam's step u = m / (sqrt(v) + epsilon) + weight_decay * w, m and v without bias; the
+/// ratio is one where a norm is zero. Two states per weight.
 class Lamb : public detail::AdamRule<LambOptions> {
 public:
   using AdamRule::AdamRule;

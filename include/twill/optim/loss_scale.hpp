@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loss scaling for gradients in half precision (Micikevicius et al., 2018), as a rule of a rule:
-// `train_step(model, loss, optim::loss_scaled(optim::AdamW{}))`. The scale, the count of steps since it changed and the count of
-// skipped steps are states on the device, so a step never waits: gradients are divided by the scale, and where one of them is
-// not finite the step leaves weights and all states of the wrapped rule as they were. Read next: train/sources.hpp.
+// Loss scaling for gradients in half precision (Micikevicius et al., 2018), as a rule of a rule: `train_step(model,
+// loss, optim::loss_scaled(optim::AdamW{}))`. The scale, the count of steps since it changed and the count of skipped
+// steps are states on the device, so a step never waits: gradients are divided by the scale, and if one of them is not
+// finite the step leaves weights and all states of the wrapped rule unchanged. Read next: train/sources.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/detail/sum_over_weights.hpp>
@@ -15,7 +15,7 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// When a loss scale grows and when it shrinks.
+/// Options of loss scaling: when the scale grows and shrinks.
 struct LossScaleOptions {
   double initial = 65536;       ///< the scale at first
   double growth = 2;            ///< after `interval` steps without overflow
@@ -26,13 +26,13 @@ struct LossScaleOptions {
 /// The states of a loss scale, each a single number that `step.state(name)` reads.
 inline constexpr std::string_view loss_scale_state = "loss_scale.scale";
 inline constexpr std::string_view good_steps_state = "loss_scale.good_steps";       ///< since the scale changed
-inline constexpr std::string_view skipped_steps_state = "loss_scale.skipped_steps"; ///< in all
+inline constexpr std::string_view skipped_steps_state = "loss_scale.skipped_steps"; ///< in total
 inline constexpr std::string_view was_skipped_state = "loss_scale.was_skipped"; ///< one if the last step was, else zero
 
-/// One while gradients still carry the scale; a staged optimiser that has divided by it already says zero.
+/// One while gradients still have the scale; a staged optimiser that has divided by it already sets zero.
 inline constexpr std::string_view is_scaled_scalar = "loss_scale.is_scaled";
 
-/// A rule that divides its gradients by a loss scale, and skips the step where they overflow.
+/// A rule that divides its gradients by a loss scale, and skips the step if they overflow.
 template <LossScaleOptions Options, Rule R> class LossScaled : public R {
   static_assert(
       !requires(graph::Graph & graph) { R::declare(graph); },
@@ -47,7 +47,7 @@ public:
   /// The rule on scaled gradients; steps whose gradients overflow change nothing.
   explicit LossScaled(R rule) : R{std::move(rule)} {}
 
-  /// Declares the states behind the weights of a trace, before all others.
+  /// Declares the states after the weights of a trace, before all others.
   static constexpr void declare(graph::Graph& graph) {
     const auto add = [&](std::string_view name, double initial) {
       const int state = graph.add_parameter(name, DType::float32, {}, {graph::Initialiser::Kind::constant, initial},
@@ -95,7 +95,7 @@ public:
     graph.add_assign(was_skipped.id(), cast(all.keeps, DType::float32).id());
     if constexpr (requires { R::prepare(all); }) R::prepare(all);
   }
-  /// Adds its options to a list: how the scale changes, which the type settles, and those of the rule.
+  /// Adds its options to a list: how the scale changes, which is fixed by the type, and those of the rule.
   void list_options(OptionList& list) {
     list.settle("loss_scale.growth", Options.growth);
     list.settle("loss_scale.backoff", Options.backoff);
@@ -111,8 +111,8 @@ private:
   }
 };
 
-/// A rule whose gradients carry a loss scale: 2^16, doubled after 2000 good steps, halved after an overflow, which skips the
-/// step. Clipping belongs inside: `loss_scaled(clip_norm(rule, 1))`.
+/// A rule whose gradients carry a loss scale: 2^16, doubled after 2000 good steps, halved after an overflow, which
+/// skips the step. Clipping belongs inside: `loss_scaled(clip_norm(rule, 1))`.
 template <LossScaleOptions Options = LossScaleOptions{}, Rule R>
 [[nodiscard]] LossScaled<Options, R> loss_scaled(R rule) {
   return LossScaled<Options, R>{std::move(rule)};

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options of a rule by their names, as state dictionaries keep them beside the rule's states. A rule lists the numbers and
-// flags that may change between steps, with the numbers that its constructor allows, and what its type settles, such as which
-// rule it is: that is compared, never set. Rules of rules list their own and those of the rule that they wrap, groups begin
-// theirs with "group0." and on. A rule of one's own without `list_options` keeps none. Read next: train/rule_options.hpp.
+// Options of a rule by name, as stored in state dictionaries beside the rule's states. A rule lists the numbers and
+// flags that may change between steps, with the numbers that its constructor allows, and properties fixed by its type,
+// such as its name: those are compared, never set. Rules of rules list their own and those of the wrapped rule, groups
+// begin theirs with "group0." and so on. A rule without `list_options` stores none. Read next: train/rule_options.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// Which numbers an option may be; NaN is none of them.
+/// Allowed numbers of an option; NaN is never allowed.
 enum class Allowed : unsigned char {
   numbers,      ///< all
   not_negative, ///< from 0 on
@@ -33,46 +33,46 @@ enum class Allowed : unsigned char {
   return allowed == Allowed::not_negative ? "at least 0" : "in [0, 1)";
 }
 
-/// One option of a rule: a number or a flag that may be set, or a text that the rule's type settles.
+/// One option of a rule: a number or a flag that may be set, or a text fixed by the rule's type.
 struct Option {
   std::string name{};                 ///< within the rule, such as "group0.weight_decay"
-  double* number = nullptr;           ///< where a number lies
-  bool* flag = nullptr;               ///< where a flag lies
-  std::string settled{};              ///< what the type says, where there is neither
-  Allowed allowed = Allowed::numbers; ///< which numbers it may be
+  double* number = nullptr;           ///< the address of a number
+  bool* flag = nullptr;               ///< the address of a flag
+  std::string settled{};              ///< the text of the type, if there is neither
+  Allowed allowed = Allowed::numbers; ///< the numbers that it may be
 
-  /// Whether the rule's type settles it.
+  /// Whether the rule's type fixes it.
   [[nodiscard]] bool is_settled() const { return number == nullptr && flag == nullptr; }
 };
 
-/// A number in the fewest digits that mean it.
+/// A number in the fewest digits that identify it.
 [[nodiscard]] std::string option_text(double number);
 
 /// The options of a rule, in the order in which it lists them. They point into the rule.
 class OptionList {
 public:
-  /// A number that may change between steps, to others that are allowed.
+  /// Adds a number that may change between steps, to others that are allowed.
   void add(std::string_view name, double& number, Allowed allowed = Allowed::numbers);
-  /// A flag that may change between steps.
+  /// Adds a flag that may change between steps.
   void add(std::string_view name, bool& flag);
-  /// What the rule's type settles.
+  /// Adds a property fixed by the rule's type.
   void settle(std::string_view name, std::string_view text);
   void settle(std::string_view name, double number) { settle(name, option_text(number)); }
 
-  /// Says of an option that it does not go with the others as they are now, and why: "needs momentum above 0, got 0".
+  /// Reports that an option contradicts the others, and why: "needs momentum above 0, got 0".
   void refuse(std::string_view name, std::string_view why);
-  /// What was said of which option.
+  /// A refused option and the reason.
   struct Refusal {
-    std::string option{}; ///< its name within the rule; none where nothing was refused
-    std::string why{};    ///< as it was said
+    std::string option{}; ///< its name within the rule; empty if nothing was refused
+    std::string why{};    ///< the reason given
 
     /// Whether there is one.
     [[nodiscard]] bool is_made() const { return !option.empty(); }
   };
-  /// The first of these.
+  /// The first refusal.
   [[nodiscard]] const Refusal& refusal() const { return refusal_; }
 
-  /// The names of what `f()` adds begin with a prefix.
+  /// Puts a prefix before the names of the options that `f()` adds.
   template <class F> void below(std::string_view prefix, const F& f) {
     const std::size_t length = prefix_.size();
     prefix_ += prefix;
@@ -80,7 +80,7 @@ public:
     prefix_.resize(length);
   }
 
-  /// All of them.
+  /// All options.
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
 
 private:
@@ -89,7 +89,7 @@ private:
   std::string prefix_{};
 };
 
-/// Adds the options of a rule to a list; nothing where the rule lists none.
+/// Adds the options of a rule to a list; nothing if the rule lists none.
 template <class R> void list_options(R& rule, OptionList& list) {
   if constexpr (requires { rule.list_options(list); }) rule.list_options(list);
 }

@@ -10,7 +10,7 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// Numbers of RMSprop, those of torch.optim.RMSprop.
+/// Options of RMSprop, those of torch.optim.RMSprop.
 struct RmsPropOptions {
   double rate = 0.01;      ///< learning rate
   double alpha = 0.99;     ///< how much of the mean square stays
@@ -19,7 +19,7 @@ struct RmsPropOptions {
   double momentum = 0;     ///< how much of the last step stays
 };
 
-/// Numbers of Adagrad, those of torch.optim.Adagrad.
+/// Options of Adagrad, those of torch.optim.Adagrad.
 struct AdagradOptions {
   double rate = 0.01;             ///< learning rate
   double rate_decay = 0;          ///< the rate is divided by 1 + step * this
@@ -32,7 +32,7 @@ struct AdagradOptions {
 
 namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
-/// What the forms of RMSprop share.
+/// Base of the forms of RMSprop.
 template <bool Centred> class RmsPropRule {
 public:
   static constexpr std::array<std::string_view, 6> numbers{"rmsprop.rate",    "rmsprop.alpha", "rmsprop.share",

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Schedules of the rate: functions from the number of steps made so far to a rate, with torch.optim.lr_scheduler's names,
-// formulas and defaults. They are small values, so `step.rule.options.rate = schedule(step.steps())` is all there is to using
-// one, and their state is that number. Only the plateau looks at something else, and says its state. Read next:
+// Learning-rate schedules: functions from the number of steps so far to a rate, with torch.optim.lr_scheduler's names,
+// formulas and defaults. They are small values: `step.rule.options.rate = schedule(step.steps())` uses one, and its
+// state is that number. Only the plateau depends on anything else, and exposes its state. Read next:
 // train/train_step.hpp.
 
 #include <twill/core/config.hpp>
@@ -22,7 +22,7 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// A rate for each number of steps made so far.
+/// A rate for each number of steps so far.
 template <class S>
 concept Schedule = requires(const S& schedule, std::int64_t step) {
   { schedule(step) } -> std::convertible_to<double>;
@@ -58,7 +58,7 @@ struct Exponential {
   [[nodiscard]] double operator()(std::int64_t step) const;
 };
 
-/// From `rate` to `least` along half a cosine of so many steps, and on along the cosine (Loshchilov and Hutter, 2017).
+/// From `rate` to `least` along half a cosine of `steps` steps, then on along it (Loshchilov and Hutter, 2017).
 struct Cosine {
   double rate = 0.1;      ///< at first
   std::int64_t steps = 1; ///< from the first rate to the least
@@ -67,7 +67,7 @@ struct Cosine {
   [[nodiscard]] double operator()(std::int64_t step) const;
 };
 
-/// From rate * start_factor to rate * end_factor in so many equal steps: a warm-up, or a linear decay.
+/// From rate * start_factor to rate * end_factor in a number of equal steps: a warm-up, or a linear decay.
 struct Linear {
   double rate = 0.1;             ///< what the factors multiply
   std::int64_t steps = 5;        ///< from the first factor to the last
@@ -77,14 +77,14 @@ struct Linear {
   [[nodiscard]] double operator()(std::int64_t step) const;
 };
 
-/// How a one-cycle schedule goes from one rate to the next.
+/// The curve of a one-cycle schedule between two rates.
 enum class Anneal : bool { cosine, linear };
 
-/// Up to `max_rate` in the first part of the steps, then down below the start (Smith and Topin, 2018). After `steps` steps the
-/// last rate stays.
+/// Up to `max_rate` in the first part of the steps, then down below the start (Smith and Topin, 2018). After `steps`
+/// steps the last rate stays.
 struct OneCycle {
   double max_rate = 0.1;          ///< at the top
-  std::int64_t steps = 2;         ///< in all
+  std::int64_t steps = 2;         ///< in total
   double rising_part = 0.3;       ///< of the steps, spent rising
   double division = 25;           ///< of the largest rate by the first
   double final_division = 10000;  ///< of the first rate by the last
@@ -105,31 +105,31 @@ template <Schedule First, Schedule Second> struct Chained {
   [[nodiscard]] double operator()(std::int64_t step) const { return step < steps ? first(step) : second(step - steps); }
 };
 
-/// `first` for so many steps, `second` from there on. More than two nest: `then(a, 5, then(b, 20, c))`.
+/// `first` for a number of steps, `second` after them. More than two nest: `then(a, 5, then(b, 20, c))`.
 template <Schedule First, Schedule Second>
 [[nodiscard]] Chained<First, Second> then(First first, std::int64_t steps, Second second) {
   return {std::move(first), steps, std::move(second)};
 }
 
-/// A linear rise from almost nothing to the first rate of `schedule`, and then that: the usual start of a transformer.
+/// A linear rise from almost nothing to the first rate of `schedule`, then that: the usual start of a transformer.
 template <Schedule S> [[nodiscard]] Chained<Linear, S> warm_up(std::int64_t steps, S schedule) {
   const double rate = schedule(0);
   const double first = 1 / static_cast<double>(steps + 1);
   return {Linear{rate, steps, first, 1}, steps, std::move(schedule)};
 }
 
-/// When a rate that follows a metric is lowered, as torch's ReduceLROnPlateau.
+/// Options of the plateau schedule, like torch's ReduceLROnPlateau.
 struct PlateauOptions {
   double rate = 0.1;             ///< at first
-  bool larger_is_better = false; ///< whether the metric is to rise, as an accuracy
+  bool larger_is_better = false; ///< whether the metric should rise, such as an accuracy
   double factor = 0.1;           ///< what the rate is multiplied by
-  std::int64_t patience = 10;    ///< calls without improvement before it is
-  double threshold = 1e-4;       ///< relative; what counts as better
+  std::int64_t patience = 10;    ///< calls without improvement before a change
+  double threshold = 1e-4;       ///< relative; the least improvement
   std::int64_t cooldown = 0;     ///< calls after a change during which nothing is counted
-  double least = 0;              ///< the rate never goes below
+  double least = 0;              ///< the lower limit of the rate
   double epsilon = 1e-8;         ///< a smaller change of the rate is not made
 
-  /// Calls `f(name, option, allowed)` for each option by its name: a number, a count or a flag, and which numbers it may be.
+  /// Calls `f(name, option, allowed)` for each option: its name, a number, a count or a flag, and its allowed numbers.
   template <class Self, class F> static void for_each(Self& options, const F& f) {
     f("rate", options.rate, Allowed::not_negative);
     f("larger_is_better", options.larger_is_better, Allowed::not_negative);
@@ -145,7 +145,7 @@ struct PlateauOptions {
 /// Lowers the rate when a number has not become better for a while: `rate = plateau(validation_loss)` after each epoch.
 class Plateau {
 public:
-  /// Everything that decides future rates, to be saved and given back.
+  /// State that determines future rates, to be saved and restored.
   struct State {
     double rate = 0;          ///< of the next step
     double best = 0;          ///< the best metric so far
@@ -162,9 +162,9 @@ public:
 
   /// The rate of the next step.
   [[nodiscard]] double rate() const { return state_.rate; }
-  /// All that decides future rates, to be saved.
+  /// The state, to be saved.
   [[nodiscard]] const State& state() const { return state_; }
-  /// Goes on from a state that was saved.
+  /// Continues from a saved state.
   void set_state(const State& state) { state_ = state; }
 
   PlateauOptions options; ///< may change between calls
@@ -175,9 +175,9 @@ private:
   State state_;
 };
 
-/// Sets the rate of a step, or of an optimiser, from a schedule and the number of steps made so far: before each step
-/// `auto driver = optim::scheduled(step, optim::Cosine{…}); driver.update();`. Nothing else needs saving. The rates of groups
-/// keep their share of the rule's, also one that was changed by hand between two updates.
+/// Sets the rate of a step, or of an optimiser, from a schedule and the number of steps so far: before each step `auto
+/// driver = optim::scheduled(step, optim::Cosine{…}); driver.update();`. Nothing else needs saving. The rates of groups
+/// keep their share of the rule's, including one changed by hand between two updates.
 template <class Step, Schedule S> class Scheduled {
 public:
   /// Sets the rate of `step` now and after each of its calls; keeps a pointer to it.
@@ -203,7 +203,7 @@ public:
 
 private:
   struct GroupRate {
-    double rate = std::numeric_limits<double>::quiet_NaN(); ///< as it was set last
+    double rate = std::numeric_limits<double>::quiet_NaN(); ///< the last rate set
     double share = 1;                                       ///< of the rule's
   };
 
@@ -212,7 +212,7 @@ private:
   std::vector<GroupRate> groups_{};
 };
 
-/// A schedule at work on a step or an optimiser, which has to outlive it.
+/// A schedule driving a step or an optimiser, which has to outlive it.
 template <class Step, Schedule S> [[nodiscard]] Scheduled<Step, S> scheduled(Step& step, S schedule) {
   return {step, std::move(schedule)};
 }

@@ -31,7 +31,7 @@ TWILL_BODY double OneCycle::operator()(std::int64_t step) const {
   const double peak = rising_part * static_cast<double>(steps) - 1;
   const double end = static_cast<double>(steps - 1);
   const double at = static_cast<double>(step < steps ? step : steps - 1);
-  if (at <= peak) return between(first, max_rate, peak > 0 ? at / peak : 1); // few steps: there is no way up
+  if (at <= peak) return between(first, max_rate, peak > 0 ? at / peak : 1); // few steps: no rising part
   return between(max_rate, first / final_division, end > peak ? (at - peak) / (end - peak) : 1);
 }
 

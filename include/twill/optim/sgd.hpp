@@ -10,7 +10,7 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-/// Numbers of plain gradient descent.
+/// Options of plain gradient descent.
 struct SgdOptions {
   double rate = 0.01;      ///< learning rate
   double weight_decay = 0; ///< of the weight, added to its gradient
@@ -42,16 +42,16 @@ public:
   SgdOptions options{}; ///< may change between steps
 };
 
-/// Numbers of gradient descent with momentum, those of torch.optim.SGD.
+/// Options of gradient descent with momentum, those of torch.optim.SGD.
 struct MomentumSgdOptions {
   double rate = 0.01;      ///< learning rate
   double momentum = 0.9;   ///< how much of the velocity stays
-  double dampening = 0;    ///< of the gradient, what the velocity does not get; nothing without momentum
+  double dampening = 0;    ///< the share of the gradient that the velocity does not get; nothing without momentum
   double weight_decay = 0; ///< of the weight, added to its gradient
   bool nesterov = false;   ///< whether the step looks ahead (Nesterov, 1983)
 };
 
-/// v = momentum * v + (1 - dampening) * g, w -= rate * v; Nesterov: w -= rate * (g + momentum * v). One state per weight.
+/// v = momentum * v + (1 - dampening) * g, w -= rate * v; Nesterov: w -= rate * (g + momentum * v). Keeps one state.
 class MomentumSgd {
 public:
   static constexpr std::array<std::string_view, 6> numbers{"sgd.weight_decay",  "sgd.momentum",      "sgd.share",
@@ -72,7 +72,7 @@ public:
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("sgd.weight_decay") * weight;
     const Value velocity = u.state("momentum");
-    // The first step takes the whole gradient; where steps may be skipped, the device knows which is the first.
+    // The first step takes the whole gradient; if steps may be skipped, only the device knows which is the first.
     Value share = u.number("sgd.share");
     if (u.may_skip()) share = where(u.step() > 1, 1.0 - u.number("sgd.dampening"), 1.0);
     const Value next = u.number("sgd.momentum") * velocity + share * gradient;
@@ -80,7 +80,7 @@ public:
     u.set_weight(weight - u.number("sgd.velocity_rate") * next - u.number("sgd.gradient_rate") * gradient);
   }
   [[nodiscard]] TWILL_CONSTEXPR std::array<double, 6> values(std::int64_t step) const {
-    // As in PyTorch, the first step takes the whole gradient, and without momentum all do.
+    // The first step takes the whole gradient, and without momentum all do, as in PyTorch.
     const double dampening = options.momentum == 0 ? 0 : options.dampening;
     const double share = step == 1 ? 1.0 : 1.0 - dampening;
     const double rate = options.rate;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an update rule is written against: one weight, its gradient and its state as traced values. The same rule becomes
-// the staged `step()` and the tail of a planned training step, and fuses into one pass over each weight. Rates and the
-// like are run-time numbers. Rules of rules, such as optim/clip.hpp, change gradients before and may hold a step back. Read
+// Interface of update rules: one weight, its gradient and its state as traced values. One rule becomes the staged
+// `step()` and the end of a planned training step, and fuses into one pass over each weight. Rates and similar numbers
+// are run-time numbers. Rules of rules, such as optim/clip.hpp, change gradients first and may hold a step back. Read
 // next: optim/sgd.hpp.
 
 #include <twill/core/config.hpp>
@@ -30,28 +30,28 @@ using graph::Value;
 /// The name of the count of steps among the run-time numbers of an update.
 inline constexpr std::string_view step_scalar = "optim.step";
 
-/// Whether a rank updates all elements of each weight, or some of them and other ranks the others.
+/// Whether a rank updates all elements of each weight, or only its part.
 enum class Updated : bool { whole_weights, parts };
 
-/// What concerns all weights of one update: their gradients before any rule sees them, and whether there is an update at all.
+/// State of one update over all weights: their gradients before any rule reads them, and whether it happens at all.
 struct Updates {
-  graph::Graph* graph = nullptr; ///< that the update is traced into
+  graph::Graph* graph = nullptr; ///< of the trace of the update
   List<int> weights{};           ///< nodes of the trainable weights
   List<int> gradients{};         ///< nodes of their gradients, in the same order
-  Value keeps{};                 ///< true where this step changes nothing; none: it always does
-  Value skipped{};               ///< how many steps before this one changed nothing
-  Value sum_of_squares{};        ///< of all gradients together, where somebody else has summed them up
-  Value not_finite{};            ///< how many elements of all gradients are not, where somebody else has counted
+  Value keeps{};                 ///< true if this step changes nothing; none: it always does
+  Value skipped{};               ///< the number of earlier steps that changed nothing
+  Value sum_of_squares{};        ///< of all gradients together, if summed elsewhere
+  Value not_finite{};            ///< the number of elements of all gradients that are not finite, if counted elsewhere
   Updated updated = Updated::whole_weights; ///< whole weights, or the part of each that a rank owns
 
   constexpr Updates() = default;
 
-  /// A sum over the elements of weights, those that other ranks update included.
+  /// A sum over the elements of weights, including those updated by other ranks.
   [[nodiscard]] TWILL_CONSTEXPR Value over_all_elements(Value sum) const {
     return updated == Updated::parts ? graph::rank_sum(sum) : sum;
   }
 
-  /// `f()`, a number of one weight. Where ranks update parts, its launch is no other weight's: the parts differ in length.
+  /// `f()`, a number of one weight. If ranks update parts, which differ in length, its launch is no other weight's.
   template <class F> [[nodiscard]] constexpr Value of_one_weight(const F& f) const {
     if (updated == Updated::whole_weights) return f();
     const int outer = graph->open_region;
@@ -69,7 +69,7 @@ public:
   constexpr Update(const Updates& all, int weight, int gradient)
       : all_{&all}, graph_{all.graph}, weight_{weight}, gradient_{gradient} {}
 
-  /// float32 for half precision, else that of the weight.
+  /// float32 for half precision, else the weight's type.
   [[nodiscard]] TWILL_CONSTEXPR DType compute_dtype() const {
     return graph_->node(weight_).dtype == DType::float64 ? DType::float64 : DType::float32;
   }
@@ -85,10 +85,10 @@ public:
   /// The sum of the squares of all elements of a tensor of the weight's shape, over all ranks that hold parts of it.
   [[nodiscard]] TWILL_CONSTEXPR Value sum_of_squares(Value x) const;
 
-  /// How many axes the weight has.
+  /// The number of the weight's axes.
   [[nodiscard]] constexpr int rank() const { return graph_->node(weight_).shape.rank; }
 
-  /// A tensor of the weight's shape that lasts from step to step and starts at zero.
+  /// A tensor of the weight's shape that persists between steps and starts at zero.
   [[nodiscard]] TWILL_CONSTEXPR Value state(std::string_view name) {
     const graph::Node weight = graph_->node(weight_);
     graph::Name full = graph_->parameters[static_cast<std::size_t>(weight.index)].name;
@@ -98,28 +98,28 @@ public:
             graph_->add_parameter(full.view(), compute_dtype(), weight.shape, {}, graph::Role::optimiser_state, 0)};
   }
 
-  /// A number that the rule sets before each step.
+  /// A number set by the rule before each step.
   [[nodiscard]] TWILL_CONSTEXPR Value number(std::string_view name) {
     graph::Name full = prefix_;
     full.append(name);
     return run_scalar(*graph_, full.view(), 0, compute_dtype());
   }
 
-  /// The names of the numbers of a rule for a part of the weights begin with this.
+  /// Sets the prefix of the names of a rule's numbers for a part of the weights.
   constexpr void set_prefix(const graph::Name& prefix) { prefix_ = prefix; }
 
-  /// Whether a step may change nothing; then `step()` counts on the device, and the caller's count runs ahead of it.
+  /// Whether a step may change nothing; then `step()` counts on the device, and the caller's count is ahead of it.
   [[nodiscard]] constexpr bool may_skip() const { return all_->skipped.id() >= 0; }
 
-  /// Which change of the weights this is, from 1.
+  /// The number of this change of the weights, from 1.
   [[nodiscard]] TWILL_CONSTEXPR Value step() {
     const Value count = run_scalar(*graph_, step_scalar, 1, compute_dtype());
     return may_skip() ? count - cast(beside_weight(all_->skipped), compute_dtype()) : count;
   }
 
-  /// What a state, got from `state`, is after the step.
+  /// Sets the value of a state, got from `state`, after the step.
   constexpr void set_state(Value state, Value value) { graph_->add_assign(state.id(), unless_kept(state, value).id()); }
-  /// What the weight is after the step.
+  /// Sets the value of the weight after the step.
   TWILL_CONSTEXPR void set_weight(Value value) {
     const Value old{*graph_, weight_};
     graph_->add_assign(weight_, unless_kept(old, cast(value, old.dtype())).id());
@@ -153,7 +153,7 @@ TWILL_CONSTEXPR void require_fraction(std::string_view rule, std::string_view op
                      std::to_string(value));
 }
 
-/// The names of two rules' numbers, one behind the other.
+/// The names of two rules' numbers, concatenated.
 template <std::size_t M, std::size_t N>
 [[nodiscard]] constexpr std::array<std::string_view, M + N> joined(const std::array<std::string_view, M>& first,
                                                                    const std::array<std::string_view, N>& second) {
@@ -171,7 +171,7 @@ template <std::size_t M, std::size_t N>
   return all;
 }
 
-/// A number that each rank has of its part of a weight, added up over the ranks that hold the others.
+/// A number of each rank's part of a weight, summed over the ranks that hold the others.
 [[nodiscard]] TWILL_CONSTEXPR Value over_all_parts(const graph::Graph& graph, int weight, Value number) {
   const kernel::AxisId& ranks = graph.parameters[static_cast<std::size_t>(graph.node(weight).index)].shard.axis;
   if (ranks.size < 2) return number;
@@ -195,7 +195,7 @@ TWILL_CONSTEXPR Value Update::sum_of_squares(Value x) const {
   return all_->over_all_elements(detail::over_all_parts(*graph_, weight_, detail::sum_of_squares(x)));
 }
 
-/// A rule says how one weight changes, and which run-time numbers it needs before step t = 1, 2, ….
+/// Concept of a rule: it changes one weight, and sets its run-time numbers before step t = 1, 2, ….
 template <class R>
 concept Rule = requires(const R& rule, Update& update, std::int64_t step) {
   R::update(update);
@@ -203,8 +203,8 @@ concept Rule = requires(const R& rule, Update& update, std::int64_t step) {
   { rule.values(step) } -> std::same_as<std::array<double, R::numbers.size()>>;
 };
 
-/// Applies a rule to all trainable weights of a graph, given their gradients in order. A rule may look at all gradients
-/// together first (`R::prepare`) and set states of its own at the end (`R::finish`).
+/// Applies a rule to all trainable weights of a graph, given their gradients in order. A rule may read all gradients
+/// together first (`R::prepare`) and set its own states at the end (`R::finish`).
 template <class R>
 constexpr void update_all(graph::Graph& graph, std::span<const int> weights, std::span<const int> gradients,
                           Updated updated = Updated::whole_weights, Value sum_of_squares = {}, Value not_finite = {}) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradient accumulation: several micro-batches, one update. Each `add` runs forward, loss and backward as one planned
-// program that adds to sums of gradients; `finish` updates the weights. Weighted by rows, the result is that of the mean
-// over one large batch, dropout masks included, however uneven the pieces are. Nothing is allocated in a steady run. Read
-// next: train/train_step.hpp.
+// program that adds to sums of gradients; `finish` updates the weights. Weighted by rows, the result is that of the
+// mean over one large batch, dropout masks included, for micro-batches of any sizes. A steady run allocates nothing.
+// Read next: train/train_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -23,15 +23,15 @@
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
-/// How micro-batches count.
+/// Weights of micro-batches.
 enum class Weighting : std::uint8_t {
   rows, ///< by their rows: the mean over all rows, as if they were one batch
   sum,  ///< each fully: the sum of their losses
 };
 
-/// How micro-batches are added up.
+/// Options of gradient accumulation.
 struct AccumulationOptions {
-  Weighting weighting = Weighting::rows; ///< what a micro-batch weighs
+  Weighting weighting = Weighting::rows; ///< the weight of a micro-batch
 };
 
 }}}} // namespace twill::v0::train::TWILL_ISA
@@ -40,7 +40,7 @@ namespace twill { inline namespace v0 { namespace train { namespace detail { inl
 
 /// False for the first micro-batch, which replaces the sums.
 inline constexpr std::string_view continues_scalar = "train.continues";
-/// What the sums are multiplied by before the update.
+/// The factor of the sums before the update.
 inline constexpr std::string_view sum_scale_scalar = "train.sum_scale";
 
 /// Declares one sum for each trainable weight, then one for the loss. Half precision is summed in float32.
@@ -94,7 +94,7 @@ template <class M, class T, class R> struct UpdateFromSums {
     using Stage = nn::ModelStage<M, T, false>;
     graph::Graph graph = Stage::make_graph();
     static_cast<void>(Stage::build(graph));
-    graph.inputs.clear(); // only the weights are of interest
+    graph.inputs.clear(); // only the weights are used
     graph.taps.clear();
     graph.bounds.clear();
     const List<int> weights = nn::detail::trainable_weights(graph);
@@ -136,7 +136,7 @@ public:
   /// The source of one micro-batch of tensors of these types, for inspection.
   template <AnyTensor... Tensors> using source = detail::source_for<Accumulate, M, Tensors...>;
 
-  /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first axis of the first counts rows.
+  /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first one's first axis is rows.
   /// throws: ShapeError, DeviceError, OutOfMemoryError
   template <AnyTensor First, AnyTensor... Rest> void add(const First& first, const Rest&... rest) {
     nn::check_inputs<M, T, D, true, First, Rest...>();
@@ -154,7 +154,7 @@ public:
     program.run_scalars.set(loss_weight_scalar, share_of(shapes[0][0]));
     program.run_scalars.set(detail::continues_scalar, batches_ > 0 ? 1 : 0);
     if (program.draws) {
-      if (batches_ == 0) draw_ = network_->state()->next_draw(); // one for all pieces, as for one batch
+      if (batches_ == 0) draw_ = network_->state()->next_draw(); // one draw for all pieces, like one batch
       program.run_scalars.set_draw(draw_.seed, draw_.step);
     }
     program.executor.allow(capture);
@@ -199,16 +199,16 @@ public:
   /// Updates so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
+  /// A single number of the rule, such as `optim::gradient_norm_state`, after the last step. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
 
-  /// The rule's states, the sums, the count of steps and the rule's options, to go on from elsewhere. Waits for the device.
+  /// The rule's states, the sums, the count of steps and the rule's options, to resume elsewhere. Waits for the device.
   /// throws: ValueError between `add` and `finish`
   [[nodiscard]] nn::StateDict state_dict() const {
     require_between_steps("state_dict");
     return detail::with_options(state_.state_dict(steps_), rule);
   }
-  /// Goes on from such a state; where it holds no options, the rule keeps its own.
+  /// Resumes from such a state; if it holds no options, the rule keeps its own.
   /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
   OptionsReport load_state_dict(const nn::StateDict& state) {
     require_between_steps("load_state_dict");
@@ -225,7 +225,7 @@ public:
   }
 
   R rule;                                                 ///< its options may change between steps
-  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, where devices have them
+  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, if devices have them
 
 private:
   void require_between_steps(std::string_view what) const {
@@ -234,13 +234,13 @@ private:
           join_text({what, ": there are ", batches_, " micro-batches of a step that is not finished; call finish"}));
   }
 
-  /// The weight of so many rows. The first micro-batch has one, so that half-precision gradients keep their size.
+  /// The weight of a number of rows. The first micro-batch has one, so that half-precision gradients keep their size.
   [[nodiscard]] double share_of(std::int64_t rows) const {
     if (options_.weighting == Weighting::sum) return 1;
     return static_cast<double>(rows) / static_cast<double>(unit_rows_);
   }
 
-  /// Programs lie where the network lies; the sums move with the weights.
+  /// Moves the programs to the network's devices, and the sums with the weights.
   void follow_network() {
     const std::span<const D> devices = network_->devices();
     if (update_ && std::equal(devices.begin(), devices.end(), devices_.begin())) return;
@@ -279,8 +279,8 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Gradient accumulation: `auto step = accumulated_step(model, nn::cross_entropy, rule);`, then `step.add(image, label)` for
-/// each micro-batch and `step.finish()` for the update. The model has to outlive it.
+/// Gradient accumulation: `auto step = accumulated_step(model, nn::cross_entropy, rule);`, then `step.add(image,
+/// label)` for each micro-batch and `step.finish()` for the update. The model has to outlive it.
 template <class Network, class L, optim::Rule R>
 [[nodiscard]] auto accumulated_step(Network& network, L loss, R rule, train::AccumulationOptions options = {}) {
   return train::AccumulatedStep<Network, L, R>{network, loss, std::move(rule), options};

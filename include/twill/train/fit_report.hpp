@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of a model's budget: `constexpr auto report = fit_report<Fitted, nn::cross_entropy, optim::Sgd, Labels>();` has the
-// peak of a planned step with everything kept and as it is, by what takes it, the parts that are computed again, and how much
-// longer the step takes by its work. `to_string(report)` is a small table. Elements are float. Read next: nn/fit.hpp.
+// Report of a model's memory budget: `constexpr auto report = fit_report<Fitted, nn::cross_entropy, optim::Sgd,
+// Labels>();` has the peak of a planned step without and within the budget, by kind of memory, the recomputed parts,
+// and the increase of the step's work. `to_string(report)` is a small table. Elements are float. Read next: nn/fit.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/fit.hpp>
@@ -22,8 +22,8 @@ template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
   return compile::fit_report_of<train::StepOf<nn::unfitted_t<M>, Loss, R, Targets...>, M>;
 }
 
-/// The figures of staged runs, `forward` and `backward`, with gradients of the weights and what lies between the two; no
-/// optimiser, no loss.
+/// The figures of staged runs, `forward` and `backward`, with gradients of the weights and the values kept between the
+/// two; no optimiser, no loss.
 template <nn::Model M> [[nodiscard]] constexpr compile::FitReport fit_report() {
   static_assert(compile::Budget<M>, "twill: fit_report: the model has no budget; wrap it, nn::Fit<Model, 2_GiB>");
   return compile::fit_report_of<nn::detail::BothPasses<nn::ModelStage<nn::unfitted_t<M>, float, true>, 0>, M>;

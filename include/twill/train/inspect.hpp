@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the compiler made of a model, named by the model itself: `plan<Mlp>()` counts the kernels of its forward pass,
-// `plan<Mlp, nn::cross_entropy, optim::Sgd, Labels>()` those of a whole training step on targets of these tensor types, as
-// constexpr data for a `static_assert`. `dump` and `graphviz` show graph, fused groups and memory plan. Elements are float.
-// Read next: compile/report/report.hpp.
+// Inspection of compiled models, by the model's type: `plan<Mlp>()` counts the kernels of its forward pass, `plan<Mlp,
+// nn::cross_entropy, optim::Sgd, Labels>()` those of a whole training step on targets of these tensor types, as
+// constexpr data for a `static_assert`. `dump` and `graphviz` show graph, fused groups and memory plan. Elements are
+// float. Read next: compile/report/report.hpp.
 
 #include <twill/compile/report/dump.hpp>
 #include <twill/compile/report/report.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule at work on a network: it owns the rule's states, which are made at the first step, and counts steps. `step()`
-// updates the weights from the gradients that backward passes left. Read next: train/train_step.hpp.
+// Optimisers: a rule applied to a network. An optimiser owns the rule's states, made at the first step, and counts
+// steps. `step()` updates the weights from the gradients of backward passes. Read next: train/train_step.hpp.
 
 #include <twill/compile/run/executor.hpp>
 #include <twill/core/config.hpp>
@@ -26,7 +26,7 @@
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
-/// The states of a rule for the weights of a network: the parameters of a table behind the network's own.
+/// The states of a rule for the weights of a network: the parameters of a table after the network's own.
 template <ComputeDevice D> class OptimiserState {
 public:
   /// The addresses of the weights and the states, in the table's order; states are made, as zeros, at the first call.
@@ -35,18 +35,18 @@ public:
 
   /// Waits for the device and reads a state of one element. throws: ValueError when there is none of this name (yet)
   [[nodiscard]] double item(std::string_view name) const;
-  /// The same; nothing when there is none.
+  /// A state of one element, like `item`; nothing when there is none.
   [[nodiscard]] std::optional<double> find_item(std::string_view name) const;
 
   /// The rule's states in the order of the graph's parameters.
   [[nodiscard]] std::span<const memory::Buffer<D>> states() const { return states_; }
 
-  /// Copies of the states by their names, and the count of steps; before the first step there are none but loaded ones. Waits
-  /// for the device.
+  /// Copies of the states by their names, and the count of steps; before the first step only loaded states. Waits for
+  /// the device.
   [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const;
 
-  /// Takes over what `state_dict` made, now or, where the states are not made yet, at the first step; then `expected()` are all
-  /// parameters of an update of the network, to compare with. Returns the count of steps.
+  /// Takes over the result of `state_dict`, now or, if the states are not made yet, at the first step; then
+  /// `expected()` are all parameters of an update of the network, for comparison. Returns the count of steps.
   /// throws: ValueError, ShapeError naming the state and both sides, with nothing changed
   template <class Expected>
   [[nodiscard]] std::int64_t load_state_dict(const nn::StateDict& state, const nn::NetworkState<D>& network,
@@ -55,7 +55,7 @@ public:
     const bool has_stepped = taken.size() > 0 || steps > 0;
     if (addresses_.empty()) {
       if (has_stepped) {
-        const auto parameters = expected(); // a table's, or a trace's own
+        const auto parameters = expected(); // of a table, or of the trace itself
         const std::span<const graph::ParameterInfo> infos{parameters.begin(), parameters.size()};
         static_cast<void>(nn::detail::match(infos.subspan(network.infos.size()), taken, {}));
       }
@@ -86,7 +86,7 @@ std::span<void* const> OptimiserState<D>::addresses(const nn::NetworkState<D>& n
   const std::span<void* const> weights = network.addresses();
   if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
     return addresses_;
-  std::vector<void*> addresses(weights.begin(), weights.end()); // in use when all states are what they have to be
+  std::vector<void*> addresses(weights.begin(), weights.end()); // in use when all states are valid
   addresses.reserve(parameters.size());
   for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
     const std::size_t k = i - weights.size();
@@ -146,7 +146,7 @@ template <ComputeDevice D> void OptimiserState<D>::overwrite(const nn::StateDict
                CopyOptions{});
 }
 
-/// Where a rule's numbers stand among the run-time numbers of a table.
+/// The places of a rule's numbers among the run-time numbers of a table.
 template <optim::Rule R> class RuleNumbers {
 public:
   RuleNumbers() = default;
@@ -155,7 +155,7 @@ public:
     for (std::size_t i = 0; i < R::numbers.size(); ++i) index_[i] = run_scalars.find(R::numbers[i]);
     step_ = run_scalars.find(optim::step_scalar);
   }
-  /// Writes what the rule's numbers are in this step.
+  /// Writes the values of the rule's numbers in this step.
   void write(const R& rule, std::int64_t step, compile::RunScalars& run_scalars) const {
     const auto values = rule.values(step);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -168,7 +168,7 @@ private:
   int step_ = -1;
 };
 
-/// Updates the weights of a network by a rule. `Source` takes the gradients, and maybe numbers of its own.
+/// Updates the weights of a network by a rule. `Source` takes the gradients, and maybe its own numbers.
 template <class Network, optim::Rule R,
           class Source = UpdateWeights<typename Network::model_type, typename Network::Element, R>>
 class Optimiser {
@@ -222,7 +222,7 @@ public:
     }
   }
 
-  /// Divides the gradients by the loss scale now, to look at them before `step`, which then does not.
+  /// Divides the gradients by the loss scale now, to read them before `step`, which then does not.
   /// throws: ValueError when that was done already
   void unscale() requires optim::ScaledRule<R> {
     if (is_unscaled_)
@@ -243,7 +243,7 @@ public:
     is_unscaled_ = true;
   }
 
-  /// Gives up the gradients.
+  /// Releases the gradients.
   void zero_grad() {
     is_unscaled_ = false;
     for (memory::Buffer<D>& gradient : network_->gradients) gradient.reset();
@@ -252,32 +252,32 @@ public:
   /// Calls of `step` so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
+  /// A single number of the rule, such as `optim::gradient_norm_state`, after the last step. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
-  /// The same; nothing where the rule keeps no such number.
+  /// A single number of the rule, like `state`; nothing if the rule has no such number.
   [[nodiscard]] std::optional<double> find_state(std::string_view name) const { return state_.find_item(name); }
 
-  /// A number of the source's own for the next steps, if it has one of this name.
+  /// Sets a number of the source for the next steps, if it has one of this name.
   void set(std::string_view name, double number) { run_scalars_.set_if_present(name, number); }
 
-  /// By what the next loss's gradient is to be multiplied. Waits for the last step.
+  /// The factor of the next loss's gradient. Waits for the last step.
   [[nodiscard]] double scale() requires optim::ScaledRule<R> {
     const Tensor<float, D, Shape<>> scale = loss_scale();
     if constexpr (D::has_memory) return static_cast<double>(scale.item());
     return 1;
   }
 
-  /// The program of a step. Its parameters are the weights, then what the rule keeps.
+  /// The program of a step. Its parameters are the weights, then the rule's states.
   [[nodiscard]] static compile::TableView table() { return compile::TableFor<Source, D>::view(); }
-  /// Where the rule keeps that, made now where there was no step yet.
+  /// The memory of the rule's states, made now if there was no step yet.
   [[nodiscard]] std::span<const memory::Buffer<D>> states() {
     static_cast<void>(state_.addresses(*network_, executor_->table().parameters));
     return state_.states();
   }
 
-  /// The rule's states, the count of steps and the rule's options, to go on from elsewhere. Waits for the device.
+  /// The rule's states, the count of steps and the rule's options, to resume elsewhere. Waits for the device.
   [[nodiscard]] nn::StateDict state_dict() const { return detail::with_options(state_.state_dict(steps_), rule); }
-  /// Goes on from such a state; where it holds no options, the rule keeps its own.
+  /// Resumes from such a state; if it holds no options, the rule keeps its own.
   /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
   OptionsReport load_state_dict(const nn::StateDict& state) {
     detail::LoadedOptions options{rule, state};
@@ -288,7 +288,7 @@ public:
   R rule; ///< its options may change between steps
 
 private:
-  /// The loss scale as it lies on the device.
+  /// The loss scale on the device.
   [[nodiscard]] Tensor<float, D, Shape<>> loss_scale() {
     const memory::Buffer<D>& scale = states().front();
     return {scale, static_cast<float*>(scale.data()), Dims{}, Dims{}};

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options of a rule in its state dictionary, under names such as "options/rate": numbers as float64 scalars and flags as
-// boolean ones, which loading sets where the rule's constructor would allow them, and texts that it compares, because the
-// rule's type settles them. A dictionary without options leaves the rule's own: one of before there were any, or one that says by a mark
-// that they were left out. Everything is compared before anything is set. Read next: train/optimiser.hpp.
+// Options of a rule in its state dictionary, under names such as "options/rate". Loading sets numbers, stored as
+// float64 scalars, and flags, stored as boolean ones, if the rule's constructor allows them; it compares texts, because
+// the rule's type fixes them. A dictionary without options leaves the rule's own: an older one, or one with a mark that
+// they were left out. Everything is compared before anything is set. Read next: train/optimiser.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -23,7 +23,7 @@
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
-/// The names of options in a state dictionary begin with this, those of weights do not.
+/// The prefix of options' names in a state dictionary; names of weights do not begin with it.
 inline constexpr std::string_view options_prefix = "options/";
 
 /// An option that had another value before a state was loaded.
@@ -33,11 +33,11 @@ struct ChangedOption {
   std::string now{};    ///< the value it has
 };
 
-/// What became of a rule's options when a state was loaded.
+/// Outcome of loading for a rule's options.
 struct OptionsReport {
   std::vector<std::string> loaded{};    ///< names within the rule, in its order
-  std::vector<std::string> missing{};   ///< those that the state lacks, because it is older; they stay as they are
-  std::vector<std::string> kept{};      ///< those that were to stay as they are, see `without_options`
+  std::vector<std::string> missing{};   ///< options that the state lacks, because it is older; they stay unchanged
+  std::vector<std::string> kept{};      ///< options that stay unchanged on request, see `without_options`
   std::vector<ChangedOption> changed{}; ///< the loaded ones that had other values
 };
 
@@ -45,13 +45,13 @@ struct OptionsReport {
 
 namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
-/// Under this name a state says that its options were left out, so that nobody takes it for an older one.
+/// The name that marks a state whose options were left out, to distinguish it from an older one.
 inline constexpr std::string_view left_out = options_prefix;
 
-/// The state without its options and without a word of them.
+/// The state without options and without the mark.
 [[nodiscard]] nn::StateDict states_alone(const nn::StateDict& state);
 
-/// float64 and boolean are single numbers, a text is a row of bytes.
+/// float64 or boolean for a single number, a row of bytes for a text.
 [[nodiscard]] DType dtype_of_option(const optim::Option& option);
 
 [[nodiscard]] nn::StoredTensor stored_option(const optim::Option& option);
@@ -70,16 +70,16 @@ template <class R> [[nodiscard]] nn::StateDict with_options(nn::StateDict states
   return states;
 }
 
-/// Options of a rule that a state dictionary holds: made, they are known to fit; then `set` cannot fail.
+/// Options of a rule from a state dictionary: once constructed, they are known to be valid; then `set` cannot fail.
 class LoadedOptions {
 public:
-  /// throws: ValueError naming the option and both values, or the value and those that are allowed, or listing what is missing
-  /// and unexpected
+  /// throws: ValueError naming the option and both values, or the value and those that are allowed, or listing what is
+  /// missing and unexpected
   template <class R> LoadedOptions(R& rule, const nn::StateDict& state) : states_{states_alone(state)} {
     optim::list_options(rule, list_);
     compare(state);
     if (values_.empty()) return;
-    R tried = rule; // with the loaded options, to see what has to hold of them together
+    R tried = rule; // with the loaded options, to check them together
     optim::OptionList of_tried{};
     optim::list_options(tried, of_tried);
     assign(of_tried);
@@ -93,7 +93,7 @@ public:
   /// The dictionary without the options.
   [[nodiscard]] const nn::StateDict& states() const { return states_; }
 
-  /// Sets the rule's options, which have to lie where they lay.
+  /// Sets the rule's options, which must be at their earlier addresses.
   OptionsReport set();
 
 private:
@@ -111,7 +111,7 @@ private:
 
   optim::OptionList list_{};
   nn::StateDict states_;
-  std::vector<double> values_{}; ///< for each option; none where the dictionary has none
+  std::vector<double> values_{}; ///< for each option; none if the dictionary has none
   OptionsReport report_{};
 };
 
@@ -119,8 +119,8 @@ private:
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
-/// The state of a rule without its options, to go on with others: `step.load_state_dict(train::without_options(state))`. It says
-/// of itself that they were left out, so that the report lists them as `kept`.
+/// The state of a rule without its options, to resume with others:
+/// `step.load_state_dict(train::without_options(state))`. It is marked, so that the report lists them as `kept`.
 [[nodiscard]] nn::StateDict without_options(const nn::StateDict& state);
 
 }}}} // namespace twill::v0::train::TWILL_ISA

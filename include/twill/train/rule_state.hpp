@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state dictionary of a rule at work: its states by their names, and among them the count of steps, one integer under the
-// name "steps". With the weights it is all that a run needs to go on, on one device or on any number of ranks. Read next:
-// train/optimiser.hpp.
+// State dictionaries of a rule in use: its states by their names, with the count of steps, one integer under the name
+// "steps". Together with the weights it is all that a run needs to resume, on one device or on any number of ranks.
+// Read next: train/optimiser.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -28,7 +28,7 @@ struct CountedStates {
 
 void add_steps(nn::StateDict& states, std::int64_t steps);
 
-/// throws: ValueError where there is no count
+/// throws: ValueError if there is no count
 [[nodiscard]] CountedStates without_steps(const nn::StateDict& state);
 
 }}}}} // namespace twill::v0::train::detail::TWILL_ISA

@@ -1,9 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traces of training: the update of all weights from given gradients, the loss with its gradients, and the whole step
-// in one. Each starts from the same trace of the model, so weights have one order everywhere. Read next:
-// train/train_step.hpp.
+// Traces of training: the update of all weights from given gradients, the loss with its gradients, and the whole step.
+// Each starts from one trace of the model, so weights have one order everywhere. Read next: train/train_step.hpp.
 
 #include <twill/compile/arguments.hpp>
 #include <twill/core/config.hpp>
@@ -24,8 +23,8 @@ inline constexpr std::string_view loss_weight_scalar = "train.loss_weight";
 
 namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
-/// A traced model, its loss and the gradients of the trainable weights, both times the loss weight; the gradients times the
-/// rule's loss scale, too.
+/// A traced model, its loss and the gradients of the trainable weights, both times the loss weight; the gradients also
+/// times the rule's loss scale.
 struct LossTrace {
   graph::Graph graph{};
   int loss = -1;
@@ -42,8 +41,8 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr c
   graph::Graph& graph = result.graph;
   graph = Stage::make_graph();
   const graph::Value prediction = Stage::build(graph);
-  graph.may_fix_symbols = true;                       // targets may have static extents where the model has named ones
-  graph.input_slot = nn::detail::slot_of(prediction); // that is where targets are compared with it
+  graph.may_fix_symbols = true;                       // targets may have static extents for named ones of the model
+  graph.input_slot = nn::detail::slot_of(prediction); // targets are compared with the prediction in its slot
   const graph::Value loss =
       compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
   if (!loss.shape().elements().is_one())
@@ -79,7 +78,7 @@ template <class M, class T, class L, class R, class... Targets>
   return result;
 }
 
-/// A graph that knows the weights of a model, and nothing else.
+/// A graph with the weights of a model, and nothing else.
 template <class M, class T> [[nodiscard]] constexpr graph::Graph trace_weights() {
   using Stage = nn::ModelStage<M, T, false>;
   graph::Graph graph = Stage::make_graph();
@@ -90,7 +89,7 @@ template <class M, class T> [[nodiscard]] constexpr graph::Graph trace_weights()
   return graph;
 }
 
-/// What sources with a model, a loss and a gradient have in common. `S::trace_with(parts)` is the trace.
+/// Base of sources with a model, a loss and a gradient. `S::trace_with(parts)` is the trace.
 template <template <class...> class Source, class M, class T, class L, class R, class... Targets> struct DividedSource {
   using S = Source<M, T, L, R, Targets...>;
   static constexpr graph::Graph trace() {
@@ -110,7 +109,7 @@ template <template <class...> class Source, class M, class T, class L, class R, 
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
-/// The weighted loss, then the gradients of the trainable weights, as rule R wants them. Inputs: those of the model, then the targets.
+/// The weighted loss, then the gradients of the trainable weights, for rule R. Inputs: the model's, then the targets.
 template <class M, class T, class L, class R, class... Targets>
 struct LossGradient : detail::DividedSource<LossGradient, M, T, L, R, Targets...> {
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
@@ -150,7 +149,7 @@ template <class M, class T, class R> [[nodiscard]] constexpr graph::Graph trace_
   return graph;
 }
 
-/// The update alone. Inputs: the gradients of the trainable weights.
+/// The update without a model. Inputs: the gradients of the trainable weights.
 template <class M, class T, class R> struct UpdateWeights {
   static constexpr graph::Graph trace() { return trace_update<M, T, R>(optim::Updated::whole_weights); }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }

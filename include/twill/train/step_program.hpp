@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the planned forms of training share: a compiled program for each combination of argument types, with its arena and
-// its copy of the run-time numbers, and the checks and addresses of its arguments. Read next: train/train_step.hpp.
+// Step programs of planned training: a compiled program for each combination of argument types, with its arena and its
+// copy of the run-time numbers, and the checks and addresses of its arguments. Read next: train/train_step.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/compile/run/executor.hpp>
@@ -37,13 +37,13 @@ template <template <class...> class Step, class M, class... Tensors> struct Sour
 template <template <class...> class Step, class M, class... Tensors>
 using source_for = typename SourceFor<Step, M, Tensors...>::type;
 
-/// A run-time number of a program that the model has too, and where in both.
+/// A run-time number shared by a program and the model, and its place in both.
 struct SharedNumber {
   std::size_t in_program = 0;
   std::size_t in_model = 0;
 };
 
-/// A compiled program with so many device slots, its arenas and its numbers.
+/// A compiled program with this number of device slots, its arenas and its numbers.
 template <ComputeDevice D, int Slots = 1> struct StepProgram {
   static constexpr int slots = Slots;
 
@@ -57,7 +57,7 @@ template <ComputeDevice D, int Slots = 1> struct StepProgram {
         shared.push_back({i, static_cast<std::size_t>(from)});
   }
 
-  /// Takes over the model's numbers as they are now.
+  /// Takes over the model's current numbers.
   void take(const compile::RunScalars& model) {
     for (const SharedNumber& number : shared) run_scalars.copy_at(number.in_program, model, number.in_model);
   }
@@ -78,7 +78,7 @@ template <ComputeDevice D, int Slots = 1> struct StepProgram {
   compile::RunScalars run_scalars;
   bool draws = false;
   List<SharedNumber> shared{};
-  List<graph::SymbolValues> within_budget{}; ///< sizes that were found to keep within it
+  List<graph::SymbolValues> within_budget{}; ///< sizes known to be within it
 };
 
 /// The programs of one step, by source. Program is a `StepProgram`, or extends it.
@@ -87,7 +87,7 @@ public:
   template <compile::Source S, ComputeDevice D> Program& at(const D& device, const compile::RunScalars& model) {
     return at<S>(std::span<const D>{&device, 1}, model);
   }
-  /// The same on the devices of its slots.
+  /// The programs of a source on the devices of its slots.
   template <compile::Source S, ComputeDevice D>
   Program& at(std::span<const D> devices, const compile::RunScalars& model) {
     static_assert(compile::TableFor<S, D>::sizes.slots <= Program::slots,
@@ -119,7 +119,7 @@ void require_on(std::string_view where, const D& device, const Tensors&... tenso
   (check(tensors), ...);
 }
 
-/// The same for a source with several device slots: each argument lies in a slot of its own.
+/// Checks the arguments of a source with several device slots: each argument is in a slot of its own.
 template <compile::Source S, ComputeDevice D, AnyTensor... Tensors>
 void require_in_slots(std::string_view where, std::span<const D> devices, const Tensors&... tensors) {
   if constexpr (compile::TableFor<S, D>::sizes.slots == 1) {
@@ -138,14 +138,14 @@ void require_in_slots(std::string_view where, std::span<const D> devices, const 
   }
 }
 
-/// The first element of a tensor, or of its row-major copy, which is left in `copy`.
+/// The first element of a tensor, or of its row-major copy, which is stored in `copy`.
 template <AnyTensor X> [[nodiscard]] void* row_major_address(const X& tensor, std::optional<X>& copy) {
   if (tensor.is_contiguous()) return tensor.data();
   return copy.emplace(tensor.clone()).data();
 }
 
-/// The same for all arguments. The result type is spelled out: clang 16 loses functions of a device's tasks that it meets
-/// while it deduces one.
+/// The row-major addresses of all arguments. The result type is explicit: clang 16 loses functions of a device's tasks
+/// that it meets during its deduction.
 template <AnyTensor... Tensors>
 [[nodiscard]] std::array<void*, sizeof...(Tensors)> row_major_addresses(std::tuple<std::optional<Tensors>...>& copies,
                                                                         const Tensors&... tensors) {

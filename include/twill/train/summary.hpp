@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model consists of, layer by layer: `std::puts(to_string(summary<Mlp>({{"batch", 64}})).c_str())`. A layer is a scope in
-// which weights are named or operations run; what stands in no scope is the model's own row. Counts are of one forward pass in
-// training, as traced: two operations for a multiply-add, one for an element of anything else. Read next: train/inspect.hpp.
+// Summary of a model, layer by layer: `std::puts(to_string(summary<Mlp>({{"batch", 64}})).c_str())`. A layer is a scope
+// with weights or operations; operations outside of scopes form the model's own row. Counts are of one forward pass in
+// training, as traced: two operations for a multiply-add, one for an element of others. Read next: train/inspect.hpp.
 
 #include <twill/compile/report/dump.hpp>
 #include <twill/core/config.hpp>
@@ -23,10 +23,10 @@ struct LayerSummary {
   std::string name{};               ///< its scope, as in the state dictionary
   Dims output{};                    ///< of its last operation
   std::int64_t parameters = 0;      ///< elements of its weights; a tied weight belongs to its first layer
-  std::int64_t trainable = 0;       ///< of these
+  std::int64_t trainable = 0;       ///< of these, elements of trainable weights
   std::int64_t flops = 0;           ///< of its forward pass, two for a multiply-add
   std::int64_t parameter_bytes = 0; ///< of its weights
-  std::int64_t output_bytes = 0;    ///< of what it hands on
+  std::int64_t output_bytes = 0;    ///< of its results
 };
 
 /// The layers of a model and their sums, to be printed.
@@ -42,7 +42,7 @@ namespace twill { inline namespace v0 { namespace train { namespace detail { inl
 /// The run-time sizes of a trace's symbols.
 [[nodiscard]] graph::SymbolValues sizes_of(const graph::Graph& graph, compile::DimensionSizes sizes);
 
-/// Operations of arithmetic of one node.
+/// Arithmetic operations of one node.
 [[nodiscard]] std::int64_t flops_of(const graph::Graph& graph, const graph::Node& node,
                                     const graph::SymbolValues& symbols);
 
@@ -52,8 +52,8 @@ namespace twill { inline namespace v0 { namespace train { namespace detail { inl
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The layers of a model with elements of T: shapes, parameters, operations of arithmetic, bytes. Named dimensions are one
-/// unless told otherwise: `summary<Mlp>({{"batch", 64}})`.
+/// The layers of a model with elements of T: shapes, parameters, arithmetic operations, bytes. Named dimensions are one
+/// unless set otherwise: `summary<Mlp>({{"batch", 64}})`.
 template <nn::Model M, FloatingScalar T = float>
 [[nodiscard]] train::Summary summary(compile::DimensionSizes sizes = {}) {
   graph::Graph graph = nn::ModelStage<M, T, true>::make_graph();

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training step as one planned program: forward, loss, backward and update are one table in one arena, and a steady step
-// allocates nothing. Rates, probabilities and seeds may change between steps, batches may be smaller than the largest.
-// Read next: parallel/data/data_parallel.hpp.
+// Training steps as one planned program: forward, loss, backward and update are one table in one arena, and a steady
+// step allocates nothing. Rates, probabilities and seeds may change between steps, batches may be smaller than the
+// largest. Read next: parallel/data/data_parallel.hpp.
 
 #include <twill/compile/plan/fused_sgd.hpp>
 #include <twill/compile/report/nan_attribution.hpp>
@@ -31,7 +31,7 @@ namespace twill { inline namespace v0 { namespace train { inline namespace TWILL
 /// The loss of a step, read when it is needed. It is overwritten by the next step.
 template <class T, ComputeDevice D> class StepLoss {
 public:
-  /// The loss of step `step`, read from its slot when it is asked for.
+  /// The loss of step `step`, read from its slot on demand.
   StepLoss(const memory::Buffer<D>& slot, const std::int64_t& newest, std::int64_t step)
       : slot_{&slot}, newest_{&newest}, step_{step} {}
 
@@ -63,7 +63,7 @@ public:
   /// The source of a step on tensors of these types, for inspection.
   template <AnyTensor... Tensors> using source = detail::source_for<Whole, M, Tensors...>;
 
-  /// On a network, by a loss and a rule; the program is compiled in, planned here.
+  /// A step on a network, by a loss and a rule; the program is compiled in, planned here.
   TrainStep(Network& network, L, R given)
       : rule{std::move(given)},
         network_{&network},
@@ -71,18 +71,18 @@ public:
         loss_{network.device(), sizeof(T)} {}
 
   /// One step. Arguments: the model's inputs, then the loss's targets.
-  /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError where a batch is too large for the model's budget
+  /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if a batch is too large for the model's budget
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
     try {
       return make_step(tensors...);
-    } catch (...) { // of a model that several ranks work on, it reaches them all
+    } catch (...) { // if several ranks share the model, it reaches them all
       network_->state()->groups.fail(std::current_exception());
       throw;
     }
   }
 
-  /// One step that looks for the first NaN or infinity: instruction by instruction, many times slower than a step, with the
-  /// same numbers. throws: ValueError naming the layer, the operation and the shapes
+  /// One step that searches for the first NaN or infinity: instruction by instruction, many times slower than a step,
+  /// with equal numbers. throws: ValueError naming the layer, the operation and the shapes
   template <AnyTensor... Tensors> StepLoss<T, D> checked(const Tensors&... tensors) {
     compile::FiniteWatcher watcher{};
     const StepLoss<T, D> loss = watched(watcher, tensors...);
@@ -94,9 +94,9 @@ public:
                          watcher.found, compile::resolve_symbols(compile::TableFor<Source, D>::view(), shapes)));
   }
 
-  /// One step that shows what the kernels of some layers write, forward and backward, in the order of their work: those whose
-  /// path fits the pattern, in which * stands for anything. `look(const compile::Observation&)` is called after the step, which is
-  /// slow and changes the same bits as any other. What the model marks by `nn::tap`, and its gradient, is seen under its name.
+  /// One step that shows the results of some layers' kernels, forward and backward, in the order of their work: layers
+  /// whose path matches the pattern, in which * stands for anything. `look(const compile::Observation&)` is called
+  /// after the step, which is slow but changes the same bits. Values marked by `nn::tap` and their gradients are named.
   template <class Look, AnyTensor... Tensors>
   StepLoss<T, D> tapped(std::string_view pattern, const Look& look, const Tensors&... tensors) {
     compile::Tap tap{compile::trace_of<source<Tensors...>>(), pattern};
@@ -114,7 +114,7 @@ public:
     return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes));
   }
 
-  /// The same of one of the model's device slots.
+  /// The bytes of the arena in one of the model's device slots.
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t arena_bytes(nn::Slot slot, const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     follow_network();
@@ -123,7 +123,7 @@ public:
     return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes), slot.number);
   }
 
-  /// What steps on tensors of these types and shapes take of the device of one of the slots, before anything runs.
+  /// The memory of one slot's device for steps on tensors of these types and shapes, before anything runs.
   template <AnyTensor... Tensors>
   [[nodiscard]] compile::MemoryUse memory(nn::Slot slot, const Tensors&... tensors) const {
     const compile::TableView table = compile::TableFor<source<Tensors...>, D>::view();
@@ -131,7 +131,7 @@ public:
     return compile::memory_use(table, compile::resolve_symbols(table, shapes), slot.number);
   }
 
-  /// What a captured step needs beside the arena and the weights, on devices that capture steps: fixed places of its inputs.
+  /// The memory of a captured step beside arena and weights, on devices that capture steps: fixed places of its inputs.
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t capture_bytes(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     follow_network();
@@ -146,8 +146,8 @@ public:
     return last_->executor.capture_report();
   }
 
-  /// Who computes the products, convolutions and attentions of the last step, where devices have vendors' libraries: a library
-  /// or a kernel of twill's, with which epilogue, and why. Empty before the first step.
+  /// The implementation of the last step's products, convolutions and attentions, on devices with vendors' libraries: a
+  /// library or a kernel of twill's, with which epilogue, and why. Empty before the first step.
   [[nodiscard]] auto library_choices() const requires(!HostDevice<D> && Network::slots == 1) {
     using List = decltype(last_->executor.library_choices());
     return last_ == nullptr ? List{} : last_->executor.library_choices();
@@ -156,12 +156,12 @@ public:
   /// Updates so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
+  /// A single number of the rule, such as `optim::gradient_norm_state`, after the last step. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
 
-  /// The rule's states, the count of steps and the rule's options, to go on from elsewhere. Waits for the device.
+  /// The rule's states, the count of steps and the rule's options, to resume elsewhere. Waits for the device.
   [[nodiscard]] nn::StateDict state_dict() const { return detail::with_options(state_.state_dict(steps_), rule); }
-  /// Goes on from such a state; where it holds no options, the rule keeps its own.
+  /// Resumes from such a state; if it holds no options, the rule keeps its own.
   /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
   OptionsReport load_state_dict(const nn::StateDict& state) {
     detail::LoadedOptions options{rule, state};
@@ -171,7 +171,7 @@ public:
   }
 
   R rule;                                                 ///< its options may change between steps
-  compile::Capture capture = compile::Capture::automatic; ///< whether steps become graphs, where devices have them
+  compile::Capture capture = compile::Capture::automatic; ///< whether steps become graphs, if devices have them
 
 private:
   struct Program : detail::StepProgram<D, Network::slots> {
@@ -208,14 +208,14 @@ private:
                                        .run_scalars = program.run_scalars.bits(),
                                        .first_row = 0,
                                        .groups = &network_->state()->groups});
-      draw.is_used = true; // whatever hooks do that look at the run
+      draw.is_used = true; // whatever observing hooks do
     });
     network_->state()->note_update();
     ++steps_;
     return {loss_, steps_, steps_};
   }
 
-  /// The numbers that a step draws; one that fails gives them back, so that it draws the same ones when it is made again.
+  /// The draw of a step; a failed step returns it, so that its repetition draws equal numbers.
   struct DrawOfStep {
     explicit DrawOfStep(nn::NetworkState<D>& of) : state{of} {}
     DrawOfStep(const DrawOfStep&) = delete;
@@ -232,7 +232,7 @@ private:
     bool is_used = false;
   };
 
-  /// One step under the eyes of a watcher.
+  /// One step observed by a watcher.
   template <AnyTensor... Tensors> StepLoss<T, D> watched(compile::Watcher& watcher, const Tensors&... tensors) {
     follow_network();
     Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
@@ -242,7 +242,7 @@ private:
     return (*this)(tensors...);
   }
 
-  /// Programs lie where the network lies; the rule's states move with the weights.
+  /// Moves the programs to the network's devices, and the rule's states with the weights.
   void follow_network() {
     const std::span<const D> devices = network_->devices();
     if (std::equal(devices.begin(), devices.end(), devices_.begin())) return;
@@ -265,8 +265,8 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Forward, loss, backward and update as one planned program: `auto step = train_step(model, nn::cross_entropy, rule);`,
-/// then `step(image, label)` for each batch. The model has to outlive it.
+/// Forward, loss, backward and update as one planned program: `auto step = train_step(model, nn::cross_entropy,
+/// rule);`, then `step(image, label)` for each batch. The model has to outlive it.
 template <class Network, class L, optim::Rule R> [[nodiscard]] auto train_step(Network& network, L loss, R rule) {
   return train::TrainStep<Network, L, R>{network, loss, std::move(rule)};
 }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Losses of classes and of probabilities. A label that is no class makes its loss infinite, on every device: kernels do not
-// throw, and looking at the labels first would wait for them. Means divide as PyTorch's do: by the weights of the labels that
-// count. When a batch is split, pieces are weighted by rows, so they add up to the whole only where all rows count alike.
+// Losses over classes and probabilities. A label that is no class makes its loss infinite, on every device: kernels do
+// not throw, and checking labels first would wait for them. Means divide by the weights of the labels that count, as in
+// PyTorch. Pieces of a split batch are weighted by rows, so they add up to the whole only if all rows count equally.
 // Read next: nn/losses/regression.hpp.
 
 #include <twill/core/config.hpp>
@@ -15,41 +15,41 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// No label is left out.
+/// The value of `ignore_index` that ignores no label.
 inline constexpr std::int64_t no_index = std::numeric_limits<std::int64_t>::min();
 
-/// Which classes count, how much, and what is made of the rows' losses.
+/// Options of cross entropy: classes, weights and the reduction of the rows' losses.
 struct CrossEntropyOptions {
   double label_smoothing = 0;           ///< the share of the uniform distribution in the target
-  std::int64_t ignore_index = no_index; ///< rows with this label count for nothing; PyTorch's default is -100
+  std::int64_t ignore_index = no_index; ///< rows with this label do not count; PyTorch's default is -100
   graph::Value weight{};                ///< of each class, a vector
   int axis = -1;                        ///< of the classes; PyTorch's is 1
   Reduce reduce = Reduce::mean;         ///< mean, sum or none
 };
-/// Which classes count, how much, and what is made of the rows' losses.
+/// Options of the negative log-likelihood: classes, weights and reduction.
 struct NllOptions {
-  std::int64_t ignore_index = no_index; ///< rows of this class count nothing
-  graph::Value weight{};                ///< of the classes; all 1 where it is not given
+  std::int64_t ignore_index = no_index; ///< rows of this class do not count
+  graph::Value weight{};                ///< of the classes; all 1 if not given
   int axis = -1;                        ///< of the classes
   Reduce reduce = Reduce::mean;         ///< mean, sum or none
 };
-/// Weights of elements, and what is made of their losses.
+/// Options of binary cross entropy: weights of elements and reduction.
 struct BceOptions {
   graph::Term weight = 1.0;     ///< of each element
   Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
-/// Weights of elements and of positives, and what is made of their losses.
+/// Options of binary cross entropy with logits: weights of elements and positives, and reduction.
 struct BceWithLogitsOptions {
   graph::Term pos_weight = 1.0; ///< of positive targets, a number or one for each class
   graph::Term weight = 1.0;     ///< of each element
   Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
 
-/// How a divergence is reduced: over elements, summed, per row of the first axis, or not at all.
+/// Reduction of a divergence: mean over elements, sum, mean per row of the first axis, or none.
 enum class KlReduce : std::uint8_t { mean, sum, batch_mean, none };
-/// Whether targets are logarithms, and what is made of the elements' losses.
+/// Options of the divergence: the form of the targets and the reduction.
 struct KlOptions {
-  bool log_target = false;          ///< whether the target is given as logarithms, too
+  bool log_target = false;          ///< whether the target is also given as logarithms
   KlReduce reduce = KlReduce::mean; ///< over elements, summed, or per row
 };
 
@@ -57,7 +57,7 @@ struct KlOptions {
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// Values whose classes lie on the last axis.
+/// Values whose classes are on the last axis.
 [[nodiscard]] TWILL_CONSTEXPR graph::Value with_classes_last(graph::Value x, int axis) {
   const int position = graph::checked_axis(x, axis, 0);
   if (position == x.rank() - 1) return x;
@@ -75,7 +75,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
   return {x.graph(), x.graph().add(node)};
 }
 
-/// Labels beside values of classes: which class each row names, and what the row counts.
+/// Labels for values of classes: the class of each row, and the row's weight.
 struct Rows {
   graph::Value is_label; ///< of each class
   graph::Value counts;   ///< whether the row is not left out
@@ -124,14 +124,14 @@ struct Rows {
   }
 };
 
-/// Refuses targets that are more or fewer than the predictions along an axis.
+/// Refuses targets whose extent along an axis differs from the predictions'.
 TWILL_CONSTEXPR void require_extent(graph::Graph& graph, graph::Extent wanted, graph::Extent given) {
   if (!graph::unify(graph, wanted, given))
     graph.refuse(graph::Problem::labels_and_logits_have_different_batch_extents, given.is_static() ? given.factor : -1,
                  wanted.is_static() ? wanted.factor : -1, 0);
 }
 
-/// Refuses weights that are not one for each class.
+/// Refuses weights unless there is one for each class.
 TWILL_CONSTEXPR void require_class_weights(graph::Extent classes, graph::Value weight) {
   if (weight.id() >= 0 && (weight.rank() != 1 || !graph::unify(weight.graph(), weight.shape()[0], classes)))
     weight.graph().refuse(graph::Problem::class_weights_are_not_one_for_each_class,
@@ -149,7 +149,7 @@ TWILL_CONSTEXPR void require_class_weights(graph::Extent classes, graph::Value w
     graph.refuse(graph::Problem::loss_shapes_differ, values.rank(), labels.rank() + 1, 0);
     return false;
   }
-  // A label for each row: one label does not stand for all.
+  // A label for each row: one label cannot be broadcast to all.
   const int classes = graph::checked_axis(values, axis, 0);
   for (int at = 0; at < labels.rank(); ++at) {
     const graph::Extent rows = values.shape()[at < classes ? at : at + 1];
@@ -184,7 +184,7 @@ struct CrossEntropyFormula {
     return rows.reduced(losses, weight, options.reduce);
   }
 
-  /// -sum of probability times log softmax(x); a class without probability counts nothing, however unlikely it is.
+  /// -sum of probability times log softmax(x); a class of probability zero adds nothing, even with infinite logarithm.
   [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_probabilities(graph::Value logits, graph::Value target,
                                                                      const CrossEntropyOptions& options) {
     graph::Graph& graph = logits.graph();
@@ -232,7 +232,7 @@ struct BinaryCrossEntropyFormula {
   }
 
 private:
-  /// In an order that loses nothing where prediction and target agree.
+  /// In an order that loses no digits where prediction and target agree.
   [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_logits(graph::Value x, graph::Value t) {
     return graph::detail::with_derivatives<by_logit, by_target>(
         (graph::maximum(x, 0) - x * t) + graph::log1p(graph::exp(-graph::abs(x))), x, t);
@@ -271,8 +271,8 @@ struct BceFormula {
   }
 
 private:
-  /// -(t log p + (1 - t) log(1 - p)), logarithms not below -100; the derivative (p - t) / (p (1 - p)) does not divide by less
-  /// than 1e-12. Both as in PyTorch, so that a probability of exactly 0 or 1 can be learnt away.
+  /// -(t log p + (1 - t) log(1 - p)), logarithms not below -100; the derivative (p - t) / (p (1 - p)) does not divide
+  /// by less than 1e-12. Both like PyTorch, so that a probability of exactly 0 or 1 can still be changed by training.
   [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_probabilities(graph::Value p, graph::Value t) {
     return graph::detail::with_derivatives<by_probability, by_target>(
         (t - 1.0) * logarithm(graph::log1p(-p)) - t * logarithm(graph::log(p)), p, t);
@@ -306,10 +306,10 @@ struct KlFormula {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// -log softmax(logits)[label]. logits: (batch, …, classes), labels: (batch, …) integers, or probabilities of all classes in
-/// the shape of the logits.
-/// throws: IndexError in a run on a host device, for a label that is no class; on a GPU, unless the step is checked, and where
-/// the model computes labels, the loss is infinite
+/// -log softmax(logits)[label]. logits: (batch, …, classes), labels: (batch, …) integers, or probabilities of all
+/// classes in the shape of the logits.
+/// throws: IndexError in a run on a host device, for a label that is no class; on a GPU, unless the step is checked,
+/// and where the model computes labels, the loss is infinite
 inline constexpr Loss<detail::CrossEntropyFormula> cross_entropy{};
 
 /// -log_probabilities[label]. Shapes as for `cross_entropy`.

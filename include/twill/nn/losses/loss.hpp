@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a loss is: a stateless function of traced values. It is passed to `train_step`, called on what `forward` returns, or
-// called inside a traced function, where it takes options. A loss with options of one's own is a lambda:
-// `nn::loss([](auto x, auto y) { return nn::cross_entropy(x, y, {.label_smoothing = 0.1}); })`. Definitions and divisors are
-// PyTorch's; half precision is computed in float32. Read next: nn/losses/classification.hpp.
+// Losses as stateless functions of traced values. A loss is passed to `train_step`, called on the result of `forward`,
+// or called inside a traced function, where it takes options. A loss with other options is a lambda: `nn::loss([](auto
+// x, auto y) { return nn::cross_entropy(x, y, {.label_smoothing = 0.1}); })`. Definitions and divisors are PyTorch's;
+// half precision is computed in float32. Read next: nn/losses/classification.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/activations.hpp>
@@ -15,14 +15,14 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// What becomes of the losses: their mean, their sum, or nothing, so that each sample keeps its own.
+/// Reduction of the losses: their mean, their sum, or none, so that each sample keeps its own.
 enum class Reduce : std::uint8_t { mean, sum, none };
 
 /// A loss from its formula on traced values.
 template <class Formula> struct Loss : Formula {
   using Formula::operator();
 
-  /// The loss of what a network's `forward` returned, as one more stage; see nn/tracked.hpp.
+  /// The loss of a result of a network's `forward`, as one more stage; see nn/tracked.hpp.
   template <class Prediction, class... Targets>
   requires(!std::derived_from<Prediction, graph::Value>) [[nodiscard]] auto
   operator()(const Prediction& prediction, const Targets&... targets) const {
@@ -34,7 +34,7 @@ template <class Formula> struct Loss : Formula {
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// The formula that a captureless lambda is.
+/// The formula of a captureless lambda.
 template <class F> struct LambdaFormula {
   template <std::derived_from<graph::Value>... Values>
   [[nodiscard]] constexpr graph::Value operator()(const Values&... values) const {

@@ -1,24 +1,24 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Losses of a prediction of the target's shape. Each is one elementwise formula and a reduction over all elements, so it fuses
-// into one kernel with what comes before. Read next: train/train_step.hpp.
+// Losses of a prediction and a target of one shape. Each is one elementwise formula and a reduction over all elements,
+// so it fuses into one kernel with the operations before it. Read next: train/train_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/losses/loss.hpp>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// What is made of the elements' losses.
+/// Options of a loss: the reduction of the elements' losses.
 struct LossOptions {
   Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
-/// Where a smooth L1 loss turns linear.
+/// Options of a smooth L1 loss: the distance at which it becomes linear.
 struct SmoothL1Options {
   double beta = 1;              ///< below it the loss is a parabola
   Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
-/// Where a Huber loss turns linear.
+/// Options of a Huber loss: the distance at which it becomes linear.
 struct HuberOptions {
   double delta = 1;             ///< below it the loss is a parabola
   Reduce reduce = Reduce::mean; ///< mean, sum or none

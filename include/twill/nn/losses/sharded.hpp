@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cross entropy where each rank along an axis has a part of the classes: three numbers a row go around, never the logits.
-// Read next: nn/tensor_parallel.hpp.
+// Cross entropy with classes divided over the ranks along an axis: three numbers for each row are communicated, never
+// the logits. Read next: nn/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/losses/loss.hpp>
@@ -14,7 +14,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
   /// logits: (..., classes / ranks), labels: (...), of all classes.
-  /// loss = log sum exp(logits) - logit of the label, where maximum, sum and logit are those of all ranks
+  /// loss = log sum exp(logits) - logit of the label, with maximum, sum and logit over all ranks
   [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels) const {
     graph::Graph& graph = logits.graph();
     const graph::Value wide = widened(logits);
@@ -41,7 +41,7 @@ template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// The mean cross entropy of logits of which each rank has a part of the classes.
+/// The mean cross entropy of logits divided by classes over the ranks.
 template <AnyRankAxis A> inline constexpr Loss<detail::ShardedCrossEntropyFormula<A>> sharded_cross_entropy{};
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations along one axis see every array as (outer, axis, inner): what stands before the axis, the axis, what stands behind
-// it. These functions bring traced values into that shape and back.
+// Views of traced values around one axis: (outer, axis, inner), with the axes before it and those after it merged.
+// These functions bring traced values into that shape and back.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs that stand in for the epilogues of a matrix product where no library has them: bias and activation over the
-// product in place, the gradient of the activation with the sums of its columns, and sums over a factor. Not in the umbrella.
-// Read next: ops/biased_product.hpp.
+// Programs that replace the epilogues of a matrix product where no library has them: bias and activation over the
+// product in place, the gradient of the activation with the sums of its columns, and sums over a factor. Not in the
+// umbrella. Read next: ops/biased_product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -21,7 +21,7 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// What a product with a bias may be followed by in the same kernel.
+/// The activations that can follow a product with a bias in one kernel.
 enum class Activation : std::uint8_t { none, relu, gelu_tanh };
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

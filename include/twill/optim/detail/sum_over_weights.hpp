@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sum over all weights of an update, such as that of the squares of their gradients, in slot 0. What weights that ranks hold in parts
-// add to it is added up over those ranks, in one call for each axis of ranks; what all ranks hold alike counts once.
+// Sums over all weights of an update, such as that of the squares of their gradients, in slot 0. Weights in parts are
+// summed over their ranks, in one call for each axis of ranks; weights that are equal on all ranks count once.
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
@@ -16,7 +16,7 @@ namespace twill { inline namespace v0 { namespace optim { namespace detail { inl
 
 class SumOverWeights {
 public:
-  /// Adds a scalar that one weight has, or this rank's part of it, in the slot of the weight.
+  /// Adds a scalar of one weight, or of this rank's part of it, in the slot of the weight.
   TWILL_CONSTEXPR void add(const graph::Graph& graph, int weight, graph::Value term) {
     const kernel::AxisId& ranks = graph.parameters[static_cast<std::size_t>(graph.node(weight).index)].shard.axis;
     term = graph::to_slot(term, 0);

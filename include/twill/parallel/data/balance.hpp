@@ -1,8 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How evenly replicas share the work of a step: rows, seconds and bytes of each. Read next:
-// parallel/data/data_parallel_step.hpp.
+// Balance of replicas in a step: rows, seconds and bytes of each. Read next: parallel/data/data_parallel_step.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -17,7 +16,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 
 /// One replica's share of a step.
 struct ReplicaShare {
-  std::string device{};   ///< as messages call it
+  std::string device{};   ///< its name in messages
   std::int64_t rows = 0;  ///< of the batch
   double seconds = 0;     ///< of forward, loss and backward
   std::int64_t bytes = 0; ///< of the device's pool in use after the step
@@ -27,11 +26,11 @@ struct ReplicaShare {
 struct Balance {
   std::vector<ReplicaShare> replicas{}; ///< one for each device
 
-  /// How much longer the slowest replica works than the mean of all: 0 where all take the same.
+  /// The extra time of the slowest replica relative to the mean: 0 if all take equal time.
   [[nodiscard]] double imbalance_of_seconds() const;
-  /// The same of rows.
+  /// The extra rows of the largest replica relative to the mean.
   [[nodiscard]] double imbalance_of_rows() const;
-  /// The same of bytes.
+  /// The extra bytes of the largest replica relative to the mean.
   [[nodiscard]] double imbalance_of_bytes() const;
 
 private:

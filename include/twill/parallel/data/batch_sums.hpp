@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rank has added up over several batches before it tells the others: gradients and loss, float32 at least, and how
-// many rows they are of. The first batch's rows weigh one each, so that gradients keep their size; a factor at the end makes
-// means over all rows of all ranks of the sums. Read next: parallel/data/distributed_sources.hpp, parallel/data/distributed_step.hpp.
+// Local sums of several batches on a rank before their exchange: gradients and loss, float32 at least, and the number
+// of rows. The first batch's rows weigh one each, so that gradients keep their size; a final factor gives means over
+// all rows of all ranks. Read next: parallel/data/distributed_sources.hpp, parallel/data/distributed_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/elementwise/comparison.hpp>
@@ -31,34 +31,34 @@ public:
   [[nodiscard]] std::int64_t batches() const { return batches_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
 
-  /// Before the first batch: as many rows as weigh one together.
+  /// Starts with the number of rows that weigh one together, before the first batch.
   void begin(std::int64_t unit_rows) { unit_rows_ = std::max<std::int64_t>(unit_rows, 1); }
 
-  /// What rows of a batch weigh.
+  /// The weight of a number of rows of a batch.
   [[nodiscard]] double weight_of(std::int64_t rows) const {
     return static_cast<double>(rows) / static_cast<double>(unit_rows_);
   }
 
-  /// A batch of so many rows was added.
+  /// Counts an added batch of this number of rows.
   void count(std::int64_t rows) {
     ++batches_;
     rows_ += rows;
   }
 
-  /// From now on the sums are means over so many rows.
+  /// From now on the sums are means over this number of rows.
   void finish(std::int64_t all_rows) {
     scale_ = all_rows > 0 ? static_cast<double>(unit_rows_) / static_cast<double>(all_rows) : 0;
   }
-  /// What the sums are multiplied by in the end.
+  /// The final factor of the sums.
   [[nodiscard]] double scale() const { return scale_; }
 
-  /// The next batch is a first one.
+  /// Makes the next batch a first one.
   void reset() {
     batches_ = 0;
     rows_ = 0;
   }
 
-  /// The parameters of a program whose last ones are sums of so many gradients and of the loss, made where they are not there yet.
+  /// The parameters of a program whose last ones are this number of gradient sums and the loss sum, made if missing.
   [[nodiscard]] std::span<void* const> with_sums(const D& device, std::span<const graph::ParameterInfo> infos,
                                                  std::size_t gradients, std::span<void* const> parameters) {
     const std::size_t first_sum = infos.size() - gradients - 1;
@@ -70,7 +70,7 @@ public:
     return addresses_;
   }
 
-  /// Writes the scaled sums into a bucket; nothing where no batch was added.    requires: the bucket is clear
+  /// Writes the scaled sums into a bucket; nothing if no batch was added.    requires: the bucket is clear
   template <class Memory> void put_into(Memory& memory, std::size_t bucket) const {
     if (empty()) return;
     for (std::size_t output = 0; output < memory.addresses().size(); ++output) {

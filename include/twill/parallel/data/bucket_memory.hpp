@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of one rank as views of buckets, and the calls that reduce them while the backward pass goes on: behind the
-// launch that finishes a bucket its reduction is started, in the order of the buckets on every rank; before the launch that
-// reads it, or writes over it, it is waited for. Where only parts of the reduced gradients are kept, buckets share memory: a
-// bucket lives until the next one is complete, so that it can be reduced meanwhile. Read next: parallel/data/distributed_step.hpp.
+// Gradient buckets of one rank, and the calls that reduce them during the backward pass: after the launch that finishes
+// a bucket its reduction starts, in the order of the buckets on every rank; the launch that reads or overwrites it
+// waits for it. If only parts of the reduced gradients are kept, buckets share memory: a bucket lives until the next
+// one is complete, so that it can be reduced meanwhile. Read next: parallel/data/distributed_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -23,24 +23,24 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// What a rank gets of the reduced gradients, and keeps.
+/// The share of the reduced gradients that a rank receives and keeps.
 enum class Kept : std::uint8_t {
   all,      ///< all of them
   part,     ///< its part, in buckets that exist as a whole
-  part_only ///< its part; buckets exist while they are needed
+  part_only ///< its part; buckets exist while needed
 };
 
-/// Where buckets lie, in bytes.
+/// Offsets of buckets, in bytes.
 struct BucketOffsets {
   List<std::int64_t> offsets{};
   std::int64_t bytes = 0;
-  std::int64_t part_bytes = 0; ///< of the parts, where they have memory of their own
+  std::int64_t part_bytes = 0; ///< of the parts, if they have memory of their own
 
   constexpr BucketOffsets() = default;
 };
 
-/// Lays out buckets of a program. With `Kept::part_only` those share memory of which one is complete before the next but one
-/// is begun; whole ones live to the end.
+/// Lays out buckets of a program. With `Kept::part_only` a bucket shares memory with any that begins after its
+/// successor is complete; whole ones live to the end.
 [[nodiscard]] constexpr BucketOffsets lay_out(const compile::TableView& table, const Buckets& buckets, Kept kept,
                                               int ranks) {
   BucketOffsets result{};
@@ -58,7 +58,7 @@ struct BucketOffsets {
       break;
     }
     if (last < places.complete[i]) last = places.complete[i];
-    // Behind the program parts travel through all buckets again, but for whole ones.
+    // After the program the parts pass through all buckets again, except whole ones.
     lifetimes.push_back({bucket.bytes(), bucket.is_whole ? 0 : places.begun[i], last});
   }
   if (kept != Kept::part_only) {
@@ -83,7 +83,7 @@ public:
         places_{lay_out(table, layout_, kept, model.size())},
         memory_{device, static_cast<std::size_t>(places_.bytes)},
         parts_{device, static_cast<std::size_t>(places_.part_bytes)} {
-    for (std::size_t bucket = 0; bucket < size(); ++bucket) clear(bucket); // what lies between entries is added up, too
+    for (std::size_t bucket = 0; bucket < size(); ++bucket) clear(bucket); // gaps between entries are summed, too
     pending_.resize(size());
     std::size_t part = 0;
     for (std::size_t bucket = 0; bucket < size(); ++bucket) {
@@ -102,10 +102,10 @@ public:
   [[nodiscard]] const Buckets& layout() const { return layout_; }
   [[nodiscard]] std::size_t size() const { return layout_.buckets.size(); }
 
-  /// Whether buckets lie where others have lain.
+  /// Whether buckets reuse the memory of others.
   [[nodiscard]] bool shares_memory() const { return kept_ == Kept::part_only; }
 
-  /// Where all results lie, in their order.
+  /// The addresses of all results, in their order.
   [[nodiscard]] std::span<void* const> addresses() const { return addresses_; }
 
   [[nodiscard]] Elements elements(std::size_t bucket) const {
@@ -113,7 +113,7 @@ public:
     return {static_cast<std::byte*>(memory_.data()) + places_.offsets[bucket], info.count, info.dtype};
   }
 
-  /// This rank's part of a bucket, where it is kept.
+  /// This rank's part of a bucket, if it is kept.
   [[nodiscard]] Elements part(std::size_t bucket) const {
     const Elements all = elements(bucket);
     const std::int64_t each = all.count / model_->size();
@@ -122,7 +122,7 @@ public:
     return {at(all, each * model_->rank()), each, all.dtype};
   }
 
-  /// This rank's part of a result, which begins with element `first` of it.
+  /// This rank's part of a result, which begins with its element `first`.
   [[nodiscard]] void* part_address(std::size_t output, std::int64_t first) const {
     const BucketEntry& entry = layout_.entries[output];
     const Elements own = part(static_cast<std::size_t>(entry.bucket));
@@ -141,14 +141,14 @@ public:
     Tensor<float, D, Shape<dyn>>(memory_, static_cast<float*>(all.data), Dims(count), Dims(1)).fill(0.0f);
   }
 
-  /// Begins to add up a bucket over all ranks.
+  /// Begins to sum a bucket over all ranks.
   void start(std::size_t bucket) {
     const Elements all = elements(bucket);
     const bool is_cut = kept_ != Kept::all && !layout_.buckets[bucket].is_whole;
     pending_[bucket].emplace(model_->start(is_cut ? Call::reduce_scatter(all, part(bucket)) : Call::all_reduce(all)));
   }
 
-  /// The same for a rank that adds nothing to any bucket.
+  /// Begins to sum a bucket on a rank that adds nothing.
   void start_empty() {
     for (std::size_t bucket = 0; bucket < size(); ++bucket) {
       wait_for_memory_of(bucket);
@@ -162,7 +162,7 @@ public:
     pending_[bucket].emplace(model_->start(Call::all_gather(part(bucket), elements(bucket))));
   }
 
-  /// Returns when what was started is done. throws: CommunicatorError
+  /// Returns when the started call is done. throws: CommunicatorError
   void wait(std::size_t bucket) {
     if (!pending_[bucket]) return;
     Handle handle = std::move(*pending_[bucket]);
@@ -173,7 +173,7 @@ public:
     for (std::size_t bucket = 0; bucket < size(); ++bucket) wait(bucket);
   }
 
-  /// Waits for those buckets that lie where another one is about to be written.
+  /// Waits for the buckets whose memory another one will overwrite.
   void wait_for_memory_of(std::size_t bucket) {
     const std::int64_t begin = places_.offsets[bucket];
     const std::int64_t end = begin + layout_.buckets[bucket].bytes();
@@ -197,11 +197,11 @@ private:
   memory::Buffer<D> parts_;
   std::vector<std::size_t> part_offsets_{};
   std::vector<void*> addresses_{};
-  std::vector<std::optional<Handle>> pending_{}; ///< dies before the memory, and waits then
+  std::vector<std::optional<Handle>> pending_{}; ///< destroyed before the memory, and waits then
 };
 
-/// What a backward pass does in between: adds up what the model sums over ranks, starts each bucket behind the launch that
-/// finishes it, and waits where another one takes its place.
+/// Host callbacks of a backward pass: sums the model's sums over ranks, starts each bucket after the launch that
+/// finishes it, and waits where another one reuses its memory.
 template <class Memory> class StartBuckets final : public compile::HostCallback {
 public:
   StartBuckets(Memory& memory, const compile::TableView& table, bool has_rows)
@@ -216,7 +216,7 @@ public:
     sums_.add_up(place, binding, [this](const Call& call) { memory_->model().run(call); });
     for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
       if (places_.complete[bucket] != place) continue;
-      if (!has_rows_) memory_->clear(bucket); // a mean over no rows is no number
+      if (!has_rows_) memory_->clear(bucket); // a mean over no rows is not a number
       memory_->start(bucket);
     }
     for (std::size_t bucket = 0; bucket < memory_->size() && memory_->shares_memory(); ++bucket)
@@ -230,7 +230,7 @@ private:
   bool has_rows_;
 };
 
-/// What an update does in between: waits for each bucket before the launch that reads it first. Input k is result k + 1.
+/// Host callbacks of an update: waits for each bucket before the first launch that reads it. Input k is result k + 1.
 template <class Memory> class AwaitBuckets final : public compile::HostCallback {
 public:
   AwaitBuckets(Memory& memory, const compile::TableView& table)

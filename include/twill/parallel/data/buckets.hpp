@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients in buckets: runs of memory that one call adds up over all ranks. A compiled backward pass says in which order it
-// finishes its results and behind which launch, so buckets are filled in that order, each is reduced while the rest is still
-// computed, and the same on every rank. A bucket holds one element type and is closed when it has reached its limit, the
-// first of each type early (PyTorch's DDP, Li et al., 2020). Read next: parallel/data/distributed.hpp.
+// Gradient buckets: runs of memory that one call sums over all ranks. A compiled backward pass determines in which
+// order its results are finished and after which launch, so buckets are filled in that order, each is reduced during
+// the rest of the pass, identically on every rank. A bucket holds one element type and is closed when it reaches its
+// limit, the first of each type early (PyTorch's DDP, Li et al., 2020). Read next: parallel/data/distributed.hpp.
 
 #include <twill/compile/run/host_callback.hpp>
 #include <twill/core/config.hpp>
@@ -15,9 +15,9 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// When a bucket of gradients is closed and sent: as soon as it has so many bytes.
+/// Options of gradient buckets: the bytes at which one is closed and sent.
 struct BucketOptions {
-  std::int64_t first_bucket_bytes = std::int64_t{1} << 20; ///< of the first of each element type, which travels early
+  std::int64_t first_bucket_bytes = std::int64_t{1} << 20; ///< of the first of each element type, which is sent early
   std::int64_t bucket_bytes = std::int64_t{25} << 20;      ///< of the others
 };
 
@@ -30,13 +30,13 @@ struct BucketEntry {
 
 struct Bucket {
   DType dtype = DType::float32;
-  std::int64_t count = 0; ///< elements, with those between the entries
-  bool is_whole = false;  ///< every rank gets all of it, though others are cut into parts
+  std::int64_t count = 0; ///< elements, including gaps between the entries
+  bool is_whole = false;  ///< every rank gets all of it, though others are divided into parts
 
   [[nodiscard]] constexpr std::int64_t bytes() const { return count * static_cast<std::int64_t>(size_of(dtype)); }
 };
 
-/// Where all results of a program lie; the entries in the order of the results.
+/// The places of all results of a program; the entries in the order of the results.
 struct Buckets {
   List<BucketEntry> entries{};
   List<Bucket> buckets{};
@@ -44,7 +44,7 @@ struct Buckets {
   constexpr Buckets() = default;
 };
 
-/// Where a program begins to write into each bucket, and where it has finished it, as places of an `HostCallback`.
+/// The first and the last write of a program to each bucket, as places of a `HostCallback`.
 struct BucketPlaces {
   List<int> begun{};
   List<int> complete{};
@@ -56,7 +56,7 @@ struct BucketPlaces {
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// For each result of a table its value; -1 where there is none.
+/// The value of each result of a table; -1 if there is none.
 [[nodiscard]] constexpr List<int> output_values(const compile::TableView& table) {
   List<int> values(static_cast<std::size_t>(table.outputs), -1);
   for (std::size_t v = 0; v < table.values.size(); ++v)
@@ -88,7 +88,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// Where a table's program begins and finishes each bucket.
+/// The places where a table's program begins and finishes each bucket.
 [[nodiscard]] constexpr BucketPlaces places_of(const compile::TableView& table, const Buckets& buckets) {
   const auto end = static_cast<int>(table.instructions.size());
   BucketPlaces places{};
@@ -103,15 +103,15 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
     if (begun < places.begun.items[bucket]) places.begun.items[bucket] = begun;
     if (complete > places.complete.items[bucket]) places.complete.items[bucket] = complete;
   }
-  // Reduced in their order, whatever the program: others may run another one.
+  // Reduced in this order, whatever the program: other ranks may run another one.
   for (std::size_t i = 1; i < places.complete.size(); ++i)
     if (places.complete[i] < places.complete[i - 1]) places.complete[i] = places.complete[i - 1];
   return places;
 }
 
-/// Puts the results of a program, whose shapes are static, into buckets. Each begins on a cache line of its own; a bucket is
-/// a multiple of `parts` times a cache line, so that it can be cut into as many equal parts; then result 0, which is the loss,
-/// stays whole, in a bucket of its own. No parts: nothing is cut.
+/// Puts the results of a program, with static shapes, into buckets. Each begins on its own cache line; a bucket is a
+/// multiple of `parts` times a cache line, so that it can be divided into equal parts; then result 0, the loss, stays
+/// whole, in its own bucket. No parts: nothing is divided.
 [[nodiscard]] constexpr Buckets fill_buckets(const compile::TableView& table, BucketOptions options = {},
                                              int parts = 0) {
   constexpr std::int64_t line = 64;
@@ -120,7 +120,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
   const List<int> values = detail::output_values(table);
   struct Open {
     DType dtype;
-    int bucket;    ///< -1 where the last was closed
+    int bucket;    ///< -1 after the last was closed
     bool is_first; ///< of its type
   };
   List<Open> of_types{};

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts tensors into pieces for several devices and joins pieces into one tensor. Pieces are those of PyTorch's `chunk`: of
-// ceil(n / k) rows, the last smaller, and none empty, so there can be fewer pieces than devices (5 rows on 4 devices: 2,
-// 2, 1). A piece that stays on its device is a view. Read next: parallel/data/scatter.hpp.
+// Chunks of tensors for several devices, and their concatenation. Chunks are those of PyTorch's `chunk`: of ceil(n / k)
+// rows, the last smaller, and none empty, so there can be fewer chunks than devices (5 rows on 4 devices: 2, 2, 1). A
+// chunk that stays on its device is a view. Read next: parallel/data/scatter.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -22,12 +22,12 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// A range of rows.
 struct Rows {
   std::int64_t begin = 0; ///< the first row
-  std::int64_t count = 0; ///< how many
+  std::int64_t count = 0; ///< their number
 
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
-/// The pieces of `rows` rows for at most `pieces` devices; no rows are one empty piece.
+/// The chunks of `rows` rows for at most `pieces` devices; no rows are one empty chunk.
 /// throws: ValueError if there is no device
 [[nodiscard]] std::vector<Rows> chunk_rows(std::int64_t rows, std::int64_t pieces);
 
@@ -40,7 +40,7 @@ template <std::int64_t... E, int Axis, int... I> struct OpenAxis<Shape<E...>, Ax
   using type = Shape<(I == Axis ? dyn : E)...>;
 };
 
-/// An axis that may count from the end, as a place.
+/// The place of an axis, which may count from the end.
 template <int Axis, int Rank> [[nodiscard]] consteval int place_of_axis() {
   static_assert(Axis >= -Rank && Axis < Rank, "twill: scatter or gather along an axis that the tensor does not have");
   return Axis < 0 ? Axis + Rank : Axis;
@@ -79,7 +79,7 @@ template <int Axis = 0, class T, class D, class S, class To>
   return pieces;
 }
 
-/// Joins pieces along an axis on one device. throws: ValueError without pieces, ShapeError if they differ in another axis
+/// Joins chunks along an axis on one device. throws: ValueError without any, ShapeError if they differ in another axis
 template <int Axis = 0, class T, class D, class S, class To>
 [[nodiscard]] Tensor<T, To, piece_shape_t<S, Axis>> concatenate(const std::vector<Tensor<T, D, S>>& pieces,
                                                                 const To& device) {

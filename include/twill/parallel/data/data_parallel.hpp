@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One model on several devices: a batch is scattered along its first axis, every device runs its rows at once with a copy
-// of the weights, and the outputs are gathered. Gradients of all replicas are summed, in order of rank, into the module
-// itself, so the result equals one device's for uneven shards too. For a whole training step with the loss inside the
-// replicas see parallel/data/data_parallel_step.hpp.
+// Data parallelism of one model on several devices: a batch is scattered along its first axis, every device runs its
+// rows in parallel with a copy of the weights, and the outputs are gathered. Gradients of all replicas are summed, in
+// order of rank, into the module itself, so the result equals one device's for uneven shards too. For a training step
+// with the loss inside the replicas see parallel/data/data_parallel_step.hpp.
 
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
@@ -25,10 +25,10 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// Which devices share the work, where outputs go, and how long a replica may take.
+/// Options of data parallelism: devices, output device and time-out.
 template <ComputeDevice D> struct DataParallelOptions {
-  std::vector<D> devices = all_devices<D>(); ///< the first holds the module; empty: the module's own device alone
-  std::optional<D> output_device{};          ///< where outputs are gathered: the first device unless told otherwise
+  std::vector<D> devices = all_devices<D>(); ///< the first holds the module; empty: only the module's own device
+  std::optional<D> output_device{};          ///< where outputs are gathered: the first device by default
   std::int64_t timeout_ms = 300'000;         ///< how long replicas of a training step wait for each other
 };
 
@@ -84,7 +84,7 @@ public:
     }
   }
 
-  /// Gives up the gradients of all replicas but the module's own.
+  /// Releases the gradients of all replicas except the module's own.
   void drop_gradients() const {
     for (std::size_t rank = 1; rank < states_.size(); ++rank)
       for (memory::Buffer<D>& gradient : states_[rank]->gradients) gradient.reset();
@@ -112,7 +112,7 @@ public:
 
   /// The gathered tensor.
   [[nodiscard]] const Value& value() const { return value_; }
-  /// The gathered tensor, where one is asked for.
+  /// The gathered tensor, for implicit use.
   [[nodiscard]] operator const Value&() const { return value_; }
   /// Its extents.
   [[nodiscard]] Dims shape() const { return value_.shape(); }
@@ -121,17 +121,17 @@ public:
   /// The number of a tensor of one element; waits for it.
   [[nodiscard]] auto item() const { return value_.item(); }
 
-  /// What each replica returned, on its own device.
+  /// The output of each replica, on its own device.
   [[nodiscard]] const std::vector<Replica>& outputs() const { return outputs_; }
 
-  /// Gives up the value and everything the replicas kept.
+  /// Releases the value and everything kept by the replicas.
   void reset() noexcept {
     outputs_.clear();
     value_.reset();
   }
 
-  /// Sends each replica its rows of the gradient, runs all backward passes at once and sums into the module's gradients.
-  /// throws: what a replica threw; the module may then hold gradients of its own rows, for `zero_grad`
+  /// Sends each replica its rows of the gradient, runs all backward passes in parallel and sums the module's gradients.
+  /// throws: a replica's exception; the module may then hold gradients of its own rows, for `zero_grad`
   void backward_from(const Value& gradient) const {
     std::vector<typename Replica::Value> shares{};
     std::int64_t begin = 0;
@@ -149,7 +149,7 @@ public:
       run_on_replicas(replicas_->devices(), outputs_.size(),
                       [&](std::size_t rank) { outputs_[rank].backward_from(shares[rank]); });
     } catch (...) {
-      replicas_->drop_gradients(); // they would be added to those of the next pass
+      replicas_->drop_gradients(); // otherwise they would be added to those of the next pass
       throw;
     }
     replicas_->sum_gradients(outputs_.size());
@@ -165,7 +165,7 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Runs a network on several devices at once. The network stays the owner of the weights and of the gradients.
+/// Runs a network on several devices in parallel. The network stays the owner of the weights and of the gradients.
 template <class Network> class DataParallel {
   using D = typename Network::device_type;
   static_assert(Network::slots == 1,
@@ -180,9 +180,9 @@ public:
         output_device_{options.output_device.value_or(replicas_->devices().front())},
         timeout_ms_{options.timeout_ms} {}
 
-  /// Scatters the inputs along their first axis, runs all replicas at once and gathers. Batches with fewer rows than
-  /// devices use fewer devices. The inputs may lie on any device. The network's hooks are called in each replica, at once.
-  /// throws: what a replica threw, naming it; ValueError where several replicas would have to add up in the middle of the run
+  /// Scatters the inputs along their first axis, runs all replicas in parallel and gathers. Batches with fewer rows
+  /// than devices use fewer devices. Inputs may be on any device. The network's hooks are called in each replica.
+  /// throws: a replica's exception, naming it; ValueError if several replicas would have to sum inside the run
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
     nn::check_inputs<typename Network::model_type, typename Network::Element, D, false,
                      decltype(share(inputs, {}, std::declval<const D&>()))...>();
@@ -217,11 +217,11 @@ public:
     return parallel::GatheredOutput<Output, D>(replicas_, std::move(finished), output_device_);
   }
 
-  /// One for each replica, the main device first.
+  /// The devices, one for each replica, the main device first.
   [[nodiscard]] const std::vector<D>& devices() const { return replicas_->devices(); }
-  /// After which a replica that does not answer is an error.
+  /// The time after which a replica without an answer is an error.
   [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
-  /// The network that it wraps, whose weights are updated.
+  /// The wrapped network, whose weights are updated.
   [[nodiscard]] Network& module() const { return *network_; }
   /// The replicas, which outputs keep alive.
   [[nodiscard]] const std::shared_ptr<const parallel::Replicas<D>>& replicas() const { return replicas_; }

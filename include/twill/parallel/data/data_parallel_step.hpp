@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A data-parallel training step with the loss inside the replicas: each device runs forward, loss and backward on its rows
-// as one planned program, all devices add up their gradients, and each updates its own copy of the weights. Every device
-// does and holds the same, the first no more than the others. Losses and gradients are weighted by rows, so the step
-// equals one device's for uneven shards. Read next: parallel/data/data_parallel.hpp.
+// Data-parallel training steps with the loss inside the replicas: each device runs forward, loss and backward on its
+// rows as one planned program, all devices sum their gradients, and each updates its own copy of the weights. All
+// devices have equal work and memory, the first no more than the others. Losses and gradients are weighted by rows, so
+// the step equals one device's for uneven shards too. Read next: parallel/data/data_parallel.hpp.
 
 #include <twill/compile/table_for.hpp>
 #include <twill/core/clock.hpp>
@@ -63,12 +63,12 @@ public:
     synchronise();
   }
 
-  /// Copies the module's weights to all replicas; needed after somebody else has changed them.
+  /// Copies the module's weights to all replicas; needed after changes by other code.
   void synchronise() { model_->replicas()->replicate(ranks_.size()); }
 
-  /// One step. Arguments: the model's inputs, then the loss's targets, which may lie on any device of the kind.
-  /// throws: what a replica threw, naming it, or a TimeoutError naming one that did not come, once that has ended. The step then
-  /// serves no more: weights of some replicas may be new. Take the module's, or a checkpoint's, and make another.
+  /// One step. Arguments: the model's inputs, then the loss's targets, which may be on any device of the kind.
+  /// throws: a replica's exception, naming it, or a TimeoutError naming a missing one, after that has ended. The step
+  /// is then unusable: weights of some replicas may be new. Make another, from the module's weights or a checkpoint.
   template <AnyTensor... Tensors> train::StepLoss<T, D> operator()(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, decltype(scattered<0>(tensors, Rows{}, std::declval<const D&>()))...>();
     using Source = source<Tensors...>;
@@ -94,7 +94,7 @@ public:
           own.seconds = steady_seconds() - start;
           own.rows = rank < pieces.size() ? pieces[rank].count : 0;
         }
-        // Replicas without memory run one after the other and have nothing to add up.
+        // Replicas without memory run one after another and have nothing to sum.
         if constexpr (D::has_memory) own.add_up();
         own.update(rule, steps_);
       } catch (...) {
@@ -108,14 +108,14 @@ public:
   /// Updates so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  /// A single number that the rule keeps, the same on all devices, as the last step left it. Waits for it.
+  /// A single number of the rule, equal on all devices, after the last step. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return ranks_.front()->optimiser.item(name); }
 
-  /// The rule's states, the count of steps and the rule's options, as one device would have them. Waits for the first device.
+  /// The rule's states, the count of steps and the rule's options, equal to one device's. Waits for the first device.
   [[nodiscard]] nn::StateDict state_dict() const {
     return train::detail::with_options(ranks_.front()->optimiser.state_dict(steps_), rule);
   }
-  /// Goes on from such a state; where it holds no options, the rule keeps its own.
+  /// Resumes from such a state; if it holds no options, the rule keeps its own.
   /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
   train::OptionsReport load_state_dict(const nn::StateDict& state) {
     train::detail::LoadedOptions options{rule, state};
@@ -125,7 +125,7 @@ public:
     return options.set();
   }
 
-  /// What each replica did in the last step that was measured, and the bytes of its device that are in use.
+  /// The work of each replica in the last measured step, and the bytes in use on its device.
   [[nodiscard]] Balance balance() const {
     Balance result{};
     for (const auto& rank : ranks_)
@@ -142,17 +142,17 @@ public:
   }
 
   R rule;                                                 ///< its options may change between steps
-  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, where devices have them
-  bool measures_balance = false; ///< steps measure what `balance` tells, for which they wait for their devices
+  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, if devices have them
+  bool measures_balance = false; ///< steps measure `balance`, for which they wait for their devices
 
 private:
-  /// Whether replicas meet in the middle of a program, those without rows, too.
+  /// Whether replicas meet inside a program, including those without rows.
   template <compile::Source S> [[nodiscard]] static bool sums_over_ranks() {
     static const bool result = !RankSums{compile::TableFor<S, D>::view()}.empty();
     return result;
   }
 
-  /// One replica: its programs, and one buffer with the loss and all gradients, so that one call adds them up.
+  /// One replica: its programs, and one buffer with the loss and all gradients, which one call sums.
   struct Rank {
     Rank(D on, std::shared_ptr<nn::NetworkState<D>> network, ThreadCommunicator<D> member)
         : device{on},
@@ -191,14 +191,14 @@ private:
 
     [[nodiscard]] T* sums() const { return static_cast<T*>(results.data()); }
 
-    /// Adds up the loss and all gradients of all replicas.
+    /// Sums the loss and all gradients of all replicas.
     void add_up() {
       all_reduce(communicator, sums(), count);
       if constexpr (sizeof(T) < sizeof(float)) // weights that a model of half precision keeps in float32
         if (wide_count > 0) all_reduce(communicator, reinterpret_cast<float*>(sums() + count), wide_count);
     }
 
-    /// The padding takes part in the sums, so it starts as zeros.
+    /// The padding is summed as well, so it starts as zeros.
     void clear() {
       Tensor<T, D, Shape<dyn>>(results, sums(), Dims(static_cast<std::int64_t>(results.bytes() / sizeof(T))), Dims(1))
           .fill(T{});
@@ -272,14 +272,14 @@ private:
     compile::RunScalars update_scalars;
     train::RuleNumbers<R> numbers;
     train::OptimiserState<D> optimiser{};
-    memory::Buffer<D> results{}; ///< the loss, then the gradients, each on cache lines of its own
+    memory::Buffer<D> results{}; ///< the loss, then the gradients, each on its own cache lines
     std::vector<void*> outputs{};
     std::int64_t count = 0;      ///< of elements of T
-    std::int64_t wide_count = 0; ///< of float32 behind them, in models of half precision
+    std::int64_t wide_count = 0; ///< of float32 after them, in models of half precision
     std::vector<std::pair<View, std::unique_ptr<Program>>> programs{};
     const Program* last = nullptr; ///< that ran
-    std::int64_t rows = 0;         ///< of the last step that was measured
-    double seconds = 0;            ///< of the same
+    std::int64_t rows = 0;         ///< of the last measured step
+    double seconds = 0;            ///< of the last measured step
   };
 
   DataParallel<Network>* model_;
@@ -291,8 +291,8 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`, then
-/// `step(image, label)` for each batch. The model has to outlive it.
+/// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`,
+/// then `step(image, label)` for each batch. The model has to outlive it.
 template <class Network, class L, optim::Rule R>
 [[nodiscard]] auto train_step(DataParallel<Network>& model, L loss, R rule) {
   return parallel::DataParallelStep<Network, L, R>{model, loss, std::move(rule)};

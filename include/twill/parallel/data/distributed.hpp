@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank of a data-parallel model: every rank, a thread or a process, has a network of its own on a device of its own and
-// sees rows of its own. Weights and buffers are rank 0's from the beginning, and what is done to them is the same everywhere,
-// so they stay equal. A step reduces gradients in buckets while the backward pass still runs, see
-// parallel/data/distributed_step.hpp. Any communicator will do. For several devices in one thread see parallel/data/data_parallel.hpp.
+// Distributed data parallelism on one rank: every rank, a thread or a process, has its own network on its own device
+// and its own rows. Weights and buffers start as rank 0's and are changed identically everywhere, so they stay equal. A
+// step reduces gradients in buckets during the backward pass, see parallel/data/distributed_step.hpp. Any communicator
+// can be used. For several devices in one thread see parallel/data/data_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -22,16 +22,16 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// How the ranks' gradients count.
+/// Weights of the ranks' gradients.
 enum class Share : std::uint8_t {
-  rows, ///< by their rows: the gradient of the mean over all rows of all ranks, however uneven
-  even, ///< each alike, as PyTorch's: equal to the former for even shards only
+  rows, ///< by their rows: the gradient of the mean over all rows of all ranks, for any shards
+  even, ///< equally, like PyTorch: equal to the former for even shards only
 };
 
-/// How gradients are bundled and weighed.
+/// Options of distributed data parallelism: buckets and weights of gradients.
 struct DistributedOptions {
-  BucketOptions buckets{};        ///< how large they are
-  Share share = Share::rows;      ///< what a rank's gradient weighs
+  BucketOptions buckets{};        ///< their sizes
+  Share share = Share::rows;      ///< the weight of a rank's gradient
   bool broadcasts_buffers = true; ///< those of rank 0, before each synchronised step
 };
 
@@ -39,10 +39,10 @@ struct DistributedOptions {
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// A number that stands for names, types and shapes of all weights and buffers.
+/// A hash of the names, types and shapes of all weights and buffers.
 [[nodiscard]] std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos);
 
-/// Numbers of the host that all ranks tell each other, by way of the device where the communicator asks for that.
+/// Host numbers exchanged between all ranks, through the device if the communicator requires that.
 template <Communicator C, std::size_t N> class HostNumbers {
   using D = typename C::Device;
   static constexpr bool on_host = std::same_as<D, Cpu>;
@@ -53,7 +53,7 @@ public:
       staged_ = memory::Buffer<D>(communicator.device(), (all_.size() + N) * sizeof(std::int64_t));
   }
 
-  /// The bytes that this takes of the device.
+  /// The bytes of it on the device.
   [[nodiscard]] std::size_t bytes() const { return staged_.bytes(); }
 
   /// Own numbers in, those of rank 0, 1, ... out. `run(call)` carries out the call.
@@ -95,9 +95,9 @@ public:
   using network_type = Network;
   using communicator_type = C;
 
-  /// Makes all ranks' weights and buffers those of rank 0.
-  /// throws: DeviceError unless network and communicator are on one device, ValueError naming a rank with another model,
-  /// CommunicatorError; what one rank throws ends the call on all
+  /// Copies the weights and buffers of rank 0 to all ranks.
+  /// throws: DeviceError unless network and communicator are on one device, ValueError naming a rank with another
+  /// model, CommunicatorError; an exception of one rank ends the call on all
   DistributedDataParallel(Network& network, C& communicator, parallel::DistributedOptions options = {})
       : network_{&network}, communicator_{&communicator}, options_{options} {
     telling_others([&] {
@@ -108,42 +108,42 @@ public:
     synchronise();
   }
 
-  /// The network that it wraps.
+  /// The wrapped network.
   [[nodiscard]] Network& module() const { return *network_; }
-  /// Its ranks' means of talking.
+  /// The communicator of its ranks.
   [[nodiscard]] C& communicator() const { return *communicator_; }
-  /// This one's number.
+  /// This rank's number.
   [[nodiscard]] int rank() const { return communicator_->rank(); }
-  /// How many ranks there are.
+  /// The number of ranks.
   [[nodiscard]] int size() const { return communicator_->size(); }
-  /// As they were given.
+  /// The options given.
   [[nodiscard]] const parallel::DistributedOptions& options() const { return options_; }
 
-  /// Copies rank 0's weights and buffers to all ranks; needed after somebody else has changed them.
-  /// throws: CommunicatorError, ValueError while the weights lie in parts
+  /// Copies rank 0's weights and buffers to all ranks; needed after changes by other code.
+  /// throws: CommunicatorError, ValueError while the weights are in parts
   void synchronise() {
     network_->state()->require_whole("synchronise");
     telling_others([&] { broadcast([](graph::Role) { return true; }); });
     network_->state()->note_update();
   }
 
-  /// Copies rank 0's buffers, such as running statistics, to all ranks: those of one element type in one call.
+  /// Copies rank 0's buffers, such as running statistics, to all ranks: one call for each element type.
   void synchronise_buffers() {
     telling_others([&] {
       for (const Travelling& buffers : travelling_) broadcast(buffers);
     });
   }
 
-  /// What the memory in which buffers travel takes of the device.
+  /// The device memory in which buffers are sent.
   [[nodiscard]] std::size_t staged_bytes() const { return staged_.bytes(); }
 
-  /// Carries out, or begins, a call of this rank. What they move is counted by the communicator.
+  /// Carries out a call of this rank. The communicator counts its traffic.
   void run(const parallel::Call& call) { communicator_->run(call); }
   /// Begins a call of this rank; its handle waits for the end.
   [[nodiscard]] auto start(const parallel::Call& call) { return communicator_->start(call); }
 
 private:
-  /// Calls f; what it throws ends the other ranks' calls, too.
+  /// Calls f; an exception of f ends the other ranks' calls, too.
   template <class F> void telling_others(const F& f) {
     try {
       f();
@@ -177,7 +177,7 @@ private:
     std::int64_t count = 0;
   };
 
-  /// Sorts the buffers by type and makes room for those that travel together.
+  /// Sorts the buffers by type and allocates memory for those sent together.
   void gather_buffers() {
     const auto& state = *network_->state();
     for (std::size_t i = 0; i < state.infos.size(); ++i) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs of one rank that adds up gradients of several batches before it tells the others: a batch that is only added
-// to sums, and the last one, whose results are the sums with its own gradients, all times a common factor. Sums are float32
-// at least. Read next: parallel/data/distributed_step.hpp.
+// Programs of local gradient sums on one rank: a batch that is only added to sums, and the last one, whose results are
+// the sums with its own gradients, all times a common factor. Sums are float32 at least. Read next:
+// parallel/data/distributed_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/train/accumulation.hpp>
@@ -12,17 +12,17 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// The traced sums, each with the next gradient in it; that of the loss comes last.
+/// The traced sums, each with the next gradient added; that of the loss comes last.
 struct SummedTrace {
   graph::Graph graph{};
   List<int> sums{};
   List<int> totals{};
-  int loss = -1; ///< of this batch alone
+  int loss = -1; ///< of only this batch
 
   constexpr SummedTrace() = default;
 };
 
-/// The weight of the loss, as it was traced.
+/// The traced weight of the loss.
 [[nodiscard]] constexpr graph::Value loss_weight(graph::Graph& graph) {
   DType dtype = graph.element;
   for (const graph::RunScalarInfo& run_scalar : graph.run_scalars)
@@ -46,7 +46,7 @@ template <class M, class T, class L, class R, class... Targets>
   for (std::size_t i = 0; i < result.sums.size(); ++i) {
     const graph::Value sum{graph, result.sums[i]};
     const graph::Value term = graph::cast(graph::Value{graph, terms[i]}, sum.dtype());
-    // A rank without rows adds nothing, and a mean over no rows is no number.
+    // A rank without rows adds nothing, and a mean over no rows is not a number.
     result.totals.push_back((graph::where(continues, sum, 0) + graph::where(weight > 0, term, 0)).id());
   }
   result.loss = (weighted / weight).id();
@@ -70,7 +70,7 @@ struct AddToSums : train::detail::DividedSource<AddToSums, M, T, L, R, Targets..
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
-/// The results of `LossGradient` with what is in the sums, all times a factor. The sums stay as they are.
+/// The results of `LossGradient` plus the sums, all times a factor. The sums stay unchanged.
 template <class M, class T, class L, class R, class... Targets>
 struct FinishSums : train::detail::DividedSource<FinishSums, M, T, L, R, Targets...> {
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The training step of one rank of a `DistributedDataParallel`: forward, loss and backward as one planned program that writes
-// gradients into buckets, reductions that overlap with it, and an update that waits for each bucket only when it reads it.
-// The ranks first tell each other how many rows they have: losses and gradients are those of the mean over all rows, for
-// uneven shards and ranks without rows too, and dropout draws what one device would. Read next:
+// Distributed training steps of one rank of a `DistributedDataParallel`: forward, loss and backward as one planned
+// program that writes gradients into buckets, reductions that overlap with it, and an update that waits for each bucket
+// only when it reads it. The ranks first exchange their numbers of rows: losses and gradients are those of the mean
+// over all rows, for uneven shards and ranks without rows too, and dropout draws equal one device's. Read next:
 // parallel/data/distributed_update.hpp.
 
 #include <twill/compile/table_for.hpp>
@@ -44,7 +44,7 @@ template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<
   using Memory = typename Update::Memory;
   using Weights = typename Update::Weights;
   static constexpr bool has_parts = Update::has_parts;
-  static constexpr bool adds_up = Z::stage < 2; ///< batches, before it tells the others
+  static constexpr bool adds_up = Z::stage < 2; ///< batches, before the exchange
 
   template <class... Targets> using Plain = train::LossGradient<M, T, L, R, Targets...>;
   template <class... Targets> using Adding = AddToSums<M, T, L, R, Targets...>;
@@ -54,11 +54,11 @@ public:
   /// The program of a step on tensors of these types, for inspection.
   template <AnyTensor... Tensors> using source = train::detail::source_for<Plain, M, Tensors...>;
 
-  /// Steps during its life are added up on this rank and told to nobody, but for what the model itself sums over ranks; the next
-  /// step behind it is that of all their rows.
+  /// During its life steps are summed on this rank without exchange, except for the model's own sums over ranks; the
+  /// next step after it is that of all their rows.
   class NoSync {
   public:
-    /// Silences a step until it is destroyed.
+    /// Suspends a step's exchange until it is destroyed.
     explicit NoSync(DistributedStep& step) : step_{&step}, before_{std::exchange(step.is_silent_, true)} {}
     NoSync(const NoSync&) = delete;
     NoSync& operator=(const NoSync&) = delete;
@@ -80,9 +80,9 @@ public:
         loss_{device_, sizeof(T)},
         update_{model} {}
 
-  /// One step of this rank's rows. Arguments: the model's inputs, then the loss's targets; the first axis of the first counts
-  /// rows. Returns the loss of all ranks, during `no_sync` that of these rows.
-  /// throws: ShapeError, DeviceError, OutOfMemoryError, here and on every other rank; CommunicatorError naming another rank
+  /// One step of this rank's rows. Arguments: the model's inputs, then the loss's targets; the first axis of the first
+  /// counts rows. Returns the loss of all ranks, during `no_sync` that of these rows.
+  /// throws: ShapeError, DeviceError, OutOfMemoryError, here and on all ranks; CommunicatorError naming another rank
   template <AnyTensor First, AnyTensor... Rest>
   train::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
@@ -97,14 +97,14 @@ public:
     return {loss_, runs_, runs_};
   }
 
-  /// Makes the weights of the network whole, to look at them, to run the network by itself or to save them, until the next step
-  /// cuts them again. All ranks call this together. Nothing where weights stay whole. throws: CommunicatorError
+  /// Makes the weights of the network whole, to read them, to run the network or to save them, until the next step
+  /// divides them again. All ranks call this together. Nothing if weights stay whole. throws: CommunicatorError
   void gather_weights() {
     if constexpr (has_parts)
       if (update_.has_weights()) told_to_others([&] { update_.weights().gather(); });
   }
 
-  /// The rule's states, the count of steps and the rule's options, as one device would have them, on every rank. All ranks call
+  /// The rule's states, the count of steps and the rule's options, equal to one device's, on every rank. All ranks call
   /// this together. throws: CommunicatorError
   [[nodiscard]] nn::StateDict state_dict() {
     nn::StateDict result{};
@@ -112,16 +112,16 @@ public:
     return train::detail::with_options(std::move(result), rule);
   }
 
-  /// Goes on from the state of a step on one device, or on any number of ranks; where it holds no options, the rule keeps its
-  /// own. Every rank calls this with the same state.
-  /// throws: ShapeError, ValueError naming what does not fit; then nothing has changed
+  /// Resumes from the state of a step on one device, or on any number of ranks; if it holds no options, the rule keeps
+  /// its own. Every rank calls this with the same state.
+  /// throws: ShapeError, ValueError naming the mismatch; then nothing has changed
   train::OptionsReport load_state_dict(const nn::StateDict& from) {
     train::detail::LoadedOptions options{rule, from};
     steps_ = update_.load(options.states());
     return options.set();
   }
 
-  /// While the result lives, gradients are added up on each rank and not exchanged.
+  /// During the result's life, gradients are summed on each rank and not exchanged.
   [[nodiscard]] NoSync no_sync() {
     static_assert(adds_up, "twill: no_sync: sums of gradients are whole on every rank; share out stage 1 at most");
     return NoSync{*this};
@@ -130,17 +130,17 @@ public:
   /// Steps that have changed the weights.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  /// A single number that the rule keeps, the same on all ranks, as the last step left it. Waits for it.
+  /// A single number of the rule, equal on all ranks, after the last step. Waits for it.
   /// throws: ValueError before the first step, or when there is none of this name
   [[nodiscard]] double state(std::string_view name) const { return update_.item(name); }
 
-  /// The buckets. throws: ValueError before the first step that speaks, which makes them
+  /// The buckets. throws: ValueError before the first exchanged step, which makes them
   [[nodiscard]] const Buckets& buckets() const {
     if (!update_.is_made()) throw ValueError("buckets: there was no step yet that could have made them");
     return update_.gradients().layout();
   }
 
-  /// What steps on tensors of these types and shapes take of this rank's device, before anything runs.
+  /// The memory of steps on tensors of these types and shapes on this rank's device, before anything runs.
   template <AnyTensor... Tensors> [[nodiscard]] compile::MemoryUse memory(const Tensors&... tensors) const {
     const compile::TableView table = compile::TableFor<source<Tensors...>, D>::view();
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
@@ -159,13 +159,13 @@ private:
     std::optional<GatherPlan> gathers{};
   };
 
-  /// Calls `f()`; what it throws reaches all ranks.
+  /// Calls `f()`; an exception reaches all ranks.
   template <class F> void told_to_others(const F& f) {
     try {
       f();
     } catch (...) {
       model_->communicator().fail(std::current_exception());
-      model_->module().state()->groups.fail(std::current_exception()); // that work on this replica
+      model_->module().state()->groups.fail(std::current_exception()); // that share this replica
       throw;
     }
   }
@@ -187,7 +187,7 @@ private:
     sums_.reset();
   }
 
-  /// A step behind batches that were added up, here or on another rank.
+  /// A step after batches that were summed, here or on another rank.
   template <AnyTensor... Tensors> void finish(const Shares& shares, std::int64_t rows, const Tensors&... tensors) {
     if (sums_.empty()) sums_.begin(rows);
     const bool is_even = model_->options().share == Share::even;
@@ -201,7 +201,7 @@ private:
     return std::get<0>(std::tie(tensors...)).shape()[0];
   }
 
-  /// What so many rows weigh among all.
+  /// The share of a number of rows among all.
   [[nodiscard]] double share_of(std::int64_t rows, std::int64_t all) const {
     if (model_->options().share == Share::even) return 1.0 / model_->size();
     return all > 0 ? static_cast<double>(rows) / static_cast<double>(all) : 0;
@@ -228,7 +228,7 @@ private:
     return *program.gathers;
   }
 
-  /// A rank without rows adds nothing. Of weights that lie in parts it sends its own.
+  /// The step of a rank without rows: it adds nothing. Of divided weights it sends its own part.
   template <compile::Source S> void reduce_nothing() {
     if constexpr (has_parts) {
       Program& program = programs_.template at<S>(device_, model_->module().run_scalars());
@@ -242,7 +242,7 @@ private:
     }
   }
 
-  /// A rank without rows has what it added up before, if there is something.
+  /// The step of a rank without rows but with earlier sums, if there are any.
   void reduce_sums() {
     Memory& gradients = update_.gradients();
     for (std::size_t bucket = 0; bucket < gradients.size(); ++bucket) {
@@ -259,7 +259,7 @@ private:
     Program& program = programs_.template at<S>(device_, model_->module().run_scalars());
     AddUpRankSums callback{program.executor.table(), [this](const Call& call) { model_->run(call); }};
     if (rows == 0 && callback.empty()) return;
-    // Where sums over ranks mix gradients of all, the rows of all weigh the same.
+    // If sums over ranks mix gradients of all, the rows of all have equal weight.
     if (sums_.empty()) sums_.begin(callback.empty() ? rows : row_shares_.most(rows));
     void* output = loss_.data();
     const Draw draw = program.draws ? model_->module().state()->next_draw() : Draw{};
@@ -291,7 +291,7 @@ private:
     });
   }
 
-  /// The weights, the states that a backward pass reads, and the sums where the program has them.
+  /// The weights, the states read by a backward pass, and the sums if the program has them.
   [[nodiscard]] std::span<void* const> parameters_of(const Program& program) {
     const auto infos = program.executor.table().parameters;
     if (infos.back().name.view() != "train.loss_sum") return update_.parameters();
@@ -333,15 +333,15 @@ private:
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// One rank's training step: `auto step = train_step(distributed, nn::cross_entropy, rule);`, then `step(image, label)` for the
-/// rank's share of each batch. The model has to outlive it.
+/// One rank's training step: `auto step = train_step(distributed, nn::cross_entropy, rule);`, then `step(image, label)`
+/// for the rank's share of each batch. The model has to outlive it.
 template <class Network, parallel::Communicator C, class L, optim::Rule R>
 [[nodiscard]] auto train_step(DistributedDataParallel<Network, C>& model, L loss, R rule) {
   return parallel::DistributedStep<Network, C, L, R>{model, loss, std::move(rule)};
 }
 
-/// The same with the optimiser's states shared out over the ranks, `parallel::zero<1>`, the reduced gradients as well,
-/// `parallel::zero<2>`, or the weights as well, `parallel::zero<3>`: those lie in parts between steps, see `gather_weights`.
+/// A step with the optimiser's states divided over the ranks, `parallel::zero<1>`, the reduced gradients as well,
+/// `parallel::zero<2>`, or the weights as well, `parallel::zero<3>`: in parts between steps, see `gather_weights`.
 template <class Network, parallel::Communicator C, class L, optim::Rule R, int Stage>
 [[nodiscard]] auto train_step(DistributedDataParallel<Network, C>& model, L loss, R rule, parallel::Zero<Stage>) {
   return parallel::DistributedStep<Network, C, L, R, parallel::Zero<Stage>>{model, loss, std::move(rule)};

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second half of one rank's training step: buckets of gradients, weights that every rank has whole or in parts, and the
-// update that reads the one and writes the other. The first step that speaks makes them, since its program tells how large
-// buckets are; states of the rule that were loaded before wait until then. Read next: parallel/data/bucket_memory.hpp,
-// parallel/data/zero.hpp.
+// Update stage of one rank's training step: buckets of gradients, weights that every rank has whole or in parts, and
+// the update that reads gradients and writes weights. The first exchanged step makes them, since its program determines
+// the sizes of buckets; states of the rule that were loaded earlier wait until then. Read next:
+// parallel/data/bucket_memory.hpp, parallel/data/zero.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -31,7 +31,7 @@ template <class Network, class Model, optim::Rule R, int Stage> class Distribute
 public:
   static constexpr bool has_parts = Stage == 3; ///< of the weights, between steps
   using Memory = BucketMemory<Model, D>;        ///< of the gradients
-  using Weights = std::conditional_t<has_parts, WeightParts<Model, D>, WholeWeights<Model, D>>; ///< as they lie here
+  using Weights = std::conditional_t<has_parts, WeightParts<Model, D>, WholeWeights<Model, D>>; ///< of this stage
 
 private:
   using Update = std::conditional_t<Stage == 0, WholeUpdate<Network, Model, R, Weights>,
@@ -46,7 +46,7 @@ public:
   /// The program of the update.
   [[nodiscard]] static compile::TableView table() { return Update::table(); }
 
-  /// Makes everything for gradients of this program; nothing where that was done. throws: OutOfMemoryError
+  /// Allocates everything for gradients of this program, once. throws: OutOfMemoryError
   void make(const compile::TableView& table) {
     if (memory_) return;
     const Buckets layout = make_buckets(table);
@@ -73,13 +73,13 @@ public:
   /// Updates the weights by the gradients, as soon as those are there.    requires: it is made
   void run(std::span<const std::uint64_t> run_scalars) { update_->run(run_scalars); }
 
-  /// A single number that the rule keeps. throws: ValueError before the first step, or when there is none of this name
+  /// A single number of the rule. throws: ValueError before the first step, or when there is none of this name
   [[nodiscard]] double item(std::string_view name) const {
     if (!update_) throw ValueError(join_text({"state: there was no step yet that could have set '", name, "'"}));
     return update_->item(name);
   }
 
-  /// The rule's states and the count of steps, as one device would have them. All ranks call this together.
+  /// The rule's states and the count of steps, equal to one device's. All ranks call this together.
   [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const {
     if (update_) return update_->state_dict(steps);
     if (to_load_) return *to_load_;
@@ -88,8 +88,8 @@ public:
     return result;
   }
 
-  /// Goes on from such states, at the first step where there was none. Returns their count of steps.
-  /// throws: ShapeError, ValueError naming what does not fit; then nothing has changed
+  /// Resumes from such states, at the first step if there was none. Returns their count of steps.
+  /// throws: ShapeError, ValueError naming the mismatch; then nothing has changed
   std::int64_t load(const nn::StateDict& state) {
     const train::detail::CountedStates given = train::detail::without_steps(state);
     if (given.states.size() > 0 || given.steps > 0) {
@@ -107,7 +107,7 @@ public:
     return given.steps;
   }
 
-  /// Adds what it takes of the device for gradients of this program to the memory of that program, before anything runs.
+  /// Adds its device memory for gradients of this program to the memory of that program, before anything runs.
   void add_memory(compile::MemoryUse& use, const compile::TableView& table) const {
     const Buckets layout = make_buckets(table);
     const BucketOffsets offsets = lay_out(table, layout, kept, model_->size());
@@ -127,8 +127,8 @@ private:
   Model* model_;
   std::optional<Weights> weights_{};
   std::optional<Memory> memory_{};
-  std::optional<Update> update_{};         ///< dies before the memory
-  std::optional<nn::StateDict> to_load_{}; ///< until there is something to load it into
+  std::optional<Update> update_{};         ///< destroyed before the memory
+  std::optional<nn::StateDict> to_load_{}; ///< until its target exists
 };
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

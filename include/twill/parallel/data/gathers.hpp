@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the weights of a step have to be whole whose ranks hold a part of each: a compiled program says which launch reads which
-// weight, so each bucket of weights is fetched from all ranks before the first launch of the forward pass that reads it, given
-// up behind the last, and the same again in the backward pass. A bucket is fetched while the one before it is worked with.
-// Buckets that are never whole at the same time share memory. Read next: parallel/data/weight_parts.hpp.
+// Gather plan of divided weights, of which each rank holds a part: when they must be whole in a step. The program tells
+// which launch reads which weight, so each bucket of weights is fetched from all ranks before the first launch of the
+// forward pass that reads it, released after the last, and likewise in the backward pass. A fetch runs during work with
+// the previous bucket. Buckets never whole together share memory. Read next: parallel/data/weight_parts.hpp.
 
 #include <twill/compile/run/host_callback.hpp>
 #include <twill/core/config.hpp>
@@ -16,19 +16,19 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// A stretch of a program in which a bucket of weights is whole, as places of an `HostCallback`.
+/// A section of a program in which a bucket of weights is whole, as places of a `HostCallback`.
 struct Gathered {
   int bucket = 0;
   int fetched = 0; ///< where the call begins
   int first = 0;   ///< before the first launch that reads it
-  int last = 0;    ///< behind the last one
+  int last = 0;    ///< after the last one
 };
 
-/// All fetches of one run in their order, and where each bucket lies then.
+/// All fetches of one run in their order, and the place of each bucket in memory.
 struct GatherPlan {
   List<Gathered> fetches{};
   List<std::int64_t> offsets{};
-  std::int64_t bytes = 0; ///< of the memory in which all of them lie
+  std::int64_t bytes = 0; ///< of the memory of all of them
 
   constexpr GatherPlan() = default;
 };
@@ -37,7 +37,7 @@ struct GatherPlan {
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// For each parameter of a table the bucket of its gradient; -1 where it has none.
+/// The gradient's bucket of each parameter of a table; -1 if it has none.
 [[nodiscard]] constexpr List<int> buckets_of_parameters(const compile::TableView& table, const Buckets& buckets) {
   List<int> result{};
   std::size_t output = 0;
@@ -46,13 +46,13 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
   return result;
 }
 
-/// The place behind the launch that has written the loss, where the backward pass begins.
+/// The place after the launch that has written the loss, where the backward pass begins.
 [[nodiscard]] constexpr int turning_place(const compile::TableView& table) {
   const int loss = output_values(table)[0];
   return compile::place_after(table, table.values[static_cast<std::size_t>(loss)].last_use);
 }
 
-/// Where the launches of the forward pass, or those of the backward pass, need each bucket whole; in no order.
+/// The sections in which launches of the forward or of the backward pass need each bucket whole; in no order.
 [[nodiscard]] constexpr List<Gathered> stretches_of(const compile::TableView& table, const Buckets& buckets,
                                                     bool is_backward) {
   const List<int> bucket_of = buckets_of_parameters(table, buckets);
@@ -100,8 +100,8 @@ constexpr void sort_by_first(List<Gathered>& stretches) {
   return false;
 }
 
-/// Gives each bucket one place in all its stretches: the largest first, each at the lowest address where nothing is whole
-/// at the same time.
+/// Gives each bucket one place in all its sections: the largest first, each at the lowest address that is free in these
+/// sections.
 constexpr void place_buckets(GatherPlan& plan, const Buckets& buckets) {
   const std::size_t count = buckets.buckets.size();
   List<int> order{};
@@ -140,8 +140,8 @@ constexpr void place_buckets(GatherPlan& plan, const Buckets& buckets) {
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// The fetches of a program that computes a loss and gradients. A bucket that is read last in the forward pass and first in
-/// the backward pass is fetched once.
+/// The fetches of a program that computes a loss and gradients. A bucket that is read last in the forward pass and
+/// first in the backward pass is fetched once.
 [[nodiscard]] constexpr GatherPlan plan_gathers(const compile::TableView& table, const Buckets& buckets) {
   List<Gathered> forward = detail::stretches_of(table, buckets, false);
   List<Gathered> backward = detail::stretches_of(table, buckets, true);

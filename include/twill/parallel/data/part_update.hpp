@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A compiled update of weights, cut down to the part of each that one rank updates, with the rule's states for that part alone.
-// Where gradients and weights lie is the caller's to say; the states are here. A weight of one element is computed on all
-// ranks, on those that do not own it in memory that stands in for it, whose numbers stay zero. Read next: parallel/data/zero.hpp.
+// Partial updates: a compiled update of weights, reduced to one rank's part of each, with the rule's states for only
+// that part. The caller places gradients and weights; the states are here. A weight of one element is computed on all
+// ranks; ranks that do not own it use stand-in memory, whose numbers stay zero. Read next: parallel/data/zero.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/compile/run/executor.hpp>
@@ -22,7 +22,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// The update that `Source` describes, whose inputs are the gradients and whose parameters the weights, then the states.
+/// The update of `Source`, whose inputs are the gradients and whose parameters the weights, then the states.
 template <class Source, ComputeDevice D> class PartUpdate {
   static constexpr std::size_t line = 64;
 
@@ -47,8 +47,8 @@ public:
   [[nodiscard]] ShardedState<D>& state() { return state_; }
   [[nodiscard]] const ShardedState<D>& state() const { return state_; }
 
-  /// Updates the parts. `gradient_of(k, first)` is the address of element `first` of the gradient of trainable weight k, and
-  /// `weight_of(k, i, first)` that of the weight itself, which is parameter i of the network.
+  /// Updates the parts. `gradient_of(k, first)` is the address of element `first` of the gradient of trainable weight
+  /// k, and `weight_of(k, i, first)` that of the weight itself, which is parameter i of the network.
   template <class Gradients, class Weights>
   void run(const nn::NetworkState<D>& network, std::span<const std::uint64_t> run_scalars,
            compile::HostCallback& callback, const Gradients& gradient_of, const Weights& weight_of) {
@@ -76,7 +76,7 @@ public:
                        .groups = &network.groups});
   }
 
-  /// What it takes, before anything runs.
+  /// Its memory, before anything runs.
   [[nodiscard]] static compile::MemoryUse memory(const std::vector<Part>& parts) {
     compile::MemoryUse use = compile::memory_use(table(), {});
     use.states = compile::pool_bytes(ShardedState<D>::bytes(table().parameters, parts));
@@ -85,7 +85,7 @@ public:
   }
 
 private:
-  /// A gradient and a weight for each that another rank has.
+  /// A gradient and a weight for each one owned by another rank.
   [[nodiscard]] static std::int64_t stand_in_bytes(const std::vector<Part>& parts) {
     std::int64_t bytes = 0;
     for (const Part& part : parts)

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function for each device, all at once. Each runs on its device's worker; the caller waits for all of them, and the
-// failure of the lowest rank is thrown again as its own type, with the replica and its device named. Read next:
-// parallel/data/data_parallel.hpp.
+// Parallel execution of one function on all devices. Each call runs on its device's worker; the caller waits for all of
+// them, and the failure of the lowest rank is thrown again as its own type, with the replica and its device named. Read
+// next: parallel/data/data_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -23,21 +23,21 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// Throws the exception that is being handled, with the place in front; one of a derived type as it is.
+/// Throws the current exception again with the place before its text; one of a derived type unchanged.
 template <class E> [[noreturn]] void throw_named(const E& error, const std::string& where) {
   if (typeid(error) != typeid(E)) throw;
   throw E(where + error.what());
 }
 
-/// Throws the current exception again, as the same type where twill knows how to make one.
+/// Throws the current exception again, as its own type if twill can make one.
 [[noreturn]] void rethrow_from_replica(const std::string& where);
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// Calls `f(rank)` on the worker of each of the first `count` devices and waits for all. Inside, `no_grad` holds as it does
-/// for the caller. throws: what the lowest failing rank threw, with "replica 1 on cpu:1: " in front
+/// Calls `f(rank)` on the worker of each of the first `count` devices and waits for all, with the caller's `no_grad`.
+/// throws: the exception of the lowest failing rank, after "replica 1 on cpu:1: "
 template <ComputeDevice D, class F> void run_on_replicas(const std::vector<D>& devices, std::size_t count, const F& f) {
   const bool without_gradients = nn::is_no_grad();
   const auto task = [&](std::size_t rank) {
@@ -53,7 +53,7 @@ template <ComputeDevice D, class F> void run_on_replicas(const std::vector<D>& d
   std::vector<decltype(submit(devices[0], task(0)))> pending{};
   for (std::size_t rank = 0; rank < count; ++rank) pending.push_back(submit(devices[rank], task(rank)));
   std::exception_ptr first{};
-  std::exception_ptr consequence{}; // a rank whose peers went away only passes on what they failed of
+  std::exception_ptr consequence{}; // a rank whose peers left only passes on their failure
   for (std::size_t rank = 0; rank < count; ++rank) {
     try {
       try {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ranks tell each other before a step: how many rows each has, so that losses and gradients can be means over all of them,
-// and rank 0's draw, so that dropout draws what one device would. One small call. Read next: parallel/data/distributed_step.hpp.
+// Exchange of row counts before a step, so that losses and gradients can be means over all rows, and of rank 0's draw,
+// so that dropout draws equal one device's. One small call. Read next: parallel/data/distributed_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/generator.hpp>
@@ -14,12 +14,12 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// What the ranks know of each other's rows.
+/// The ranks' rows in total and this rank's place among them.
 struct Shares {
-  std::int64_t all_rows = 0;  ///< of all ranks, those that were added up included
+  std::int64_t all_rows = 0;  ///< of all ranks, including those summed earlier
   std::int64_t first_row = 0; ///< of this rank
   Draw draw{};                ///< rank 0's
-  bool finishes = false;      ///< some rank has batches that were added up
+  bool finishes = false;      ///< some rank has batches summed earlier
 };
 
 /// The exchange of one rank of a `DistributedDataParallel`. All ranks make the same calls.
@@ -27,10 +27,10 @@ template <class Model> class RowShares {
 public:
   explicit RowShares(Model& model) : model_{&model}, numbers_{model.communicator()} {}
 
-  /// The bytes that this takes of the device.
+  /// The bytes of it on the device.
   [[nodiscard]] std::size_t bytes() const { return numbers_.bytes(); }
 
-  /// This rank has so many rows, and batches that were added up before. throws: CommunicatorError
+  /// Announces this rank's rows, and batches summed earlier. throws: CommunicatorError
   [[nodiscard]] Shares exchange(std::int64_t rows, std::int64_t batches) {
     const Draw own = model_->module().run_scalars().draws() ? model_->module().state()->next_draw() : Draw{};
     const auto all =

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scatters whatever a model takes and gathers whatever it returns. Tensors are cut along an axis; tuples, pairs, arrays,
-// vectors, maps and plain structs of tensors are taken apart and put together member by member; a tensor of rank 0 goes to
-// every device whole, and everything without tensors is shared. Gathering turns scalars, which have no axis to be joined
+// Scattering of a model's arguments and gathering of its results. Tensors are divided along an axis; tuples, pairs,
+// arrays, vectors, maps and plain structs of tensors are treated member by member; a tensor of rank 0 goes whole to
+// every device, and everything without tensors is shared. Gathering turns scalars, which have no axis to be joined
 // along, into a vector with one element for each replica. Read next: parallel/data/chunk.hpp.
 
 #include <twill/core/config.hpp>
@@ -115,7 +115,7 @@ template <class Tuple, std::size_t... I> [[nodiscard]] consteval bool any_contai
   return (contains_tensor<std::remove_cvref_t<std::tuple_element_t<I, Tuple>>>() || ...);
 }
 
-/// Whether a value of the type has tensors in it.
+/// Whether a value of the type contains tensors.
 template <class V> [[nodiscard]] consteval bool contains_tensor() {
   if constexpr (is_tensor<V>)
     return true;
@@ -185,11 +185,11 @@ template <int Axis, class V, class To> [[nodiscard]] auto share_of(const V& valu
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// A value with tensors in it, which scattering cuts; anything else is shared.
+/// A value with tensors in it, which scattering divides; anything else is shared.
 template <class V>
 concept Scatterable = detail::contains_tensor<std::remove_cvref_t<V>>();
 
-/// How many rows the tensors of all values have along the axis; nothing if there is no tensor with an axis.
+/// The number of rows of the tensors of all values along the axis; nothing if there is no tensor with an axis.
 /// throws: ShapeError if two differ
 template <int Axis = 0, class... V> [[nodiscard]] std::optional<std::int64_t> common_rows(const V&... values) {
   std::optional<std::int64_t> rows;
@@ -208,7 +208,7 @@ template <int Axis = 0, class... V> [[nodiscard]] std::optional<std::int64_t> co
   return rows;
 }
 
-/// One device's share of a value: tensors are cut to the rows, values without tensors are handed through by reference.
+/// One device's share of a value: tensors are cut to the rows, values without tensors are passed by reference.
 template <int Axis = 0, class V, class To>
 [[nodiscard]] decltype(auto) scattered(const V& value, const Rows& rows, const To& device) {
   if constexpr (Scatterable<V>)
@@ -231,7 +231,7 @@ template <int Axis = 0, Scatterable V, class To>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// The same member of every replica's result, gathered.
+/// One member of every replica's result, gathered.
 template <int Axis, class V, class To, class Member>
 [[nodiscard]] auto gathered_member(const std::vector<V>& results, const To& device, Member member);
 
@@ -239,7 +239,7 @@ template <int Axis, class V, class To, class Member>
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// Joins what the replicas returned: tensors along the axis, scalars (of rank 0, or plain values) to a vector, containers
+/// Joins the replicas' results: tensors along the axis, scalars (of rank 0, or plain values) to a vector, containers
 /// and structs member by member. throws: ValueError without results, ShapeError
 template <int Axis = 0, class V, class To> [[nodiscard]] auto gather(const std::vector<V>& results, const To& device) {
   if (results.empty()) throw ValueError("gather: there is at least one result, got none");

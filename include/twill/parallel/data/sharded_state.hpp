@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The states of a rule on one rank of a step that shares them out: of each weight those of the rank's part, in one allocation,
-// and the numbers that the rule keeps for all weights. They can be gathered into those of one device, and taken out of these.
-// Read next: parallel/data/zero.hpp.
+// Sharded states of a rule on one rank: of each weight those of the rank's part, in one allocation, and the numbers
+// that the rule keeps for all weights. They can be gathered into those of one device, and taken out of these. Read
+// next: parallel/data/zero.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -20,7 +20,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// The states of a rule for the parts of the weights that one rank updates, and the numbers that it keeps for all.
+/// The states of a rule for the parts of the weights updated by one rank, and its numbers for all weights.
 template <ComputeDevice D> class ShardedState {
 public:
   ShardedState(const nn::NetworkState<D>& network, std::span<const graph::ParameterInfo> parameters,
@@ -34,7 +34,7 @@ public:
     reset();
   }
 
-  /// Makes all states what they are before the first step.
+  /// Sets all states to their values before the first step.
   void reset() {
     const auto count = static_cast<std::int64_t>(memory_.bytes() / sizeof(float)); // states of weights start as zeros
     if (count == 0) return;
@@ -45,7 +45,7 @@ public:
         nn::initialise_parameter(memory_.device(), infos_[i], i, Draw{}, addresses_[i - own]);
   }
 
-  /// What all states take.
+  /// The memory of all states.
   [[nodiscard]] static std::int64_t bytes(std::span<const graph::ParameterInfo> parameters,
                                           const std::vector<Part>& parts) {
     std::int64_t sum = 0;
@@ -54,7 +54,7 @@ public:
     return sum;
   }
 
-  /// In the order of the table, behind the network's own.
+  /// In the order of the table, after the network's own.
   [[nodiscard]] const std::vector<void*>& addresses() const { return addresses_; }
 
   /// The states themselves.
@@ -102,7 +102,7 @@ public:
     if (const auto found = find_item(name)) return *found;
     throw ValueError(join_text({"state: the rule keeps no single number '", name, "'"}));
   }
-  /// The same; nothing when there is none.
+  /// A number of this name, like `item`; nothing when there is none.
   [[nodiscard]] std::optional<double> find_item(std::string_view name) const {
     const std::size_t own = infos_.size() - addresses_.size();
     for (std::size_t i = own; i < infos_.size(); ++i) {

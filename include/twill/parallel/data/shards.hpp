@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of each weight that one rank updates. A bucket is cut into equal parts, one for each rank, wherever weights begin
-// and end in it. An update is elementwise in the weights, or sums over their elements, so the same compiled program, its
-// launches shortened to the part of their weight, updates it: the bits are those of an update of everything, where nothing
-// is summed. States exist for the part alone, see parallel/data/sharded_state.hpp (Rajbhandari et al., ZeRO, 2020).
+// Shards of weights, the part of each that one rank updates. A bucket is divided into equal parts, one for each rank,
+// independently of the weights in it. An update is elementwise in the weights, or sums over their elements, so the same
+// program, with launches shortened to the parts, updates it: the bits equal those of a full update, unless something is
+// summed. States exist only for the part, see parallel/data/sharded_state.hpp (Rajbhandari et al., ZeRO, 2020).
 
 #include <twill/compile/run/executor.hpp>
 #include <twill/core/config.hpp>
@@ -28,13 +28,13 @@ struct Part {
 
   [[nodiscard]] constexpr std::int64_t count() const { return end - begin; }
 
-  /// Elements that an update writes: launches for one element also compute numbers that all ranks need, so every rank updates
-  /// a weight of one element, where it is another rank's in memory that stands in for it.
+  /// Elements written by an update: launches for one element also compute numbers needed by all ranks, so every rank
+  /// updates a weight of one element, in stand-in memory if it is another rank's.
   [[nodiscard]] constexpr std::int64_t updated() const { return whole == 1 ? 1 : count(); }
   [[nodiscard]] constexpr bool needs_stand_in() const { return whole == 1 && count() == 0; }
 };
 
-/// What belongs to a rank of an entry of a bucket.
+/// A rank's part of an entry of a bucket.
 [[nodiscard]] constexpr Part part_of(const Buckets& buckets, const BucketEntry& entry, int rank, int ranks) {
   const std::int64_t each = buckets.buckets[static_cast<std::size_t>(entry.bucket)].count / ranks;
   const auto inside = [&](std::int64_t place) {
@@ -50,24 +50,24 @@ struct Part {
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// The trainable weight that a parameter of a table is, or of which it is a state; -1: none.
+/// The trainable weight of a parameter of a table, or of a state of it; -1: none.
 [[nodiscard]] int weight_of(std::span<const graph::ParameterInfo> infos, std::size_t parameter);
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// Shortens the launches of an update to parts of the weights. Addresses of weights, gradients and states are then those of
-/// the first element of the part.
+/// Shortens the launches of an update to parts of the weights. Addresses of weights, gradients and states are then
+/// those of the first element of the part.
 class ShortenUpdate final : public compile::BindingEdit {
 public:
   explicit ShortenUpdate(std::vector<Part> parts) : parts_{std::move(parts)} {}
 
-  /// throws: ValueError for an update that mixes elements of a weight otherwise than by a sum over all of them
+  /// throws: ValueError for an update that mixes elements of a weight other than by a sum over all of them
   void apply(const compile::TableView& table, compile::Binding& binding) const override;
 
 private:
-  /// The weight of more than one element whose elements a value has one for one; -1: none.
+  /// The weight of more than one element that corresponds elementwise to a value; -1: none.
   [[nodiscard]] int weight_of(const compile::TableView& table, std::size_t number,
                               const std::vector<int>& of_temporaries) const;
 

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of a step of which each rank holds its part alone (ZeRO stage 3, Rajbhandari et al., 2020): between steps the
-// network has no trainable weights, and in a step those are fetched from all ranks bucket by bucket, see parallel/data/gathers.hpp,
-// into memory that is taken from the pool for the length of a run. The first step cuts the weights; `gather` makes them whole
-// again until the next one. Read next: parallel/data/zero.hpp.
+// Weight parts of ZeRO stage 3 (Rajbhandari et al., 2020), in which each rank holds only its part: between steps the
+// network has no trainable weights, and in a step those are fetched from all ranks bucket by bucket, see
+// parallel/data/gathers.hpp, into memory taken from the pool for the length of a run. The first step divides the
+// weights; `gather` makes them whole again until the next one. Read next: parallel/data/zero.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/gathers.hpp>
@@ -34,8 +34,7 @@ public:
       offsets_.push_back(offset);
       if (!bucket.is_whole) offset += static_cast<std::size_t>(bucket.bytes() / model.size());
     }
-    const auto count =
-        static_cast<std::int64_t>(parts_.bytes() / sizeof(float)); // what lies between weights is sent, too
+    const auto count = static_cast<std::int64_t>(parts_.bytes() / sizeof(float)); // gaps between weights are sent, too
     Tensor<float, D, Shape<dyn>>(parts_, static_cast<float*>(parts_.data()), Dims(count), Dims(1)).fill(0.0f);
     pending_.resize(layout_.buckets.size());
   }
@@ -52,13 +51,13 @@ public:
     return static_cast<std::byte*>(own.data) + static_cast<std::size_t>(place) * size_of(own.dtype);
   }
 
-  /// All weights and buffers in a run: where each will be once it was fetched.
+  /// The addresses of all weights and buffers in a run, valid after their fetch.
   [[nodiscard]] std::span<void* const> addresses() const { return addresses_; }
 
-  /// Nothing: the parts that were updated are all that a rank keeps.
+  /// Nothing to do: a rank keeps only its updated parts.
   template <class Memory> void finish_update(Memory&, const std::vector<Part>&) const {}
 
-  /// Takes this rank's parts out of whole weights and gives these up. Nothing where that was done.
+  /// Takes this rank's parts out of whole weights and releases these, once.
   /// throws: ValueError while another step has the parts
   void cut() {
     if (!network_->is_whole()) {
@@ -77,7 +76,7 @@ public:
     });
   }
 
-  /// Makes all weights of the network whole, or, where that fails, leaves them in parts. All ranks call this together.
+  /// Makes all weights of the network whole, or, if that fails, leaves them in parts. All ranks call this together.
   /// throws: CommunicatorError, OutOfMemoryError, ValueError while another step has the parts
   void gather() {
     if (network_->is_whole()) return;
@@ -105,7 +104,7 @@ public:
     });
   }
 
-  /// Gives it back, when the run has been given to the device.
+  /// Returns the memory, after the run has been given to the device.
   void end() {
     for (std::size_t bucket = 0; bucket < pending_.size(); ++bucket) wait(bucket);
     whole_.reset();
@@ -115,7 +114,7 @@ public:
   void start(std::size_t bucket) {
     pending_[bucket].emplace(model_->start(Call::all_gather(part(bucket), whole(bucket))));
   }
-  /// Returns when it is there. throws: CommunicatorError
+  /// Returns when a bucket is there. throws: CommunicatorError
   void wait(std::size_t bucket) {
     if (!pending_[bucket]) return;
     Handle handle = std::move(*pending_[bucket]);
@@ -123,7 +122,7 @@ public:
     handle.wait();
   }
 
-  /// What the weights take of the device between steps, before anything runs: the parts, and whole what nobody trains.
+  /// The device memory of the weights between steps, before anything runs: the parts, and frozen weights whole.
   [[nodiscard]] static std::int64_t bytes(const compile::TableView& table, const Buckets& layout, int ranks) {
     std::int64_t sum = compile::pool_bytes(part_bytes(layout, ranks));
     for (const graph::ParameterInfo& info : table.parameters)
@@ -173,12 +172,12 @@ private:
   std::vector<std::size_t> offsets_{};
   std::vector<void*> addresses_{};
   const GatherPlan* plan_ = nullptr;
-  bool is_cut_ = false;                          ///< the weights lie here in parts
-  std::vector<std::optional<Handle>> pending_{}; ///< dies before the memory, and waits then
+  bool is_cut_ = false;                          ///< the weights are here in parts
+  std::vector<std::optional<Handle>> pending_{}; ///< destroyed before the memory, and waits then
 };
 
-/// What a run does in between: fetches each bucket of weights while the one before it is worked with, and waits for it before
-/// the launch that reads it first.
+/// Host callbacks of a run: fetches each bucket of weights during the work with the one before it, and waits for it
+/// before the first launch that reads it.
 template <class Weights> class FetchWeights final : public compile::HostCallback {
 public:
   FetchWeights(Weights& weights, const GatherPlan& plan) : weights_{&weights}, plan_{&plan} {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The update of a training step that every rank makes of everything, from gradients that have been added up. It begins while
-// buckets are still under way, and waits for each before the launch that reads it. Read next: parallel/data/zero.hpp.
+// Full update of a training step, in which every rank updates everything, from summed gradients. It begins while
+// buckets are still in flight, and waits for each before the launch that reads it. Read next: parallel/data/zero.hpp.
 
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
@@ -29,7 +29,7 @@ public:
 
   [[nodiscard]] static compile::TableView table() { return compile::TableFor<Source, D>::view(); }
 
-  /// The weights, then the states of the rule, of which a backward pass may read the first.
+  /// The weights, then the states of the rule; a backward pass may read the weights.
   [[nodiscard]] std::span<void* const> parameters() {
     return state_.addresses(*model_->module().state(), table().parameters);
   }
@@ -47,13 +47,13 @@ public:
 
   [[nodiscard]] double item(std::string_view name) const { return state_.item(name); }
 
-  /// The states, the same on every rank.
+  /// The states, equal on every rank.
   [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const { return state_.state_dict(steps); }
   void load(const nn::StateDict& state) {
     static_cast<void>(state_.load_state_dict(state, *model_->module().state(), [] { return table().parameters; }));
   }
 
-  /// What it takes on one rank, before anything runs.
+  /// Its memory on one rank, before anything runs.
   [[nodiscard]] static compile::MemoryUse memory(const Buckets&, int, int) {
     compile::MemoryUse use = compile::memory_use(table(), {});
     use.kept = 0;

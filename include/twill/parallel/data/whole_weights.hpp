@@ -1,9 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of a step whose ranks update a part of each and hold all of them: after an update the other ranks' parts come
-// back by way of the buckets. For ranks that hold no more than their parts see parallel/data/weight_parts.hpp. Read next:
-// parallel/data/zero.hpp.
+// Whole weights of a step whose ranks update a part of each: after an update the other ranks' parts return through the
+// buckets. For ranks that hold only their parts see parallel/data/weight_parts.hpp. Read next: parallel/data/zero.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/bucket_memory.hpp>
@@ -22,7 +21,7 @@ template <ComputeDevice D, class F> void for_each_weight(const nn::NetworkState<
     if (network.infos[i].role == graph::Role::weight) f(++output, i);
 }
 
-/// The same for those of one bucket.
+/// Calls `f(result, parameter)` for each trainable weight of one bucket.
 template <ComputeDevice D, class F>
 void for_each_weight(const nn::NetworkState<D>& network, const Buckets& layout, std::size_t bucket, const F& f) {
   for_each_weight(network, [&](std::size_t output, std::size_t i) {
@@ -30,7 +29,7 @@ void for_each_weight(const nn::NetworkState<D>& network, const Buckets& layout, 
   });
 }
 
-/// Copies within a device; nothing where there are no bytes.
+/// Copies within a device; nothing if there are no bytes.
 template <ComputeDevice D> void copy_on(const D& device, void* to, const void* from, std::size_t bytes) {
   if (bytes > 0) copy_bytes(device, to, device, from, bytes, CopyOptions{});
 }
@@ -39,7 +38,7 @@ template <ComputeDevice D> void copy_on(const D& device, void* to, const void* f
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// The weights where the network has them.
+/// The weights in the network's memory.
 template <class Model, ComputeDevice D> class WholeWeights {
 public:
   explicit WholeWeights(Model& model) : network_{model.module().state().get()} {}
@@ -54,7 +53,7 @@ public:
   /// All weights and buffers, for a forward and a backward pass.
   [[nodiscard]] std::span<void* const> addresses() const { return network_->addresses(); }
 
-  /// Behind an update of the parts: fetches the other ranks'. Each bucket is unpacked while the next one travels.
+  /// After an update of the parts: fetches the other ranks'. Each bucket is unpacked during the transfer of the next.
   template <class Memory> void finish_update(Memory& memory, const std::vector<Part>& parts) const {
     std::size_t under_way = memory.size();
     for (std::size_t bucket = 0; bucket < memory.size(); ++bucket) {
@@ -71,7 +70,7 @@ public:
     if (under_way < memory.size()) unpack(memory, parts, under_way);
   }
 
-  /// What the weights take of the device, before anything runs.
+  /// The device memory of the weights, before anything runs.
   [[nodiscard]] static std::int64_t bytes(const compile::TableView& table, const Buckets&, int) {
     return compile::memory_use(table, {}).weights;
   }

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The update of a training step whose ranks share the work (ZeRO, Rajbhandari et al., 2020): each rank has the optimiser's
-// states for its part of the weights alone (stage 1), of the reduced gradients its part alone (stage 2), and of the weights
-// themselves (stage 3); else the weights are gathered from all ranks afterwards. The bits are those of an update of everything
-// on every rank; norms, of all gradients or of each weight, are summed in another order. Read next: parallel/data/distributed_step.hpp.
+// Sharded update of a training step (ZeRO, Rajbhandari et al., 2020): each rank has only its part of the optimiser's
+// states (stage 1), of the reduced gradients (stage 2), and of the weights themselves (stage 3); before stage 3 the
+// weights are gathered from all ranks afterwards. The bits are those of a full update on every rank; norms, of all
+// gradients or of each weight, are summed in another order. Read next: parallel/data/distributed_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/bucket_memory.hpp>
@@ -24,7 +24,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// The update alone, of a part of each weight: what rules sum over elements is added up over the ranks. Inputs: the gradients.
+/// The update of a part of each weight: rules' sums over elements are summed over the ranks. Inputs: the gradients.
 template <class M, class T, class R> struct UpdateParts {
   static constexpr graph::Graph trace() { return train::trace_update<M, T, R>(optim::Updated::parts); }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
@@ -57,7 +57,7 @@ public:
     return read_;
   }
 
-  /// Updates this rank's part and, where every rank has whole weights, fetches the others'.
+  /// Updates this rank's part and, if every rank has whole weights, fetches the others'.
   void run(std::span<const std::uint64_t> run_scalars) {
     AwaitBuckets<Memory> waits{*memory_, table()};
     AddUpRankSums sums{table(), [this](const Call& call) { model_->run(call); }};
@@ -72,7 +72,7 @@ public:
 
   [[nodiscard]] double item(std::string_view name) const { return update_.state().item(name); }
 
-  /// The states that one device would have, on every rank. All ranks call this together.
+  /// The states of a single device, on every rank. All ranks call this together.
   [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const {
     std::vector<std::vector<Part>> all{};
     for (int rank = 0; rank < model_->size(); ++rank) all.push_back(parts_of(memory_->layout(), rank, model_->size()));
@@ -90,7 +90,7 @@ public:
     return result;
   }
 
-  /// Takes this rank's parts out of such states. throws: ShapeError, ValueError naming what does not fit
+  /// Takes this rank's parts out of such states. throws: ShapeError, ValueError naming the mismatch
   void load(const nn::StateDict& state) {
     const train::detail::CountedStates given = train::detail::without_steps(state);
     const nn::detail::Matched matched = nn::detail::match(update_.state().infos(), given.states, {});
@@ -98,7 +98,7 @@ public:
       update_.state().take(number, update_.parts(), matched.tensors[number]->bytes.data());
   }
 
-  /// What it takes on one rank, before anything runs.
+  /// Its memory on one rank, before anything runs.
   [[nodiscard]] static compile::MemoryUse memory(const Buckets& buckets, int rank, int ranks) {
     return PartUpdate<Source, D>::memory(parts_of(buckets, rank, ranks));
   }

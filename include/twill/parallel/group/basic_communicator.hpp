@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The front end of every communicator: `BasicCommunicator<T>` checks and counts calls, gives handles for those that
-// were started, and leaves the group in order at its end. What carries calls out is a `Transport`, one rank's end of a
-// group: threads (parallel/threads/communicator.hpp), packets (parallel/messages/communicator.hpp), NCCL
+// Front end of all communicators: `BasicCommunicator<T>` checks and counts calls, returns handles of started calls, and
+// leaves the group properly at its end. Calls are carried out by a `Transport`, one rank's end of a group: threads
+// (parallel/threads/communicator.hpp), packets (parallel/messages/communicator.hpp), NCCL
 // (parallel/nccl/communicator.hpp).
 
 #include <twill/core/config.hpp>
@@ -22,9 +22,9 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// One rank's end of a group. What a compiler cannot check: calls have passed `check`; `begin` and `wait` are the two
-/// halves of `run`; `wait` is called once for a ticket, and may say when the call was through; `split` makes nothing
-/// for a negative color; `leave` is the last call but those that wait for what was begun.
+/// One rank's end of a group. Requirements beyond the compiler's: calls have passed `check`; `begin` and `wait` are the
+/// two halves of `run`; `wait` is called once for a ticket, and may return when the call finished; `split` makes
+/// nothing for a negative color; after `leave` only started calls are waited for.
 template <class T>
 concept Transport = requires(T& transport, const T& constant, const Call& call, typename T::Ticket& ticket,
                              const std::exception_ptr& cause) {
@@ -48,7 +48,7 @@ template <Transport T> class StartedCall {
       std::same_as<decltype(std::declval<T&>().wait(std::declval<typename T::Ticket&>())), double>;
 
 public:
-  /// For a ticket of this transport.
+  /// A call with a ticket of this transport.
   StartedCall(std::shared_ptr<T> transport, typename T::Ticket ticket)
       : transport_{std::move(transport)}, ticket_{std::move(ticket)} {}
   StartedCall(StartedCall&& other) noexcept
@@ -65,8 +65,8 @@ public:
   }
   ~StartedCall() { wait_quietly(); }
 
-  /// Returns when the elements may be used again; a second time at once. On a GPU that is when later work of the
-  /// device's stream may. throws: what went wrong, once
+  /// Returns when the elements may be used again; a second time immediately. On a GPU that is when later work of the
+  /// device's stream may. throws: the call's failure, once
   void wait() {
     std::optional<typename T::Ticket> ticket = std::exchange(ticket_, std::nullopt);
     if (!ticket) return;
@@ -76,14 +76,14 @@ public:
       transport_->wait(*ticket);
   }
 
-  /// Whether it is over; does not wait.
+  /// Whether the call has ended; does not wait.
   [[nodiscard]] bool is_done() const { return !ticket_ || transport_->is_done(*ticket_); }
 
-  /// When a message that was waited for was through, by the steady clock; of another call, when its wait was over.
+  /// The time on the steady clock at which a message finished; for other calls, at which its wait ended.
   [[nodiscard]] double finished_s() const requires knows_time { return finished_s_; }
 
 private:
-  // A failure that is not asked about here has reached the group, and with it every later call.
+  // A failure not thrown here has reached the group, and with it every later call.
   void wait_quietly() noexcept {
     try {
       wait();
@@ -97,14 +97,14 @@ private:
 };
 
 /// One rank of a group. Its functions are called by one thread at a time.
-/// Letting it go while others wait for this rank ends their calls with an error that names it.
+/// Its destruction while other ranks wait for it ends their calls with an error that names it.
 template <Transport T> class BasicCommunicator {
 public:
   using Device = typename T::Device;
-  /// Returned by `start`, to be waited for.
+  /// The result of `start`, to be waited for.
   using Handle = StartedCall<T>;
 
-  /// Belongs to no group: the size is 0.
+  /// A communicator of no group: the size is 0.
   BasicCommunicator() = default;
   explicit BasicCommunicator(std::shared_ptr<T> transport)
       : transport_{std::move(transport)}, device_{transport_ ? transport_->device() : Device{}} {}
@@ -122,13 +122,13 @@ public:
 
   /// This rank's number; 0 after a move.
   [[nodiscard]] int rank() const { return transport_ ? transport_->rank() : 0; }
-  /// How many ranks there are; 0 after a move.
+  /// The number of ranks; 0 after a move.
   [[nodiscard]] int size() const { return transport_ ? transport_->size() : 0; }
   /// This rank's device.
   [[nodiscard]] const Device& device() const { return device_; }
-  /// After which a call that does not end is an error.
+  /// The time after which an unfinished call is an error.
   [[nodiscard]] std::int64_t timeout_ms() const { return transport_ ? transport_->timeout_ms() : 0; }
-  /// The transfers of the calls that were given to this rank so far.
+  /// The transfers of this rank's calls so far.
   [[nodiscard]] const OperationTraffic& traffic() const { return traffic_; }
 
   /// Carries out a call. throws: ValueError for a call wrong by itself, else CommunicatorError
@@ -137,7 +137,7 @@ public:
     count(call);
     transport_->run(call);
   }
-  /// Begins a call; its elements belong to it until the handle has been waited for.
+  /// Begins a call; its elements must not be used until the handle has been waited for.
   [[nodiscard]] Handle start(const Call& call) {
     require(call);
     count(call);
@@ -149,14 +149,14 @@ public:
     count({Operation::split, {}, {}});
     return BasicCommunicator(transport_->split(color, key));
   }
-  /// Tells the group that this rank cannot go on: every call of every rank, now or later, throws an error that names
+  /// Tells the group that this rank cannot continue: every call of every rank, now or later, throws an error that names
   /// it.
   void fail(const std::exception_ptr& cause) {
     if (transport_) transport_->fail(cause);
   }
 
-  /// Waits on the host until the kernels of all calls are done, while errors and the time-out are looked at; a plain
-  /// `synchronize(device)` relies on the watching thread for that. throws: CommunicatorError
+  /// Waits on the host until the kernels of all calls are done, while checking errors and the time-out; a plain
+  /// `synchronize(device)` leaves that to the watching thread. throws: CommunicatorError
   void finish() requires requires(T& transport) { transport.finish(); }
   {
     if (transport_) transport_->finish();
@@ -164,7 +164,7 @@ public:
 
   /// The transport itself, for functions of this layer.    requires: size() > 0
   [[nodiscard]] T& transport() { return *transport_; }
-  /// Refuses a call that is wrong by itself. throws: ValueError
+  /// Refuses an invalid call. throws: ValueError
   void require(const Call& call) const {
     if (!transport_) throw ValueError(join_text({name(call.operation), ": this communicator belongs to no group"}));
     if (call.operation != Operation::split) check(call, rank(), size());
@@ -185,7 +185,7 @@ private:
   Device device_{};
   OperationTraffic traffic_{};
   int exceptions_ =
-      std::uncaught_exceptions(); ///< under way when this rank began: more at its end mean that one ended it
+      std::uncaught_exceptions(); ///< in flight when this rank began: if there are more at its end, one ended it
 };
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of a call that need no communication: whether its own numbers fit each other, its signature (ranks whose
-// signatures differ have lost step), how it reads in a message, and who moves which elements. Every communicator checks
-// its calls here, so all of them refuse equal mistakes with equal words. Read next:
-// parallel/group/basic_communicator.hpp.
+// Validation of calls without communication: whether a call's numbers are consistent, its signature (ranks whose
+// signatures differ have lost step), its text in messages, and which rank moves which elements. Every communicator
+// checks its calls here, so equal mistakes have equal messages. Read next: parallel/group/basic_communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -19,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// The part of a call that has to be equal on all ranks. `count` is that of one rank's part.
+/// The part of a call that must be equal on all ranks. `count` is that of one rank's part.
 struct Signature {
   Operation operation = Operation::barrier;
   std::int64_t count = 0;
@@ -82,7 +81,7 @@ struct Signature {
   }
 }
 
-/// Refuses a call that is wrong by itself, before any other rank hears of it: the group stays usable.
+/// Refuses an invalid call before it reaches any other rank: the group stays usable.
 /// throws: ValueError
 void check(const Call& call, int rank, int size);
 
@@ -99,21 +98,20 @@ struct Portion {
 };
 
 /// A rank's range of `count` elements of a reduction, which it reduces from all ranks' sources into all targets: every
-/// element is reduced once and no rank does more than another. Ranges do not change results, only where they are
-/// computed. They end on multiples of 64, so that no two ranks write to one cache line.
+/// element is reduced once, in equal shares. Ranges do not change results, only where they are computed. They end on
+/// multiples of 64, so that no two ranks write to one cache line.
 [[nodiscard]] constexpr Portion share_of(std::int64_t count, int rank, int size) {
   const std::int64_t blocks = (count + 63) / 64;
   return {blocks * rank / size * 64, rank + 1 == size ? count : blocks * (rank + 1) / size * 64};
 }
 
-/// A part of `signature.count` elements that goes from one rank's source to another's target, and where it stands
-/// there.
+/// A part of `signature.count` elements copied from one rank's source to another's target, with its place in both.
 struct Move {
   std::int64_t from = 0;
   std::int64_t to = 0;
 };
 
-/// The part that rank `from` has for rank `to`, perhaps itself, in a call that only copies.
+/// The part that rank `from` sends to rank `to`, perhaps itself, in a call that only copies.
 [[nodiscard]] constexpr std::optional<Move> move_of(const Signature& call, int from, int to) {
   const std::int64_t n = call.count;
   switch (call.operation) {
@@ -132,7 +130,7 @@ struct Move {
   }
 }
 
-/// The bytes that a call makes a rank send to its peers and receive from them.
+/// The bytes that a rank sends and receives in a call.
 [[nodiscard]] Transfer transfer_of(const Call& call, int rank, int size);
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

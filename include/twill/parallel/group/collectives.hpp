@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives by name, over any model of `Communicator`: on typed pointers and on anything contiguous with `data()`
-// and `elements()`, as tensors are. Each exists once and only makes a `Call`. Every function returns when this rank's
-// elements may be used again; `communicator.start(Call::all_reduce(elements(x)))` does not wait. Memory lies on the
+// Collectives by name, over any model of `Communicator`: on typed pointers and on anything contiguous with `data()` and
+// `elements()`, such as tensors. Each exists once and only makes a `Call`. Every function returns when this rank's
+// elements may be used again; `communicator.start(Call::all_reduce(elements(x)))` does not wait. Memory is on the
 // communicator's device. Bus bytes per rank, with S bytes of data and n ranks, are given as cost.
 
 #include <twill/core/config.hpp>
@@ -25,7 +25,7 @@ template <Scalar T> [[nodiscard]] ConstElements elements(const T* data, std::int
   return {data, count, dtype_of<T>};
 }
 
-/// A tensor, or a view that looks like one.
+/// A tensor or a view with its interface.
 template <class X>
 concept ElementRange = requires(const X& x) {
   { *x.data() } -> std::convertible_to<std::remove_cvref_t<decltype(*x.data())>>;
@@ -78,7 +78,7 @@ template <Communicator C, ElementRange X> void broadcast(C& communicator, const 
   communicator.run(Call::broadcast(elements(x), root));
 }
 
-/// The root's x = the reduction of all ranks' x; the others' stay as they are.    cost: S
+/// The root's x = the reduction of all ranks' x; the others' stay unchanged.    cost: S
 template <Communicator C, Scalar T>
 void reduce(C& communicator, T* data, std::int64_t count, int root = 0, Reduction reduction = Reduction::sum) {
   communicator.run(Call::reduce(elements(data, count), elements(data, count), root, reduction));
@@ -102,7 +102,7 @@ void reduce_scatter(C& communicator, const X& whole, const Y& part, Reduction re
   communicator.run(Call::reduce_scatter(elements(whole), elements(part), reduction));
 }
 
-/// whole = all ranks' parts, one after the other; `count` elements a part.    cost: S (n-1)/n
+/// whole = all ranks' parts, concatenated; `count` elements a part.    cost: S (n-1)/n
 template <Communicator C, Scalar T> void all_gather(C& communicator, const T* part, T* whole, std::int64_t count) {
   communicator.run(Call::all_gather(elements(part, count), elements(whole, count * communicator.size())));
 }
@@ -137,7 +137,7 @@ template <Communicator C, Scalar T>
 void send(C& communicator, const T* data, std::int64_t count, int destination, int tag = 0) {
   communicator.run(Call::send(elements(data, count), destination, tag));
 }
-/// Sends a tensor's elements, which have to be contiguous.
+/// Sends a tensor's elements, which must be contiguous.
 template <Communicator C, ElementRange X> void send(C& communicator, const X& x, int destination, int tag = 0) {
   detail::require_same_device("send", communicator, x);
   communicator.run(Call::send(elements(x), destination, tag));
@@ -148,13 +148,13 @@ template <Communicator C, Scalar T>
 void receive(C& communicator, T* data, std::int64_t count, int source, int tag = 0) {
   communicator.run(Call::receive(elements(data, count), source, tag));
 }
-/// Waits for a tensor's elements, which have to be contiguous.
+/// Waits for a tensor's elements, which must be contiguous.
 template <Communicator C, ElementRange X> void receive(C& communicator, const X& x, int source, int tag = 0) {
   detail::require_same_device("receive", communicator, x);
   communicator.run(Call::receive(elements(x), source, tag));
 }
 
-/// Returns when every rank has come here.
+/// Returns when every rank has called it.
 template <Communicator C> void barrier(C& communicator) { communicator.run(Call::barrier()); }
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

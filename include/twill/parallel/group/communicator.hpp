@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A communicator is one rank's membership in a group: it knows its rank, the group's size and its device, and carries
-// out calls that all ranks make in the same order. A `Call` is a value (which operation, on which elements), so a model
-// of the concept has to implement two functions, `run` and `start`, and everything with a name is built on them once,
-// in parallel/group/collectives.hpp. The models are threads of one process (parallel/threads/communicator.hpp),
-// processes (parallel/messages/mpi.hpp) and GPUs (parallel/nccl/nccl.cuh).
+// Communicators: one rank's membership in a group. A communicator knows its rank, the group's size and its device, and
+// carries out calls that all ranks make in one order. A `Call` is a value (which operation, on which elements), so a
+// model of the concept implements two functions, `run` and `start`; all named functions are built on them once, in
+// parallel/group/collectives.hpp. Models: threads of one process (parallel/threads/communicator.hpp), processes
+// (parallel/messages/mpi.hpp) and GPUs (parallel/nccl/nccl.cuh).
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -27,32 +27,32 @@ struct Elements {
   std::int64_t count = 0;       ///< elements, not bytes
   DType dtype = DType::float32; ///< of each
 
-  /// How long the run is.
+  /// The size of the run.
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
 };
 
-/// A run of elements to be read only.
+/// A read-only run of elements.
 struct ConstElements {
   const void* data = nullptr;   ///< on the communicator's device
   std::int64_t count = 0;       ///< elements, not bytes
   DType dtype = DType::float32; ///< of each
 
   ConstElements() = default;
-  /// So many elements of a type.
+  /// A number of elements of a type.
   ConstElements(const void* first, std::int64_t number, DType type) : data{first}, count{number}, dtype{type} {}
   /// Elements that may be written may be read.
   ConstElements(Elements elements) : data{elements.data}, count{elements.count}, dtype{elements.dtype} {}
-  /// How long the run is.
+  /// The size of the run.
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
 };
 
-/// One rank's request to its group. `source` is read, `target` is written; both are unchanged in size by the call.
-/// The two may be one and the same memory where NCCL allows it: all_reduce, reduce, broadcast anywhere; all_gather and
-/// gather when the source is this rank's part of the target; reduce_scatter and scatter the other way round.
+/// One rank's request to its group. `source` is read, `target` is written; both are unchanged in size by the call. The
+/// two may be the same memory where NCCL allows it: all_reduce, reduce, broadcast anywhere; all_gather and gather when
+/// the source is this rank's part of the target; reduce_scatter and scatter the other way round.
 struct Call {
-  Operation operation = Operation::barrier; ///< what all ranks do
-  ConstElements source;                     ///< what this rank gives
-  Elements target;                          ///< what this rank gets
+  Operation operation = Operation::barrier; ///< of all ranks
+  ConstElements source;                     ///< the input of this rank
+  Elements target;                          ///< the output of this rank
   int peer = 0;                             ///< the root, the destination of a send, the source of a receive
   Reduction reduction = Reduction::sum;     ///< of operations that compute
   int tag = 0;                              ///< send and receive: messages of one tag keep their order
@@ -60,25 +60,25 @@ struct Call {
   /// Every rank gets the reduction of all sources.
   static Call all_reduce(ConstElements source, Elements target, Reduction reduction = Reduction::sum);
   static Call all_reduce(Elements data, Reduction reduction = Reduction::sum);
-  /// The target matters on the root only.
+  /// The target is used on the root only.
   static Call reduce(ConstElements source, Elements target, int root, Reduction reduction = Reduction::sum);
   /// The source holds `size` parts, one for each rank in order; the target is one part.
   static Call reduce_scatter(ConstElements source, Elements target, Reduction reduction = Reduction::sum);
   /// The source is one part; the target holds `size` parts.
   static Call all_gather(ConstElements source, Elements target) { return {Operation::all_gather, source, target}; }
-  /// The root gets all sources, one after the other.
+  /// The root gets all sources, concatenated.
   static Call gather(ConstElements source, Elements target, int root);
-  /// Every rank gets what the root has.
+  /// Every rank gets the root's elements.
   static Call broadcast(Elements data, int root) { return {Operation::broadcast, data, data, root}; }
-  /// The source matters on the root only.
+  /// The source is used on the root only.
   static Call scatter(ConstElements source, Elements target, int root);
   /// Both hold `size` parts; part i goes to rank i.
   static Call all_to_all(ConstElements source, Elements target) { return {Operation::all_to_all, source, target}; }
-  /// No rank goes on before all have come.
+  /// No rank continues before all have called it.
   static Call barrier() { return {}; }
-  /// To one rank, which receives with the same tag.
+  /// A message to one rank, which receives with the same tag.
   static Call send(ConstElements source, int destination, int tag = 0);
-  /// From one rank, which sends with the same tag.
+  /// A message from one rank, which sends with the same tag.
   static Call receive(Elements target, int source, int tag = 0);
 };
 
@@ -86,11 +86,11 @@ struct Call {
 /// fault.
 class TWILL_EXPORT CommunicatorError : public Error {
 public:
-  /// Names the rank that failed; `cause` is what it threw, where that is known.
+  /// Names the rank that failed; `cause` is its exception, if known.
   CommunicatorError(const std::string& text, int rank, std::exception_ptr cause = nullptr)
       : Error{text}, rank_{rank}, cause_{std::move(cause)} {}
 
-  /// The rank at fault, or -1 where several disagree.
+  /// The rank at fault, or -1 if several disagree.
   [[nodiscard]] int rank() const { return rank_; }
   /// The exception of the failing rank; null where it did not throw.
   [[nodiscard]] const std::exception_ptr& cause() const { return cause_; }
@@ -106,21 +106,21 @@ public:
   using CommunicatorError::CommunicatorError;
 };
 
-/// A call under way. `wait` returns when the elements may be used again and throws what went wrong; a handle that is
-/// let go waits, because the memory is in use until then.
+/// A call in flight. `wait` returns when the elements may be used again and throws the call's failure; the destructor
+/// of a handle waits, because the memory is in use until then.
 template <class H>
 concept CallHandle = std::movable<H> && requires(H handle, const H& constant) {
   handle.wait();
   { constant.is_done() } -> std::same_as<bool>;
 };
 
-/// One rank's membership in a group. What a compiler cannot check: all ranks make the same calls in the same order
-/// (send and receive excepted); a reduction's result is equal on all ranks; a failed or missing rank ends in a
-/// CommunicatorError that names it, on every rank and within the time-out; after that every call throws the same error.
-/// `run` returns when this rank's elements may be used again; between `start` and `wait` they are left alone. `split`
+/// One rank's membership in a group. Requirements beyond the compiler's: all ranks make the same calls in the same
+/// order (send and receive excepted); a reduction's result is equal on all ranks; a failed or missing rank ends in a
+/// CommunicatorError that names it, on every rank and within the time-out; after that every call throws that error.
+/// `run` returns when this rank's elements may be used again; between `start` and `wait` they must not be used. `split`
 /// makes sub-groups of the ranks with equal color, ordered by key, then by rank; a negative color takes no part and
-/// gets an empty communicator, whose size is 0. `fail` tells the group that this rank cannot go on. `traffic` is what
-/// this rank has moved in this group's own calls, those of sub-groups not included.
+/// gets an empty communicator, whose size is 0. `fail` tells the group that this rank cannot continue. `traffic` counts
+/// this rank's transfers in this group's own calls, without those of sub-groups.
 template <class C>
 concept Communicator = std::movable<C> &&
     requires(C communicator, const C& constant, const Call& call, std::exception_ptr cause) {

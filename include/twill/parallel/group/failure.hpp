@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Failure diagnosis of a group of ranks, for every kind of transport: how far each rank has come, which rank each waits
-// for, and the first failure, which ends the group with its sub-groups. Where ranks wait for each other in a chain, as
-// in a pipeline, all of them run into their time-outs at once, and only the last one, which waits for none, is at
-// fault: an error names the end of the chain. None of it is synchronised: a transport calls it under a lock of its own.
-// Read next: parallel/threads/group.hpp, parallel/messages/member.hpp.
+// Failure diagnosis of a group of ranks, for every kind of transport: the progress of each rank, which rank each waits
+// for, and the first failure, which ends the group with its sub-groups. If ranks wait for each other in a chain, as in
+// a pipeline, they all reach their time-outs together, and only the last one, which waits for none, is at fault: an
+// error names the end of the chain. Nothing here is synchronised: a transport calls it under its own lock. Read next:
+// parallel/threads/group.hpp, parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -22,20 +22,20 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// Why a group can go no further.
+/// The failure that ended a group.
 struct Failure {
   std::string text{};
-  int rank = -1; ///< at fault, as the group counts; negative: none that is known
+  int rank = -1; ///< at fault, by its number in the group; negative: unknown
   bool is_timeout = false;
-  std::exception_ptr cause{}; ///< what the rank threw, on transports that can carry it
-  int origin = -1;            ///< the rank at fault, as the group of all ranks counts
+  std::exception_ptr cause{}; ///< the rank's exception, on transports that can carry it
+  int origin = -1;            ///< the rank at fault, by its number in the group of all ranks
 };
 
-/// throws: the failure, to each caller in an exception of its own: a shared one would be destroyed by the last that
+/// throws: the failure, to each caller in its own exception: a shared one would be destroyed by the last caller that
 /// drops it
 [[noreturn]] void throw_failure(const Failure& failure);
 
-/// The text of an exception, as the other ranks are told.    requires: there is one
+/// The text of an exception, as sent to other ranks.    requires: there is one
 [[nodiscard]] std::string text_of(const std::exception_ptr& cause);
 
 /// The rank that each rank waits for. Ranks are numbered as in the group of all, from which sub-groups come.
@@ -49,24 +49,24 @@ public:
   [[nodiscard]] int size() const { return static_cast<int>(labels_.size()); }
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
 
-  /// The rank that one waits for, or has waited for in vain when it last failed; negative: none.
+  /// The rank that one waits for, or waited for when it last failed; negative: none.
   [[nodiscard]] virtual int next_of(int rank) const = 0;
 
-  /// The end of the chain that begins with `rank`, or `rank` itself where it leads back.
+  /// The end of the chain that begins with `rank`, or `rank` itself if the chain is a cycle.
   [[nodiscard]] int culprit(int rank) const;
 
 private:
   std::vector<std::string> labels_;
 };
 
-/// How far a rank of a group has come.
+/// Progress of a rank of a group.
 struct Progress {
-  std::int64_t calls = 0; ///< collective ones that it has begun
+  std::int64_t calls = 0; ///< collective ones begun
   Signature last{};       ///< of them
   bool has_left = false;
-  bool has_thrown = false; ///< and therefore left
+  bool has_thrown = false; ///< and has left because of it
 
-  /// It begins a collective call. News of earlier ones may come later.
+  /// The rank begins a collective call. Reports of earlier ones may come later.
   void begins(std::int64_t number, const Signature& call) {
     if (number <= calls) return;
     calls = number;
@@ -76,8 +76,8 @@ struct Progress {
   [[nodiscard]] std::string last_seen() const;
 };
 
-/// A rank's wish in a split, and the sub-group that comes of it: its ranks in their order, and the place of the rank
-/// that asks.
+/// A rank's request in a split, and the resulting sub-group: its ranks in their order, and the place of the requesting
+/// rank.
 struct Wish {
   int color = 0;
   int key = 0;
@@ -89,10 +89,10 @@ struct SubGroup {
   int place = 0;
 };
 
-/// One group, as far as its diagnosis is concerned.
+/// The diagnosis of one group.
 class GroupState {
 public:
-  /// `origins` are the ranks in the group of all.
+  /// `origins` are the ranks' numbers in the group of all.
   GroupState(std::vector<std::string> labels, std::vector<int> origins, std::int64_t timeout_ms,
              std::shared_ptr<const WaitChain> chain)
       : labels_{std::move(labels)},
@@ -111,40 +111,40 @@ public:
   [[nodiscard]] Progress& progress(int rank) { return progress_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const Progress& progress(int rank) const { return progress_[static_cast<std::size_t>(rank)]; }
 
-  /// The sub-group of a rank: all that wish its color, in order of key, then of rank.
+  /// The sub-group of a rank: all ranks that request its color, in order of key, then of rank.
   [[nodiscard]] SubGroup sub_group(int rank, const std::vector<Wish>& wishes) const;
 
-  [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); } ///< without a lock, too
+  [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); } ///< also without a lock
   [[nodiscard]] const Failure& failure() const { return failure_; } ///< requires: there is one
   void throw_if_failed() const {
     if (has_failed()) throw_failure(failure_);
   }
 
-  /// Keeps the first failure and ends all calls, with those of the sub-groups.
+  /// Keeps the first failure and ends all calls, including those of the sub-groups.
   void fail(const Failure& failure) { keep(failure, true); }
-  /// A failure that the other ranks know already.
+  /// Keeps a failure already known to the other ranks.
   void follow(const Failure& failure) { keep(failure, false); }
   /// Makes a sub-group fail with this one.
   void adopt(const std::shared_ptr<GroupState>& child);
-  /// From here on its sub-groups go on without it.
+  /// After this its sub-groups continue without it.
   void forget_children() { children_.clear(); }
 
-  /// A rank threw.
+  /// Reports that a rank threw.
   void fail_for_exception(int rank, const std::exception_ptr& cause);
-  /// A rank that is waited for has left.
+  /// Reports that an awaited rank has left.
   void fail_for_leaving(int rank);
-  /// The peer of a call of this rank has not answered in time.
+  /// Reports that the peer of a call of this rank has not answered in time.
   void fail_for_silence(int rank, const Call& call);
-  /// The two sides of a message do not fit.
+  /// Reports that the two sides of a message do not match.
   void fail_for_sides(int rank, const Call& call, int other, const Call& theirs);
-  /// Ranks for which `awaits(rank)` holds have not come to a collective call in time.
+  /// Reports ranks for which `awaits(rank)` holds: they have not reached a collective call in time.
   template <class Awaits> TWILL_COLD void fail_for_missing(const Signature& call, const Awaits& awaits) {
     std::vector<int> missing;
     for (int other = 0; other < size(); ++other)
       if (awaits(other)) missing.push_back(other);
     fail_for_missing(call, missing);
   }
-  /// Fails unless all ranks have come with the call of rank 0; whether they have.
+  /// Fails unless all ranks have made the call of rank 0; returns whether they have.
   template <class SignatureOf> [[nodiscard]] bool agree(std::int64_t number, const SignatureOf& signature) {
     for (int other = 1; other < size(); ++other) {
       if (signature(other) == signature(0)) continue;
@@ -155,14 +155,14 @@ public:
   }
 
 protected:
-  /// Ends the calls of this group. `is_news`: the other ranks are to be told.
+  /// Ends the calls of this group. `is_news`: the other ranks have to be told.
   virtual void end_calls(const Failure& failure, bool is_news) = 0;
 
 private:
   void keep(const Failure& failure, bool is_news);
   void fail_for_missing(const Signature& call, const std::vector<int>& missing);
   void fail_for_order(std::int64_t number, const Signature& first, int other, const Signature& theirs);
-  /// Because of a rank that did not come in time, or of the culprit at the end of its chain.
+  /// Fails because of a rank that did not come in time, or of the culprit at the end of its chain.
   void fail_for_time(const std::string& text, int missing);
   /// "; rank 1 waits for rank 2", unless it is the culprit itself.
   [[nodiscard]] std::string through(int rank, const char* how, int culprit) const;

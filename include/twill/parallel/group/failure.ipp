@@ -113,7 +113,7 @@ TWILL_COLD TWILL_BODY void GroupState::fail_for_order(std::int64_t number, const
 TWILL_COLD TWILL_BODY void GroupState::fail_for_time(const std::string& text, int missing) {
   if (missing < 0) return fail({text, missing, true, nullptr, -1});
   const int culprit = chain_->culprit(origin(missing));
-  int named = missing; // a culprit that is not of this group is reached through one that is
+  int named = missing; // a culprit outside this group is reached through one inside
   for (int other = 0; other < size(); ++other)
     if (origin(other) == culprit) named = other;
   fail({join_text({text, through(missing, " waits for ", culprit)}), named, true, nullptr, culprit});

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks in a grid with named axes: `Mesh<Axis<"data", 2>, Axis<"pipe", 2>>` places 4 ranks, the last axis running
-// fastest, as NumPy numbers elements. A size that is not written is given at run time: `Mesh<Axis<"data">, Axis<"pipe",
-// 2>>(3)`. Where all sizes are written, what does not fit is a compile error (`fits<Ranks>`); else an exception with
-// both numbers. A mesh is arithmetic alone; `MeshGroups` gives each rank its communicators along the axes.
+// Meshes of ranks, grids with named axes: `Mesh<Axis<"data", 2>, Axis<"pipe", 2>>` places 4 ranks, the last axis
+// running fastest, as NumPy numbers elements. An omitted size is given at run time: `Mesh<Axis<"data">, Axis<"pipe",
+// 2>>(3)`. If all sizes are given, a mismatch is a compile error (`fits<Ranks>`); else an exception with both numbers.
+// A mesh is only arithmetic; `MeshGroups` gives each rank its communicators along the axes.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -24,11 +24,11 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// One direction of a mesh: so many ranks, or `dyn`.
+/// One direction of a mesh: its number of ranks, or `dyn`.
 template <FixedString Name, std::int64_t Size = dyn> struct Axis {
   static_assert(Size > 0 || Size == dyn, "twill: an axis of a mesh has at least one rank");
-  static constexpr std::string_view name = Name.view(); ///< as models and groups call it
-  static constexpr std::int64_t size = Size;            ///< ranks along it; `dyn`: as many as there are
+  static constexpr std::string_view name = Name.view(); ///< its name in models and groups
+  static constexpr std::int64_t size = Size;            ///< ranks along it; `dyn`: set at run time
 };
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA
@@ -43,7 +43,7 @@ template <class... Axes> [[nodiscard]] consteval bool names_differ() {
   return true;
 }
 
-// Shown by the compiler for a mesh that does not fit: never defined.
+// Shown by the compiler for a mesh of the wrong size: never defined.
 template <std::int64_t Ranks> struct axes_hold;
 template <std::int64_t Ranks> struct group_has;
 template <class Axes, class Group> struct mesh_and_group_have_different_numbers_of_ranks;
@@ -64,20 +64,20 @@ template <class... Axes> class Mesh {
   static_assert(detail::names_differ<Axes...>(), "twill: two axes of a mesh have one name");
 
 public:
-  static constexpr std::size_t axes = sizeof...(Axes); ///< how many
+  static constexpr std::size_t axes = sizeof...(Axes); ///< their number
   /// of them, without a size of their own
   static constexpr std::size_t open_axes = (std::size_t{Axes::size == dyn} + ...);
   /// The number of ranks, or `dyn` while a size is open.
   static constexpr std::int64_t static_ranks = open_axes > 0 ? dyn : (Axes::size*...);
-  /// One place along each axis.
+  /// One coordinate along each axis.
   using Coordinates = std::array<int, axes>;
 
-  /// The sizes that are not written, in order. throws: ValueError for one that is not positive
+  /// The omitted sizes, in order. throws: ValueError for one that is not positive
   template <std::convertible_to<std::int64_t>... Sizes>
   requires(sizeof...(Sizes) == open_axes) explicit(sizeof...(Sizes) > 0) constexpr Mesh(Sizes... open)
       : Mesh{std::array{std::int64_t{open}..., std::int64_t{}}} {}
 
-  /// The mesh that so many ranks fill, where one axis at most is open. throws: ValueError if they do not
+  /// The mesh filled by a number of ranks, with at most one open axis. throws: ValueError if they do not fill it
   [[nodiscard]] static constexpr Mesh of_ranks(std::int64_t ranks) {
     static_assert(open_axes <= 1, "twill: a number of ranks determines one open axis of a mesh");
     if constexpr (open_axes == 0) {
@@ -92,17 +92,17 @@ public:
     }
   }
 
-  /// True for the number of ranks that the mesh has and for any while an axis is open; another does not compile.
+  /// True for the number of ranks of the mesh and for any while an axis is open; another does not compile.
   template <std::int64_t Ranks> static constexpr bool fits = detail::mesh_fits<static_ranks, Ranks>();
 
-  /// How many ranks the mesh has.
+  /// The number of ranks of the mesh.
   [[nodiscard]] constexpr std::int64_t ranks() const {
     std::int64_t product = 1;
     for (const std::int64_t size : sizes_) product *= size;
     return product;
   }
 
-  /// The place of an axis. A name that no axis has does not compile.
+  /// The place of an axis. An unknown name does not compile.
   template <FixedString Name> [[nodiscard]] static consteval std::size_t index_of() {
     const std::string_view names[] = {Axes::name...};
     std::size_t index = 0;
@@ -117,12 +117,12 @@ public:
     static_assert(has<Name>, "twill: the mesh has no axis of this name");
     return static_cast<int>(sizes_[index_of<Name>()]);
   }
-  /// Where a rank stands along an axis.
+  /// A rank's coordinate along an axis.
   template <FixedString Name> [[nodiscard]] constexpr int coordinate(int rank) const {
     static_assert(has<Name>, "twill: the mesh has no axis of this name");
     return coordinates(rank)[index_of<Name>()];
   }
-  /// Where a rank stands. throws: IndexError if it is outside
+  /// A rank's coordinates. throws: IndexError if it is outside
   [[nodiscard]] constexpr Coordinates coordinates(int rank) const {
     if (rank < 0 || rank >= ranks()) throw IndexError(join_text({"mesh: a rank is in [0, ", ranks(), "), got ", rank}));
     Coordinates result{};
@@ -132,7 +132,7 @@ public:
     }
     return result;
   }
-  /// The rank that stands there. throws: IndexError for a place outside
+  /// The rank at these coordinates. throws: IndexError for a place outside
   [[nodiscard]] constexpr int rank_of(const Coordinates& place) const {
     std::int64_t rank = 0;
     for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -144,7 +144,7 @@ public:
     return static_cast<int>(rank);
   }
 
-  /// Ranks with equal numbers differ along the named axes only. The second is a rank's place among them.
+  /// Ranks with equal first numbers differ along the named axes only. The second number is a rank's place among them.
   template <FixedString... Names> [[nodiscard]] constexpr std::pair<int, int> color_and_key(int rank) const {
     static_assert((has<Names> && ...), "twill: the mesh has no axis of this name");
     const Coordinates place = coordinates(rank);
@@ -159,7 +159,7 @@ public:
     return {static_cast<int>(color), static_cast<int>(key)};
   }
 
-  /// throws: ValueError with both numbers unless so many ranks fill the mesh
+  /// throws: ValueError with both numbers unless this number of ranks fills the mesh
   constexpr void require_ranks(std::int64_t got) const {
     if (got != ranks()) throw ValueError(join_text({"mesh: its axes hold ", ranks(), " ranks, the group has ", got}));
   }
@@ -167,7 +167,7 @@ public:
 private:
   static constexpr std::array<std::string_view, axes> names_{Axes::name...};
 
-  // One more than there are open axes: an array of none would be a case of its own.
+  // One more than there are open axes: an empty array would be a special case.
   constexpr explicit Mesh(const std::array<std::int64_t, open_axes + 1>& open) {
     std::size_t next = 0;
     for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -186,17 +186,17 @@ template <class... Axes> inline constexpr bool is_mesh<Mesh<Axes...>> = true;
 template <class M>
 concept AnyMesh = is_mesh<M>;
 
-/// One rank's communicators in a mesh. Making it is a collective call of the whole group, which has to outlive it.
+/// One rank's communicators in a mesh. Construction is a collective call of the whole group, which has to outlive it.
 template <Communicator C, AnyMesh M> class MeshGroups {
 public:
-  /// throws: ValueError with both numbers if the group does not fill the mesh; what one rank throws ends the whole
+  /// throws: ValueError with both numbers if the group does not fill the mesh; an exception of one rank ends the whole
   /// group
   MeshGroups(C& world, M mesh) : world_{&world}, mesh_{mesh} {
     mesh_.require_ranks(world.size());
     along_.reserve(M::axes);
     try {
       for (std::size_t axis = 0; axis < M::axes; ++axis) along_.push_back(split_along(axis));
-    } catch (...) { // the others would wait for this rank's part
+    } catch (...) { // other ranks would wait for this rank's part
       world.fail(std::current_exception());
       throw;
     }
@@ -211,7 +211,7 @@ public:
     static_assert(M::template has<Name>, "twill: the mesh has no axis of this name");
     return along_[M::template index_of<Name>()];
   }
-  /// By the place of the axis in the mesh.    requires: there are more axes
+  /// The communicator by the place of its axis in the mesh.    requires: there are more axes
   [[nodiscard]] C& along_axis(std::size_t axis) { return along_[axis]; }
   template <FixedString Name> [[nodiscard]] int coordinate() const {
     return mesh_.template coordinate<Name>(world_->rank());
@@ -226,7 +226,7 @@ private:
   [[nodiscard]] C split_along(std::size_t axis) {
     auto place = mesh_.coordinates(world_->rank());
     const int key = place[axis];
-    place[axis] = 0; // the first rank along this axis stands for all of them
+    place[axis] = 0; // the first rank along this axis represents all of them
     return world_->split(mesh_.rank_of(place), key);
   }
 
@@ -235,7 +235,7 @@ private:
   std::vector<C> along_;
 };
 
-/// The mesh over a group, an open axis taking the ranks that are left: `auto groups = over<Mesh<Axis<"data">,
+/// The mesh over a group, an open axis taking the remaining ranks: `auto groups = over<Mesh<Axis<"data">,
 /// ...>>(world)`.
 template <AnyMesh M, Communicator C> [[nodiscard]] MeshGroups<C, M> over(C& world) {
   return MeshGroups<C, M>(world, M::of_ranks(world.size()));

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A few numbers of the program between ranks: they go over the memory of the communicator's device, like everything
-// else, so that any model of `Communicator` carries them. For what is asked now and then, such as clocks, counts and
-// reports; tensors have parallel/group/collectives.hpp. Read next: parallel/pipeline/run/gather.hpp.
+// Exchange of a few numbers between ranks: they go through the memory of the communicator's device, like everything
+// else, so that any model of `Communicator` carries them. For occasional requests, such as clocks, counts and reports;
+// tensors have parallel/group/collectives.hpp. Read next: parallel/pipeline/run/gather.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -16,7 +16,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// Room for so many numbers on a communicator's device.
+/// Memory for a number of doubles on a communicator's device.
 template <Communicator C> class Numbers {
   using D = typename C::Device;
 
@@ -26,7 +26,7 @@ public:
         values_(count, 0),
         room_(D(communicator.device()), Dims(static_cast<std::int64_t>(count))) {}
 
-  /// The numbers that were set here or received.
+  /// The numbers set here or received.
   [[nodiscard]] std::vector<double>& values() { return values_; }
 
   void send(int peer) {

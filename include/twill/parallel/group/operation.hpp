@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations and reductions of a group by name, and how many bytes of elements an operation moves. `split` is an
+// Operations and reductions of a group by name, and the bytes of elements that an operation moves. `split` is an
 // operation because ranks have to make it in step like any collective call; `send` and `receive` are the two sides of a
-// message. The mean is one that a group gets in the pass of the sum: divided by the number of ranks, in the type that
-// partial results are held in, and rounded once. Read next: parallel/group/communicator.hpp.
+// message. The mean is computed in the pass of the sum: divided by the number of ranks, in the type of partial results,
+// and rounded once. Read next: parallel/group/communicator.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -15,10 +15,10 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// `mean` is one of floating-point elements.
+/// Reductions; `mean` is for floating-point elements.
 enum class Reduction : std::uint8_t { sum, product, max, min, any, all, mean };
 
-/// As messages spell it.
+/// The name of a reduction in messages.
 [[nodiscard]] constexpr std::string_view name(Reduction reduction) {
   constexpr std::string_view names[] = {"sum", "product", "max", "min", "any", "all", "mean"};
   return names[static_cast<int>(reduction)];
@@ -40,10 +40,10 @@ enum class Operation : std::uint8_t {
   receive,
 };
 
-/// How many kinds of operation there are.
+/// The number of kinds of operation.
 inline constexpr std::size_t operation_count = 12;
 
-/// As messages spell it.
+/// The name of an operation in messages.
 [[nodiscard]] constexpr std::string_view name(Operation operation) {
   constexpr std::string_view names[] = {"all_reduce", "reduce",    "reduce_scatter", "all_gather",
                                         "gather",     "broadcast", "scatter",        "all_to_all",
@@ -51,9 +51,9 @@ inline constexpr std::size_t operation_count = 12;
   return names[static_cast<int>(operation)];
 }
 
-/// The bytes that one rank has sent and received, and in how many calls.
+/// The bytes that one rank has sent and received, and the number of calls.
 struct Transfer {
-  std::int64_t calls = 0;          ///< how many
+  std::int64_t calls = 0;          ///< their number
   std::int64_t sent_bytes = 0;     ///< by this rank
   std::int64_t received_bytes = 0; ///< by this rank
 

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A communicator as the group that a compiled program calls: `model.bind(parallel::rank_group<Tensor>(communicator))`.
-// Which kind of communicator, the program does not know. Read next: parallel/model/tensor_parallel.hpp.
+// Communicators as rank groups of a compiled program: `model.bind(parallel::rank_group<Tensor>(communicator))`. The
+// program does not depend on the kind of communicator. Read next: parallel/model/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -16,7 +16,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// The reduction of that name.
+/// The reduction of a given name.
 [[nodiscard]] constexpr Reduction reduction_of(kernel::Reduction reduction) {
   switch (reduction) {
   case kernel::Reduction::product:
@@ -34,7 +34,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
   }
 }
 
-/// One rank of a communicator along an axis. The communicator outlives it, and has no other user during a run.
+/// One rank of a communicator along an axis. The communicator must outlive it, without other users during a run.
 template <Communicator C> class CommunicatorGroup final : public kernel::RankGroup {
 public:
   /// throws: ValueError unless the communicator has as many ranks as the axis

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sums over all ranks that a model asks for in the middle of its run, forward and backward: behind the launch that
-// has written this rank's addend the host adds up those of all ranks, in place. All ranks run the same program, so they
-// meet in the same order, ranks without rows too. Read next: nn/batch_norm.hpp.
+// Sums over all ranks inside a model's run, forward and backward: after the launch that has written this rank's addend
+// the host sums those of all ranks, in place. All ranks run the same program, so they meet in one order, including
+// ranks without rows. Read next: nn/batch_norm.hpp.
 
 #include <twill/compile/run/bindings.hpp>
 #include <twill/core/config.hpp>
@@ -19,13 +19,13 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// The sums over ranks in a table.
 class RankSums {
 public:
-  /// throws: ValueError where one stands in a loop, whose steps the host cannot interrupt
+  /// throws: ValueError if one is in a loop, whose steps the host cannot interrupt
   explicit RankSums(const compile::TableView& table);
 
   [[nodiscard]] bool empty() const { return places_.empty(); }
   [[nodiscard]] const std::vector<int>& places() const { return places_; }
 
-  /// Adds up what was written just before a place; `run(call)` carries out the call.
+  /// Sums the values written just before a place; `run(call)` carries out the call.
   template <class Run> void add_up(int place, const compile::Binding& binding, const Run& run) const {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (places_[i] != place) continue;
@@ -42,7 +42,7 @@ private:
   std::vector<int> places_{};
 };
 
-/// A run that does nothing else in between.
+/// A run with no other host callback.
 template <class Run> class AddUpRankSums final : public compile::HostCallback {
 public:
   AddUpRankSums(const compile::TableView& table, Run run) : sums_{table}, run_{std::move(run)} {

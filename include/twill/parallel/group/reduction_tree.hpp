@@ -1,11 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one order in which twill adds up what several ranks hold. Element by element, x[r] takes in x[r + s] for s = 1,
-// 2, 4, ... and r a multiple of 2s: the binomial tree of MPI's reductions. The order depends on the number of ranks
-// alone, not on timing, nor on how an array is cut into pieces, so threads and processes get the same bits. half and
-// bfloat16 are added in float and rounded once, at the end. Maximum and minimum let NaN pass, as NumPy does; integers
-// wrap around.
+// Reduction tree of ranks' values, the only order of sums in twill. Element by element, x[r] takes in x[r + s] for s =
+// 1, 2, 4, ... and r a multiple of 2s: the binomial tree of MPI's reductions. The order depends only on the number of
+// ranks, not on timing, nor on how an array is divided, so threads and processes get equal bits. half and bfloat16 are
+// added in float and rounded once, at the end. Maximum and minimum pass NaN, as NumPy does; integers wrap around.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -46,7 +45,7 @@ template <Reduction R, class T> [[nodiscard]] constexpr T combine(T left, T righ
   }
 }
 
-inline constexpr std::int64_t tree_block = 512; ///< Elements in flight: partial results stay in the first-level cache.
+inline constexpr std::int64_t tree_block = 512; ///< Elements in progress: partial results stay in first-level cache.
 
 template <Reduction R, class T>
 void reduce_block(std::span<const void* const> sources, std::int64_t begin, std::int64_t count, Partial<T>* result) {
@@ -90,7 +89,7 @@ void reduce_tree(std::span<const void* const> sources, std::span<void* const> ta
   }
 }
 
-/// Calls `f.template operator()<T>()` with the element type that a `DType` names.
+/// Calls `f.template operator()<T>()` with the element type of a `DType`.
 template <class F> decltype(auto) with_scalar(DType dtype, F&& f) {
   switch (dtype) {
   case DType::boolean:
@@ -113,7 +112,7 @@ template <class F> decltype(auto) with_scalar(DType dtype, F&& f) {
   throw ValueError("with_scalar: no such element type");
 }
 
-/// With type and reduction known at run time.
+/// Reduces with type and reduction known at run time.
 void reduce_tree(DType dtype, Reduction reduction, std::span<const void* const> sources, std::span<void* const> targets,
                  std::int64_t begin, std::int64_t end);
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings the elements of a call to where any thread and any network can address them, and its result back. Memory of
-// `Cpu` is used as it is, once what was given to the device before is done; that of another kind is only ever touched
-// by its own device's stream and travels through the host; devices without memory take part without data.
+// Staging of a call's elements in memory that any thread and any network can address, and of its result back. Memory of
+// `Cpu` is used directly, after earlier work of the device is done; that of another kind is only accessed by its own
+// device's stream and is copied through the host; devices without memory take part without data.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// A call whose elements any thread can address, made from one whose elements lie on a device.
+/// A call with elements addressable by any thread, made from one with elements on a device.
 template <ComputeDevice D> class StagedCall {
 public:
   StagedCall(const D& device, const Call& call, int rank) : device_{device}, call_{call}, device_target_{call.target} {
@@ -26,7 +26,7 @@ public:
       call_.source.data = nullptr;
       call_.target.data = nullptr;
     } else if constexpr (std::same_as<D, Cpu>) {
-      launch(device, [](const Team&) {}); // what was given to the device before has to be done
+      launch(device, [](const Team&) {}); // earlier work of the device has to be done
     } else {
       if (reads_source(call, rank)) copy_in();
       if (writes_target(call, rank))
@@ -36,7 +36,7 @@ public:
 
   [[nodiscard]] const Call& call() const { return call_; }
 
-  /// Brings the result to the device, in the order of its stream.
+  /// Copies the result to the device, in the order of its stream.
   void finish() {
     if constexpr (D::has_memory && !std::same_as<D, Cpu>) {
       if (target_ == nullptr || target_->empty()) return;

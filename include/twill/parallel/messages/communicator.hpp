@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `MessageCommunicator<W, D>`: a rank that talks to the others in packets over a wire, with the results of threads, bit
-// for bit. Calls move on while a rank waits or asks; a started one needs that on all ranks. Memory of a device of its
-// own travels through the host. Not in the umbrella. Read next: parallel/messages/mpi.hpp.
+// Communicator over packets, `MessageCommunicator<W, D>`: a rank that exchanges packets with the others over a wire,
+// with the results of threads, bit for bit. Calls progress while a rank waits or asks; a started one needs that on all
+// ranks. Memory of other devices is copied through the host. Not in the umbrella. Read next: parallel/messages/mpi.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -23,7 +23,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace messages 
 template <Wire W, ComputeDevice D> class MessageTransport {
 public:
   using Device = D;
-  /// A call under way.
+  /// A call in flight.
   struct Ticket {
     detail::StagedCall<D> staged;
     Member::Ticket pending{};
@@ -59,10 +59,10 @@ public:
   void leave(bool by_exception) noexcept {
     try {
       exchange_->leave(*member_, by_exception);
-    } catch (...) { // a call that was begun has failed, and the group with it
+    } catch (...) { // a started call has failed, and the group with it
       try {
         exchange_->leave(*member_, true);
-      } catch (...) { // no memory to say good-bye: the others run into their time-out
+      } catch (...) { // no memory for a farewell: other ranks run into their time-out
       }
     }
   }

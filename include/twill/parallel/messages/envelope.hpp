@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packets between the ranks of a group, and the wire that carries them. A wire is all that parallel/messages/ needs of
-// a network: whole packets that are given away and turn up at their destination, once and unchanged, in any order.
-// Nothing blocks and nothing points into the memory of a caller, so a call that has failed can be forgotten at once,
-// whatever the network still does. An envelope heads every packet: its group, what it is, and the call that its sender
-// is in, so that ranks which have lost step find out by comparing. All ranks of a wire have one byte order and one
-// layout of it. Not in the umbrella. Read next: parallel/messages/member.hpp.
+// Packets between the ranks of a group, and the wire that carries them. parallel/messages/ needs only this of a
+// network: whole packets that arrive at their destination, once and unchanged, in any order. Nothing blocks and nothing
+// points into the memory of a caller, so a failed call can be forgotten immediately, whatever the network still does.
+// An envelope heads every packet: its group, its kind, and its sender's current call, so that ranks which have lost
+// step find out by comparing. All ranks of a wire have one byte order and one layout of it. Not in the umbrella. Read
+// next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/call_check.hpp>
@@ -23,13 +23,13 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
-/// Bytes that several packets may share; they are not changed once one is under way. A multiple of 16, aligned to 16.
+/// Bytes that several packets may share; not changed once one is in flight. A multiple of 16, aligned to 16.
 class Parcel {
 public:
   static constexpr std::size_t block = 16;
 
   Parcel() = default;
-  /// Not initialised but for what the last block has beyond `bytes`.
+  /// Not initialised, except the part of the last block after `bytes`.
   explicit Parcel(std::size_t bytes) : size_{(bytes + block - 1) / block * block}, data_{new std::byte[size_]} {
     for (std::size_t i = bytes; i < size_; ++i) data_[static_cast<std::ptrdiff_t>(i)] = std::byte{};
   }
@@ -42,15 +42,15 @@ private:
   std::shared_ptr<std::byte[]> data_;
 };
 
-/// A parcel and the rank on the wire that it comes from.
+/// A parcel and the rank on the wire that sent it.
 struct Packet {
   int from = 0;
   Parcel parcel{};
 };
 
-/// What a compiler cannot check: `send` takes a packet without waiting for its receiver; `poll` returns one that has
-/// arrived, or nothing, at once; `close` is called last, and told whether no rank will send any more. `lingers` says
-/// that a wire is closed only when all ranks have said good-bye.
+/// Requirements beyond the compiler's: `send` takes a packet without waiting for its receiver; `poll` returns one that
+/// has arrived, or nothing, immediately; `close` is called last, and told whether no rank will send any more. `lingers`
+/// says that a wire is closed only after the farewells of all ranks.
 template <class W>
 concept Wire = requires(W& wire, const W& constant, const Parcel& parcel, int rank, bool is_quiet) {
   { W::lingers } -> std::convertible_to<bool>;
@@ -59,17 +59,17 @@ concept Wire = requires(W& wire, const W& constant, const Parcel& parcel, int ra
   { constant.label(rank) } -> std::convertible_to<std::string>; // "rank 1 (host:4711)"
   wire.send(rank, parcel);
   { wire.poll() } -> std::same_as<std::optional<Packet>>;
-  { wire.is_idle() } -> std::same_as<bool>; // whatever was sent has left
+  { wire.is_idle() } -> std::same_as<bool>; // all sent packets have left
   wire.close(is_quiet);
 };
 
 enum class Kind : std::uint8_t {
-  first,   ///< a collective call: its signature and what the receiver needs of the sender's source
-  second,  ///< what the receiver needs of the sender's result
+  first,   ///< a collective call: its signature and the receiver's part of the sender's source
+  second,  ///< the receiver's part of the sender's result
   message, ///< a send
   taken,   ///< the receiver's answer to a message
-  failed,  ///< the group can go no further; the text follows
-  left,    ///< the sender has let its communicator go
+  failed,  ///< the group cannot continue; the text follows
+  left,    ///< the sender has destroyed its communicator
   waits,   ///< of no group: the rank of the wire that the sender waits for, or none any more
 };
 
@@ -77,9 +77,9 @@ struct Envelope {
   std::uint64_t group = 0;
   std::int64_t number = 0; ///< of the collective call, the message among those of one tag between two ranks, the news
   std::int64_t count = 0;
-  std::int64_t bytes = 0; ///< of what follows
-  std::int64_t taken = 0; ///< left: how many messages the sender has taken from the receiver
-  std::int32_t root = 0;  ///< failed: the rank at fault; waits: for whom
+  std::int64_t bytes = 0; ///< of the payload
+  std::int64_t taken = 0; ///< left: the number of messages that the sender has taken from the receiver
+  std::int32_t root = 0;  ///< failed: the rank at fault; waits: the awaited rank
   std::int32_t tag = 0;
   std::int32_t color = 0; ///< split
   std::int32_t key = 0;
@@ -101,7 +101,7 @@ struct Envelope {
 };
 static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) % Parcel::block == 0);
 
-/// An envelope and `envelope.bytes` bytes behind it, still to be written.
+/// An envelope and `envelope.bytes` bytes after it, still to be written.
 [[nodiscard]] inline Parcel pack(const Envelope& envelope) {
   Parcel parcel(sizeof(Envelope) + static_cast<std::size_t>(envelope.bytes));
   std::memcpy(parcel.data(), &envelope, sizeof(Envelope));
@@ -120,8 +120,7 @@ static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) % Parce
   return envelope;
 }
 
-/// The packet by which a rank that has found a failure tells the others. What a rank threw stays with it; they read its
-/// text.
+/// The packet that tells the others of a failure. A rank's exception stays with it; the others read its text.
 [[nodiscard]] inline Parcel pack(const detail::Failure& failure, std::uint64_t group) {
   Envelope envelope;
   envelope.group = group;
@@ -132,7 +131,7 @@ static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) % Parce
   return pack(envelope, failure.text.data());
 }
 
-/// The failure that another rank told of.
+/// The failure reported by another rank.
 [[nodiscard]] inline detail::Failure failure_in(const Envelope& envelope, const Parcel& parcel) {
   return {std::string(reinterpret_cast<const char*>(content(parcel)), static_cast<std::size_t>(envelope.bytes)),
           envelope.root, envelope.flag != 0, nullptr, -1};

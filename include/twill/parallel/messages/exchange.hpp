@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drives the groups of one wire: brings packets to the group that they belong to, sends what groups have to say, and
-// waits for calls, up to the group's time-out. There is no thread of its own: a thread that waits, asks or begins a
-// call moves everything on, so a rank that stays away for long is a late rank. Who waits for long tells all ranks for
-// whom, see parallel/messages/waits.hpp. Its functions may be called by several threads. Not in the umbrella. Read
-// next: parallel/messages/communicator.hpp.
+// Progress of the groups of one wire: passes packets to their group, sends the groups' packets, and waits for calls, up
+// to the group's time-out. It has no thread of its own: a thread that waits, asks or begins a call makes progress for
+// all, so a rank that stays away for long is a late rank. A rank in a long wait tells all others which rank it waits
+// for, see parallel/messages/waits.hpp. Its functions may be called by several threads. Not in the umbrella. Read next:
+// parallel/messages/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -53,16 +53,16 @@ public:
     return enter(std::make_shared<Member>(root, wire_.rank(), std::move(ranks), all_labels(), timeout_ms, waits_));
   }
 
-  /// Takes up a call that `check` has passed. throws: CommunicatorError
+  /// Begins a call that `check` has passed. throws: CommunicatorError
   [[nodiscard]] Ticket begin(Member& member, const Call& call, int color = 0, int key = 0) {
     const std::lock_guard lock(mutex_);
     try {
       move_on();
       Ticket ticket = member.begin(call, color, key);
-      if (waiting_ == 0) tell_of_waiting(-1); // what a failure has left
+      if (waiting_ == 0) tell_of_waiting(-1); // left by a failure
       flush();
       return ticket;
-    } catch (...) { // a call that stays behind would write into memory that is not waited for any more
+    } catch (...) { // an unfinished call would write into memory after the wait for it
       member.fail(std::current_exception());
       throw;
     }
@@ -74,17 +74,17 @@ public:
     const auto deadline = started + std::chrono::milliseconds(member.timeout_ms());
     const auto patience = started + std::chrono::milliseconds(member.timeout_ms()) / 4;
     const Waiting waiting{*this};
-    int told = -2; // whom this wait has told of: other threads may wait for others
+    int told = -2; // the rank that this wait has reported: other threads may wait for others
     for (int turn = 0;; ++turn) {
       bool is_moving = false;
       {
         const std::lock_guard lock(mutex_);
-        const auto now = std::chrono::steady_clock::now(); // before the last look at what has come
+        const auto now = std::chrono::steady_clock::now(); // before the last look at the arrived packets
         const bool is_late = now >= deadline;
         try {
           if (!ticket->is_done && move_on()) turn = 0;
           if (ticket->is_done) {
-            // Other waits tell again. Traces of a failure stay while its group's last calls are collected.
+            // Other waits report again. Traces of a failure stay while its group's last calls are collected.
             if (!member.has_failed() && (waiting_ == 1 || waits_->of(wire_.rank()) == told)) tell_of_waiting(-1);
             return;
           }
@@ -92,7 +92,7 @@ public:
             tell_of_waiting(member, *ticket, told);
           if (is_late && !ticket->has_failed) member.fail_for_time(*ticket);
           flush();
-        } catch (...) { // as in `begin`
+        } catch (...) { // like in `begin`
           member.fail(std::current_exception());
           throw;
         }
@@ -133,7 +133,7 @@ public:
     flush();
   }
 
-  /// Finishes the calls that were begun, unless an exception ends the rank, and tells the others.
+  /// Finishes started calls, unless an exception ends the rank, and tells the others.
   void leave(Member& member, bool by_exception) {
     while (!by_exception) {
       Ticket last;
@@ -157,7 +157,7 @@ public:
 private:
   static constexpr std::uint64_t root = 1;
 
-  /// A call that is waited for.
+  /// Marks a call as awaited.
   class Waiting {
   public:
     explicit Waiting(Exchange& exchange) : exchange_{&exchange} { exchange.count_waiting(1); }
@@ -179,7 +179,7 @@ private:
     return all;
   }
 
-  // Numbers of groups are computed, not agreed on: by the mixing step of splitmix64 (Steele, Lea, Flood 2014).
+  // Numbers of groups are computed, not negotiated: by the mixing step of splitmix64 (Steele, Lea, Flood 2014).
   [[nodiscard]] static std::uint64_t mixed(std::uint64_t id, std::uint64_t with) {
     std::uint64_t x = id * 0x9E3779B97F4A7C15U + with + 0x632BE59BD9B4E019U;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -187,9 +187,8 @@ private:
     return x ^ (x >> 31);
   }
 
-  // A little longer each time: ranks may outnumber cores. A small packet is there at once where its sender is. A large
-  // one that is under way moves some kilobytes each time that both sides look, so that who sleeps between slows down
-  // both.
+  // A little longer each time: ranks may outnumber cores. A small packet arrives as soon as its sender is there. A
+  // large one in flight moves some kilobytes each time that both sides look, so sleeping between looks slows both down.
   static void rest(int turn, bool is_moving) {
     using std::chrono::microseconds;
     constexpr int spins = 200;
@@ -202,7 +201,7 @@ private:
       std::this_thread::sleep_for(microseconds(is_moving || turn < spins + yields + 150 ? 20 : 250));
   }
 
-  // The functions below are called under the lock.
+  // The functions below are called with the lock held.
   std::shared_ptr<Member> enter(std::shared_ptr<Member> member) {
     members_[member->id()] = member;
     std::vector<Packet> unknown = std::exchange(unknown_, {});
@@ -231,7 +230,7 @@ private:
     if (from < member.size()) member.take(envelope, from, packet.parcel);
   }
 
-  bool move_on() { // whether something has come
+  bool move_on() { // returns whether a packet has arrived
     bool has_come = false;
     while (const std::optional<Packet> packet = wire_.poll()) {
       deliver(*packet);
@@ -241,8 +240,8 @@ private:
     return has_come;
   }
 
-  // Tells all ranks of the wire, so that a rank that runs into its time-out because of this one knows why. Not those
-  // that have let the group of all go, and none once this rank has: others close the wire when its farewell has come.
+  // Tells all ranks of the wire, so that a rank whose time-out is caused by this one knows why. Not those that have
+  // left the group of all, and none once this rank has: others close the wire after its farewell.
   void tell_of_waiting(const Member& member, const Member::Pending& pending, int& told) {
     const int awaited = member.awaited(pending);
     const int whom = awaited < 0 ? -1 : member.origin(awaited);
@@ -268,7 +267,7 @@ private:
         wire_.send(member->origin(packet.to), packet.parcel);
   }
 
-  // Waits until all ranks have let the group of all go and everything is sent; true when nothing can come any more.
+  // Waits until all ranks have left the group of all and everything is sent; true when nothing can arrive any more.
   [[nodiscard]] bool linger() {
     if constexpr (!W::lingers) {
       return false;
@@ -286,14 +285,14 @@ private:
 
   W wire_;
   std::shared_ptr<Waits> waits_;
-  int waiting_ = 0; ///< calls that are waited for
+  int waiting_ = 0; ///< awaited calls
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Member>> members_{};
   std::vector<Packet> unknown_{};
   std::set<std::uint64_t> gone_{};
   int farewells_ = 0;
   bool has_failed_ = false;
-  bool has_outlived_ = false;   ///< a sub-group the group of all ranks: its other ranks may still say good-bye
+  bool has_outlived_ = false;   ///< a sub-group outlived the group of all ranks: farewells may still come
   std::int64_t timeout_ms_ = 0; ///< of the group of all ranks
 };
 

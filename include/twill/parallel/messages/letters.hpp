@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between two ranks of a group, as one of them sees them. Those of one tag are numbered, so it does not matter
-// in which order the network brings them; a send is done when its message was taken, which bounds what is buffered and
-// lets a message without a receiver be found. Counts say whether anything can still come from a rank that has left.
-// Not in the umbrella. Read next: parallel/messages/member.hpp.
+// Mailbox of one rank: messages between two ranks of a group. Those of one tag are numbered, so the network may deliver
+// them in any order; a send is done when its message was taken, which bounds the buffers and exposes a message without
+// a receiver. Counts tell whether anything can still arrive from a rank that has left. Not in the umbrella. Read next:
+// parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/messages/envelope.hpp>
@@ -23,7 +23,7 @@ class Letters {
 public:
   explicit Letters(int size) : counts_(static_cast<std::size_t>(size)) {}
 
-  /// The numbers of this rank's next message to a peer, and of the next that it takes from one.
+  /// The numbers of this rank's next message to a peer, and of the next to be taken from one.
   [[nodiscard]] std::int64_t next_send(int peer, int tag) {
     ++of(peer).sent;
     return ++sent_[{peer, tag}];
@@ -48,7 +48,7 @@ public:
     ++of(from).answers;
     answers_.insert({from, envelope.tag, envelope.number});
   }
-  /// Whether the peer has taken this message; said once.
+  /// Whether the peer has taken this message; true only once.
   [[nodiscard]] bool take_answer(int peer, int tag, std::int64_t number) {
     return answers_.erase({peer, tag, number}) > 0;
   }
@@ -56,7 +56,7 @@ public:
   [[nodiscard]] std::int64_t sent_to(int peer) const { return counts_[static_cast<std::size_t>(peer)].sent; }
   [[nodiscard]] std::int64_t taken_from(int peer) const { return counts_[static_cast<std::size_t>(peer)].taken; }
 
-  /// Whether something that a call waits for may still be under way from a rank that has said good-bye.
+  /// Whether a packet that a call waits for may still be in flight from a rank that has left.
   [[nodiscard]] bool may_still_come(const Call& call, const Envelope& farewell) {
     const Counts& counts = of(call.peer);
     return call.operation == Operation::receive ? counts.arrived < farewell.count : counts.answers < farewell.taken;

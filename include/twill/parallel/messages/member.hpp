@@ -1,11 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank's state in a group that talks in packets: its collective calls, one after the other, and the failure that
-// ends the group, if there is one. It is a machine without clock, thread or network: calls and packets go in, packets
-// come out in `out`, and who drives it (parallel/messages/exchange.hpp) knows the time. The first failure that a rank
-// finds goes to all ranks; one that it was told goes no further. Not in the umbrella. Read next:
-// parallel/messages/letters.hpp.
+// Membership of one rank in a group over packets: its collective calls, one after another, and the failure that ends
+// the group, if there is one. It is a state machine without clock, thread or network: calls and packets go in, packets
+// come out in `out`, and its driver (parallel/messages/exchange.hpp) knows the time. The first failure found by a rank
+// goes to all ranks; a received one goes no further. Not in the umbrella. Read next: parallel/messages/letters.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -29,7 +28,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace messages 
 
 class Member final : public detail::GroupState {
 public:
-  /// A call from its beginning to its end: a collective one or one side of a message.
+  /// A call from begin to end: a collective one or one side of a message.
   struct Pending {
     Call call{};
     std::unique_ptr<Round> round{};
@@ -55,7 +54,7 @@ public:
 
   std::vector<Outgoing> out{}; ///< packets to ranks of this group, to be sent
 
-  /// Takes up a call that `check` has passed. throws: CommunicatorError if the group has failed
+  /// Begins a call that `check` has passed. throws: CommunicatorError if the group has failed
   [[nodiscard]] Ticket begin(const Call& call, int color = 0, int key = 0) {
     throw_if_failed();
     auto pending = std::make_shared<Pending>();
@@ -71,7 +70,7 @@ public:
     return pending;
   }
 
-  /// A packet of this group has arrived.
+  /// Takes an arrived packet of this group.
   void take(const Envelope& envelope, int from, const Parcel& parcel) {
     if (has_failed()) return;
     switch (envelope.kind) {
@@ -100,14 +99,14 @@ public:
     advance();
   }
 
-  /// Carries everything as far as the packets that have arrived allow.
+  /// Advances everything as far as the arrived packets allow.
   void advance() {
     advance_rounds();
     advance_letters();
   }
 
   using GroupState::fail;
-  /// This rank threw `cause`.
+  /// Reports that this rank threw `cause`.
   void fail(const std::exception_ptr& cause) { fail_for_exception(rank_, cause); }
   /// The rank that a call waits for; negative: none.
   [[nodiscard]] int awaited(const Pending& pending) const {
@@ -116,11 +115,11 @@ public:
     while (other < size() && !rounds_.empty() && !rounds_.front()->round->awaits(other)) ++other;
     return rounds_.empty() || other == size() ? -1 : other;
   }
-  /// A call has waited for longer than the group allows.
+  /// Reports that a call has waited for longer than the group allows.
   TWILL_COLD void fail_for_time(const Pending& pending) {
     if (pending.round == nullptr) return fail_for_silence(rank_, pending.call);
     if (rounds_.empty()) return;
-    const Round& round = *rounds_.front()->round; // which is what a later one waits for
+    const Round& round = *rounds_.front()->round; // which is the one a later one waits for
     fail_for_missing(round.signature(), [&](int other) { return round.awaits(other); });
   }
 
@@ -140,7 +139,7 @@ public:
     }
   }
 
-  /// Ends calls that will not be moved on any more; sub-groups go on.
+  /// Ends calls without further progress; sub-groups continue.
   void abandon() {
     if (rounds_.empty() && messages_.empty()) return;
     forget_children();
@@ -250,9 +249,9 @@ private:
   int rank_;
   std::vector<Envelope> farewells_; ///< of ranks that have left
   Letters letters_;
-  std::deque<Ticket> rounds_{};    ///< collective calls in order; only the first is under way
+  std::deque<Ticket> rounds_{};    ///< collective calls in order; only the first is in progress
   std::vector<Ticket> messages_{}; ///< both sides of messages, in the order in which they were begun
-  std::vector<Packet> early_{};    ///< of collective calls that this rank has not come to
+  std::vector<Packet> early_{};    ///< of collective calls that this rank has not reached
   std::int64_t finished_ = 0;      ///< collective calls
 };
 

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that are processes, on one machine or many: `mpi_communicator()` is this process's membership in a group of all
-// that mpirun started. MPI only carries packets (a `Wire`): order of reductions, time-outs and errors are twill's own,
-// so results have the bits that threads get. A rank that throws, hangs or calls out of order is named on every rank.
-// One that dies is named by mpirun, which ends the job: Open MPI 4 tells no other process. Packets move while a rank is
-// inside a call, so time-outs are longer than the longest computation between two. One thread calls at a time,
-// whichever it is: that takes MPI_THREAD_SERIALIZED, or MPI_THREAD_FUNNELED where it is the main one.
+// Communicator over MPI, for ranks that are processes, on one machine or many: `mpi_communicator()` is this process's
+// membership in a group of all that mpirun started. MPI only carries packets (a `Wire`): order of reductions, time-outs
+// and errors are twill's own, so results have the bits of threads. A rank that throws, hangs or calls out of order is
+// named on every rank. One that dies is named by mpirun, which ends the job: Open MPI 4 tells no other process. Packets
+// move while a rank is inside a call, so time-outs must be longer than the longest computation between two. One thread
+// calls at a time, any of them: that takes MPI_THREAD_SERIALIZED, or MPI_THREAD_FUNNELED if it is the main one.
 // Not in the umbrella: needs <mpi.h>, for targets that link twill::mpi.
 
 #include <twill/core/config.hpp>
@@ -31,9 +31,8 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// MPI from here to the end of main: initialises it unless that was done, and finalises it if it was this one. When an
-/// exception ends main nothing is finalised, because that waits for all: mpirun notices, names the rank and ends the
-/// job.
+/// MPI from here to the end of main: initialises it if needed, and then finalises it. When an exception ends main
+/// nothing is finalised, because that waits for all: mpirun notices, names the rank and ends the job.
 class MpiEnvironment {
 public:
   MpiEnvironment() {
@@ -58,19 +57,19 @@ private:
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// How a communicator over MPI behaves.
+/// Options of a communicator over MPI.
 struct MpiOptions {
-  /// How long a rank waits for its peers in one call. Packets move only while ranks are inside of calls, and one of
-  /// some kilobytes or more needs both: a peer that computes for so long looks like one that hangs.
+  /// How long a rank waits for its peers in one call. Packets move only while ranks are inside calls, and one of some
+  /// kilobytes or more needs both: a peer that computes longer looks like one that hangs.
   std::int64_t timeout_ms = 300'000;
 };
 
 /// A wire over a communicator of MPI's, of which it uses a duplicate. Its functions are called by one thread at a time.
 class MpiWire {
 public:
-  static constexpr bool lingers = true; ///< whether what was sent may be under way when a rank leaves
+  static constexpr bool lingers = true; ///< whether packets may be in flight when a rank leaves
 
-  /// A collective call of MPI's. throws: Error if MPI is not running, or was initialised for fewer threads than call it
+  /// A collective call of MPI. throws: Error if MPI is not running, or was initialised for fewer threads than call it
   explicit MpiWire(MPI_Comm parent) {
     int is_there = 0;
     int is_over = 0;
@@ -91,7 +90,7 @@ public:
     require(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     require(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     require(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
-    // Counts of MPI's are ints: in blocks of this size they reach 32 GiB.
+    // MPI's counts are ints: in blocks of this size they reach 32 GiB.
     require(MPI_Type_contiguous(messages::Parcel::block, MPI_BYTE, &block_), "MPI_Type_contiguous");
     require(MPI_Type_commit(&block_), "MPI_Type_commit");
     char host[MPI_MAX_PROCESSOR_NAME + 1] = {};
@@ -108,7 +107,7 @@ public:
 
   /// This rank's number among the ranks.
   [[nodiscard]] int rank() const { return rank_; }
-  /// How many ranks there are.
+  /// The number of ranks.
   [[nodiscard]] int size() const { return size_; }
   /// The name of a rank in messages: its number and host.
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
@@ -121,7 +120,7 @@ public:
     if (!has_ended(transit)) outgoing_.push_back(std::move(transit));
   }
 
-  /// The next message that has come, if any; does not wait.
+  /// The next message that has arrived, if any; does not wait.
   [[nodiscard]] std::optional<messages::Packet> poll() {
     require_running();
     std::erase_if(outgoing_, [this](Transit& transit) { return has_ended(transit); });
@@ -147,10 +146,10 @@ public:
     }
   }
 
-  /// Whether nothing is under way.
+  /// Whether nothing is in flight.
   [[nodiscard]] bool is_idle() const { return outgoing_.empty() && incoming_.empty(); }
 
-  /// Frees what MPI holds if nothing is under way. After a failure packets may be, and then the duplicate is left to
+  /// Frees MPI's objects if nothing is in flight. After a failure packets may be, and then the duplicate is left to
   /// MPI, with the memory that they are read from.
   void close(bool is_quiet) {
     int is_over = 0;
@@ -160,11 +159,11 @@ public:
       MPI_Comm_free(&comm_);
     } else {
       static auto* const kept =
-          new std::vector<messages::Parcel>; // to the end of the program, where MPI may still read
+          new std::vector<messages::Parcel>; // to the end of the program, during which MPI may still read
       for (const auto* const list : {&outgoing_, &incoming_})
         for (const Transit& transit : *list) kept->push_back(transit.parcel);
     }
-    MPI_Type_free(&block_); // once nothing uses it
+    MPI_Type_free(&block_); // when nothing uses it any more
     comm_ = MPI_COMM_NULL;
   }
 
@@ -195,7 +194,7 @@ private:
     if (is_over != 0) throw Error("mpi: MPI_Finalize has been called; let communicators and their handles go before");
     require_allowed();
   }
-  // Calls that MPI's level of threads does not allow have no defined result.
+  // Calls not allowed by MPI's level of threads have no defined result.
   void require_allowed() const {
     if (!is_of_main_thread_) return;
     int is_main = 0;
@@ -227,8 +226,8 @@ private:
 template <ComputeDevice D = Cpu> using MpiCommunicator = messages::MessageCommunicator<MpiWire, D>;
 static_assert(messages::Wire<MpiWire> && Communicator<MpiCommunicator<Cpu>>);
 
-/// This process's rank in the group of a communicator of MPI's, which stays the caller's: a collective call of all its
-/// processes. The last of a group and its sub-groups to be let go waits until the other ranks have let the group go.
+/// This process's rank in the group of an MPI communicator, which stays the caller's: a collective call of all its
+/// processes. The last destructor of a group and its sub-groups waits until the other ranks have left the group.
 /// throws: Error if MPI is not running, or was initialised for fewer threads than call it; ValueError for a time-out
 /// below 1
 template <ComputeDevice D = Cpu>

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One collective call of one rank. In its first phase every rank sends every other what that needs of its source, often
-// nothing, under the signature of its call: so all meet, and all can compare. A reduction is shared out as
-// parallel/group/call_check.hpp says: each rank reduces its range of the elements from all ranks' packets in the order
-// of the tree, hence to the bits that threads get, and sends it on in a second phase. Not in the umbrella. Read next:
+// One collective call of one rank. In its first phase every rank sends every other the part it needs of its source,
+// often nothing, under the signature of its call: so all meet, and all can compare. A reduction is divided by
+// parallel/group/call_check.hpp: each rank reduces its range of the elements from all ranks' packets in the order of
+// the tree, hence to the bits of threads, and sends it on in a second phase. Not in the umbrella. Read next:
 // parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
@@ -45,7 +45,7 @@ public:
   [[nodiscard]] int phase() const { return phase_; }
   [[nodiscard]] bool has_begun() const { return number_ > 0; }
 
-  /// The rank's wish in a split.
+  /// The rank's request in a split.
   void wish(int color, int key) {
     arrivals_[at(rank_)].first.color = color;
     arrivals_[at(rank_)].first.key = key;
@@ -60,7 +60,7 @@ public:
     envelope_.key = arrivals_[at(rank_)].first.key;
     envelope_.set(signature_);
     arrivals_[at(rank_)].first = envelope_;
-    Parcel shared; // where all get the same
+    Parcel shared; // if all get the same
     for (int other = 0; other < size(); ++other) {
       if (other == rank_) continue;
       const auto [offset, bytes] = part_for(other);
@@ -80,7 +80,7 @@ public:
     if (phase == 0) arrival.first = envelope;
   }
 
-  /// Whether this rank waits for another in the present phase.
+  /// Whether this rank waits for another in the current phase.
   [[nodiscard]] bool awaits(int other) const {
     if (other == rank_) return false;
     if (phase_ == 0) return !arrival(other).is_there[0];
@@ -88,7 +88,7 @@ public:
     return takes_results && !arrival(other).is_there[1];
   }
 
-  /// Works with what has arrived; true when the call is done. requires: no rank is awaited, all signatures are equal
+  /// Processes arrived packets; true when the call is done. requires: no rank is awaited, all signatures are equal
   [[nodiscard]] bool advance(std::vector<Outgoing>& out) {
     if (phase_ == 1) {
       for (int other = 0; other < size(); ++other) {
@@ -134,7 +134,7 @@ private:
            call_.operation == Operation::barrier || call_.operation == Operation::split;
   }
 
-  // Offset and size of what another rank needs of this one's source. A rank without data takes part with nothing.
+  // Offset and size of another rank's part of this one's source. A rank without data contributes nothing.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> part_for(int other) const {
     if (source() == nullptr) return {0, 0};
     switch (call_.operation) {
@@ -149,7 +149,7 @@ private:
     }
   }
 
-  // Copies what another rank has sent, unless one of the two has no data.
+  // Copies another rank's part, unless one of the two has no data.
   void copy(std::int64_t to_offset, int other, int phase, std::int64_t bytes) {
     if (other == rank_ || target() == nullptr || bytes == 0) return;
     const Parcel& parcel = arrival(other).parcels[phase];

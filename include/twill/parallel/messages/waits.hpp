@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting ranks of a wire and the ranks that they wait for, as far as this one was told. A rank that waits for long, or
-// knows that another waits for it meanwhile, tells all others for whom, and tells again when that is over; an entry
-// that ended in a failure stays until its rank goes on. Ranks are those of the wire, for all groups together, as long
-// as they are in the group of all: one that has left it tells no more and is told nothing. Not in the umbrella. Read
-// next: parallel/messages/member.hpp.
+// Waits between the ranks of a wire, as reported to this one. A rank in a long wait, or with another rank waiting for
+// it meanwhile, tells all others which rank it waits for, and tells again when that is over; an entry that ended in a
+// failure stays until its rank continues. Ranks are those of the wire, for all groups together, as long as they are in
+// the group of all: one that has left it neither sends nor receives reports. Not in the umbrella. Read next:
+// parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/failure.hpp>
@@ -27,7 +27,7 @@ public:
   [[nodiscard]] int of(int rank) const { return entries_[at(rank)].whom; }
   [[nodiscard]] int next_of(int rank) const override { return of(rank); }
 
-  /// A rank tells whom it waits for. What it said before comes later on some wires, and is no news.
+  /// Records the rank that another waits for. An earlier report arrives later on some wires, and is dropped.
   void take(int from, int whom, std::int64_t number) {
     Entry& entry = entries_[at(from)];
     if (number <= entry.number || whom >= static_cast<int>(entries_.size())) return;
@@ -35,11 +35,11 @@ public:
     entry.number = number;
   }
 
-  /// A rank has left the group of all. What it said last stays: it may be why it left.
+  /// Records that a rank has left the group of all. Its last report stays: it may be why it left.
   void leave(int from) { entries_[at(from)].has_left = true; }
   [[nodiscard]] bool has_left(int rank) const { return entries_[at(rank)].has_left; }
 
-  /// This rank waits for another, or for none any more. The number of the news; 0 where it is none.
+  /// Sets the rank that this one waits for, or none any more. Returns the number of the report; 0 if it is none.
   [[nodiscard]] std::int64_t set_own(int whom) {
     Entry& own = entries_[at(rank_)];
     if (own.whom == whom) return 0;
@@ -47,7 +47,7 @@ public:
     return ++own.number;
   }
 
-  /// Whether a rank that would hear of it has told that it waits for this one.
+  /// Whether a rank that would receive the report has said that it waits for this one.
   [[nodiscard]] bool is_waited_for() const {
     for (const Entry& entry : entries_)
       if (entry.whom == rank_ && !entry.has_left) return true;

@@ -1,11 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training on a mesh of ranks as a checkpoint, which holds what one device would have: whole weights and states under
-// the names of one network, the count of steps, the rule's options, the draws to come. So it goes on where it was
-// saved, bit for bit, on a mesh of any other form, and on one device, by `io::restore`, as does a mesh from the
-// checkpoint of one device. What the ranks' devices draw besides goes on where there are as many ranks. Read next:
-// io/training.hpp.
+// Checkpoints of training on a mesh of ranks, equal to one device's: whole weights and states under the names of one
+// network, the count of steps, the rule's options, the next draws. Training resumes bit for bit, on a mesh of any other
+// form, and on one device, by `io::restore`; a mesh also resumes from the checkpoint of one device. Other draws of the
+// ranks' devices resume if there are as many ranks. Read next: io/training.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/io/training.hpp>
@@ -29,15 +28,15 @@ inline constexpr const char* ranks_name = "random.ranks";
 
 namespace twill { inline namespace v0 { namespace io { inline namespace TWILL_ISA {
 
-/// Copies everything that a model on a mesh and a step on it need to go on; the same on every rank, so that any of them may save
-/// it. A collective call of the whole mesh.    throws: what this rank threw; CommunicatorError naming another
+/// Copies everything that a model on a mesh and a step on it need to resume; equal on every rank, so that any of them
+/// may save it. A collective call of the whole mesh.    throws: this rank's exception; CommunicatorError naming another
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
 [[nodiscard]] Checkpoint checkpoint_of(ParallelModel<M, S, C, Model, T>& model, Step& step) {
   Checkpoint checkpoint{};
   checkpoint.add("model", state_dict(model));
   checkpoint.add("optimiser", step.state_dict());
   Draw draw = model.pipeline().next_draw();
-  set_draw(checkpoint, "random.device", draw); // what one device's generator would say
+  set_draw(checkpoint, "random.device", draw); // the generator's state on one device
   --draw.step;
   set_draw(checkpoint, "random.model", draw);
   C& world = model.world();
@@ -52,10 +51,10 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
   return checkpoint;
 }
 
-/// Goes on from a checkpoint of the same model and rule, on a mesh of whatever form or on one device. A collective call
-/// of the whole mesh, with the same checkpoint on every rank, and the options of the checkpoint or, on every rank, of
-/// the program.
-/// throws: ShapeError, ValueError naming what does not fit, with nothing changed; CommunicatorError naming another rank
+/// Resumes from a checkpoint of the same model and rule, on a mesh of any form or on one device. A collective call of
+/// the whole mesh, with the same checkpoint on every rank, and the options of the checkpoint or, on every rank, of the
+/// program.
+/// throws: ShapeError, ValueError naming the mismatch, with nothing changed; CommunicatorError naming another rank
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
 train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step,
                              OptionsOf of = OptionsOf::checkpoint) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a step of a model on a mesh fits, to the byte and before there are as many devices: the very step, carried
-// out by all ranks on `Meta`, a device for each. Like `pipeline::memory` it holds for the steps after the first,
-// without the caller's batch. Read next: parallel/pipeline/run/memory.hpp.
+// Memory of a step of a model on a mesh, exact to the byte and known without the devices: the step itself, run by all
+// ranks on `Meta`, a device for each. Like `pipeline::memory` it holds for the steps after the first, without the
+// caller's batch. Read next: parallel/pipeline/run/memory.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/chunk.hpp>
@@ -31,9 +31,9 @@ struct OnMeta<ParallelModel<M, S, C, Model, T>> {
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// What each rank of a mesh needs in a step of `Parallel`, a `ParallelModel`, on a batch like this: the rows of all
+/// The memory of each rank of a mesh in a step of `Parallel`, a `ParallelModel`, on a batch like this: the rows of all
 /// replicas, as tensors on `Meta`.
-/// throws: what the step throws    cost: host time of two steps of all ranks without their arithmetic, and no memory
+/// throws: exceptions of the step    cost: host time of two steps of all ranks without their arithmetic, and no memory
 template <class Parallel, class L, optim::Rule R, int Stage, AnyTensor... Batch>
 [[nodiscard]] std::vector<RankMemory> memory(const typename Parallel::MeshType& mesh, const ReplicaOptions& replicas,
                                              const L& loss, const R& rule, const StepOptions& options,

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model over a mesh of ranks, chosen by one type: in `ParallelModel<Mesh<Axis<"data", 2>, Axis<"pipe", 2>,
+// Models over a mesh of ranks, determined by one type: in `ParallelModel<Mesh<Axis<"data", 2>, Axis<"pipe", 2>,
 // Axis<"tensor", 2>>, Schedule, C, Model>` each of 8 ranks holds its stages along "pipe", its part of the layers that
-// name the axis "tensor", and sees its rows along "data". Any axis may be missing; without "pipe" the same model is one
-// stage. The compiler compares written sizes to what the pipeline and the layers need, open ones are compared when the
-// mesh is filled. Losses, weights and draws are those of one device that sees all rows. Read next:
+// name the axis "tensor", and its rows along "data". Any axis may be missing; without "pipe" the same model is one
+// stage. The compiler compares given sizes with those of the pipeline and the layers, open ones are compared when the
+// mesh is filled. Losses, weights and draws equal those of one device with all rows. Read next:
 // parallel/model/state.hpp.
 
 #include <twill/core/config.hpp>
@@ -30,7 +30,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// The axes of ranks that the layers of a model name.
+/// The axes of ranks named by the layers of a model.
 struct LayerAxes {
   static constexpr int most = 8;
   graph::Few<kernel::AxisId, most> ids{};
@@ -42,7 +42,7 @@ struct LayerAxes {
   constexpr void add(const LayerAxes& others) {
     for (int i = 0; i < others.count; ++i) add(others.ids.items[i]);
   }
-  /// How many ranks the axis of this name has; 0: no layer names it.
+  /// The ranks of the axis of this name; 0: no layer names it.
   [[nodiscard]] constexpr std::int64_t size_of(const kernel::AxisId& axis) const {
     for (int i = 0; i < count; ++i)
       if (ids.items[i].is_named_as(axis)) return ids.items[i].size;
@@ -63,20 +63,20 @@ template <nn::Model M, FloatingScalar T> [[nodiscard]] consteval LayerAxes find_
   return axes;
 }
 
-/// How many ranks the layers name along an axis of a mesh; one where they name none.
+/// The ranks named by the layers along an axis of a mesh; one if there are none.
 template <class A> [[nodiscard]] consteval std::int64_t ranks_of_layers(const LayerAxes& axes) {
   const std::int64_t named = axes.size_of({A::name, 0});
   return named > 0 ? named : 1;
 }
 
-// Shown by the compiler for a mesh that does not fit its model: never defined.
+// Shown by the compiler for a mesh that does not match its model: never defined.
 template <std::int64_t Ranks> struct mesh_has;
 template <std::int64_t Ranks> struct pipeline_runs_on;
 template <std::int64_t Ranks> struct layers_are_divided_among;
 template <class Axis, class Model> struct the_axis_pipe_of_the_mesh_has_another_number_of_ranks;
 template <class Axis, class Model> struct an_axis_of_the_mesh_has_another_number_of_ranks_than_the_layers_name;
 
-/// Refuses an axis that neither replicas, nor stages, nor layers use, and a written size that is not theirs.
+/// Refuses an axis that neither replicas, nor stages, nor layers use, and a given size that is not theirs.
 template <class A, std::int64_t PipeRanks, std::int64_t LayerRanks, bool IsNamed>
 [[nodiscard]] consteval bool axis_fits() {
   if constexpr (A::name == "pipe") {
@@ -95,7 +95,7 @@ template <class A, std::int64_t PipeRanks, std::int64_t LayerRanks, bool IsNamed
   return true;
 }
 
-/// Whether the mesh has each axis that the layers name, and these are not those of replicas and stages.
+/// Whether the mesh has each axis named by the layers, and these are not those of replicas and stages.
 template <class... Axes> [[nodiscard]] consteval bool has_axes_of(const LayerAxes& axes) {
   for (int i = 0; i < axes.count; ++i)
     if (!(axes.ids.items[i].is_named_as({Axes::name, 0}) || ...)) return false;
@@ -109,14 +109,14 @@ template <class... Axes> [[nodiscard]] consteval bool has_axes_of(const LayerAxe
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// A model for each stage, in order, where a `ParallelModel` takes one type.
+/// A model for each stage, in order, in place of one type of a `ParallelModel`.
 template <nn::Model... Stages> struct InStages {};
 
 }}}} // namespace twill::v0::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// The pipeline of a model on a mesh: cut at its marks unless it says another way, whole where there is no axis "pipe".
+/// The pipeline of a model on a mesh: cut at its marks by default, whole if there is no axis "pipe".
 template <bool HasPipe, class S, class T, class D, class Model> struct PipelineOf {
   using type = pipeline::BasicPipeline<S, T, D, pipeline::Cut<Model>>;
 };
@@ -136,7 +136,7 @@ struct PipelineOf<HasPipe, S, T, D, pipeline::InStages<Stages...>> {
   using type = pipeline::BasicPipeline<S, T, D, Stages...>;
 };
 
-/// The axes that the layers of a model name, however it is given.
+/// The axes named by the layers of a model, in any of its forms.
 template <class T, class Model> inline constexpr LayerAxes layer_axes = find_axes<Model, T>();
 template <class T, pipeline::CutKind C>
 inline constexpr LayerAxes layer_axes<T, C> = find_axes<typename C::cut_type, T>();
@@ -156,16 +156,16 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T = float>
 class ParallelModel;
 
-/// A model whose ranks stand in a mesh: a pipeline along "pipe", replicas along "data", parts of layers along others.
+/// A model whose ranks form a mesh: a pipeline along "pipe", replicas along "data", parts of layers along others.
 template <class... Axes, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 class ParallelModel<parallel::Mesh<Axes...>, S, C, Model, T> {
 public:
-  /// The mesh as the caller wrote it, axes of open size included.
+  /// The mesh as given by the caller, including axes of open size.
   using MeshType = parallel::Mesh<Axes...>;
   using communicator_type = C;
   using device_type = typename C::Device;
   using Element = T;
-  /// What runs this rank's stages.
+  /// The pipeline that runs this rank's stages.
   using Pipe = typename parallel::detail::PipelineOf<MeshType::template has<"pipe">, S, T, device_type, Model>::type;
   static constexpr bool has_replicas = MeshType::template has<"data">; ///< Whether several pipelines share a batch.
 
@@ -181,12 +181,12 @@ private:
 
 public:
   /// A collective call of the whole group, which has to outlive it; the group fills the mesh, of which one size may be
-  /// open. `draw` is the same on all ranks: weights are those of one network that draws it.
-  /// throws: ValueError where the mesh, the pipeline or the layers have another number of ranks
+  /// open. `draw` is the same on all ranks: weights are those of one network with this draw.
+  /// throws: ValueError if the mesh, the pipeline or the layers have another number of ranks
   ParallelModel(C& world, const Draw& draw, pipeline::ReplicaOptions options = {})
       : ParallelModel(world, MeshType::of_ranks(world.size()), draw, options) {}
 
-  /// The same with the sizes that are open.
+  /// A model on a mesh with given values of the open sizes.
   ParallelModel(C& world, const MeshType& mesh, const Draw& draw, pipeline::ReplicaOptions options = {})
       : groups_{world, checked(mesh)}, alone_{alone(world)}, options_{options}, pipe_(made(world, draw)) {}
 
@@ -199,15 +199,15 @@ public:
   [[nodiscard]] parallel::MeshGroups<C, MeshType>& groups() { return groups_; }
   /// The communicator of all ranks.
   [[nodiscard]] C& world() { return groups_.world(); }
-  /// The ranks of this replica's pipeline; this one alone where the mesh has no axis "pipe".
+  /// The ranks of this replica's pipeline; only this one if the mesh has no axis "pipe".
   [[nodiscard]] C& along_pipe() {
     if constexpr (MeshType::template has<"pipe">)
       return groups_.template along<"pipe">();
     else
       return *alone_;
   }
-  /// Of so many rows of a batch those that this rank's replica sees: the first replicas have one more where they do not
-  /// divide.
+  /// This rank's replica's rows of a batch of `rows` rows: the first replicas have one more if they do not divide
+  /// evenly.
   [[nodiscard]] parallel::Rows rows_of(std::int64_t rows) const {
     std::int64_t replica = 0;
     std::int64_t replicas = 1;
@@ -220,14 +220,14 @@ public:
     return {replica * each + std::min(replica, more), each + (replica < more ? 1 : 0)};
   }
 
-  /// Whether steps drop out and the like; inference never does.
+  /// Sets training mode of steps: dropout and the like; inference never uses it.
   void train() { pipe_.train(); }
-  /// Inference from now on: dropout keeps all, batch norms use what they have learned.
+  /// Sets evaluation mode: dropout keeps all, batch norms use their running statistics.
   void eval() { pipe_.eval(); }
-  /// Changes a run-time number of the model, on all ranks alike.    throws: ValueError listing those of a stage where none has it
+  /// Changes a run-time number of the model on all ranks.    throws: ValueError listing those of a stage if none has it
   void set(std::string_view name, double number) { pipe_.set(name, number); }
 
-  /// Who else works at the stages of this rank.
+  /// The other ranks with this rank's stages.
   [[nodiscard]] pipeline::RankPeers<C> peers() {
     pipeline::RankPeers<C> found{.world = &world(), .options = options_};
     if constexpr (has_replicas) found.replicas = &groups_.template along<"data">();
@@ -242,7 +242,7 @@ private:
       return world.split(world.rank(), 0);
   }
 
-  /// This rank's stages. What ends their making ends the other ranks' calls, too, wherever they wait.
+  /// This rank's stages. An exception during construction also ends the other ranks' calls, wherever they wait.
   [[nodiscard]] Pipe made(C& world, const Draw& draw) {
     try {
       return Pipe{device_type(world.device()), along_pipe().rank(), draw, rank_groups()};
@@ -261,7 +261,7 @@ private:
     return mesh;
   }
 
-  /// The groups along all axes. Those of layers have as many ranks as these name.
+  /// The groups along all axes. Those of layers have the number of ranks that these name.
   [[nodiscard]] kernel::RankGroups rank_groups() {
     kernel::RankGroups groups{};
     std::size_t place = 0;
@@ -276,7 +276,7 @@ private:
   }
 
   parallel::MeshGroups<C, MeshType> groups_;
-  std::optional<C> alone_; ///< where there is no axis "pipe"
+  std::optional<C> alone_; ///< if there is no axis "pipe"
   pipeline::ReplicaOptions options_;
   Pipe pipe_;
 };
@@ -289,8 +289,8 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
   return train_step(model, std::move(loss), std::move(rule), options, parallel::zero<0>);
 }
 
-/// The same with the optimiser's states shared out among the replicas of each stage, `parallel::zero<1>`: the same
-/// bits, and less memory, but for rules that sum over the elements of a weight, which add up in another order.
+/// A training step with the optimiser's states divided over the replicas of each stage, `parallel::zero<1>`: equal
+/// bits, and less memory, except for rules that sum over the elements of a weight, which add in another order.
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class L,
           optim::Rule R, int Stage>
 [[nodiscard]] auto train_step(ParallelModel<M, S, C, Model, T>& model, L loss, R rule, pipeline::StepOptions options,
@@ -306,8 +306,8 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// This rank's part of the model outside of training: `infer(inputs...)` gives the result for the rows that a replica's
-/// ranks all give, on those of the last stage, or on all; replicas need not wait for each other. The model outlives it.
+/// This rank's part of inference: `infer(inputs...)` gives the result for the rows that a replica's ranks all give, on
+/// those of the last stage, or on all; replicas need not wait for each other. The model outlives it.
 template <class M, ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 [[nodiscard]] auto inference(ParallelModel<M, S, C, Model, T>& model, InferenceOptions options = {}) {
   using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a model on a mesh as one network has it: names without stages, whole tensors. It is gathered over the
-// communicators, part by part along the axes of divided layers and stage by stage along "pipe", onto every rank, so
-// that any of them may save it; loading takes nothing but a rank's own share and needs no peer. Read next:
+// State dictionary of a model on a mesh, equal to one network's: names without stages, whole tensors. It is gathered
+// over the communicators, part by part along the axes of divided layers and stage by stage along "pipe", onto every
+// rank, so that any of them may save it; loading takes only a rank's own share and needs no peer. Read next:
 // nn/state_dict.hpp.
 
 #include <twill/core/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// A weight or buffer of stage `stage` as one device has it, on every rank of the pipeline and of its axis.
+/// A weight or buffer of stage `stage`, equal to one device's, on every rank of the pipeline and of its axis.
 template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std::size_t stage, std::size_t index) {
   using C = typename Model::communicator_type;
   using Pipe = typename Model::Pipe;
@@ -26,7 +26,7 @@ template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std
   const int owner = Pipe::ScheduleType::rank_of(static_cast<int>(stage), Pipe::ranks);
   const auto states = model.pipeline().states();
   const void* const own = states[stage] ? states[stage]->buffers[index].data() : nullptr;
-  C* first = nullptr; // whose buffers the next step begins with
+  C* first = nullptr; // with the buffers of the next step
   if constexpr (Model::has_replicas)
     if (info.role == graph::Role::buffer) first = &model.groups().template along<"data">();
   return whole_tensor(model.along_pipe(), model.pipeline().groups(), info, owner, own, first);
@@ -36,8 +36,8 @@ template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// Copies of all weights and of the first replica's buffers, of all stages and parts, as one network has them, on every rank: a
-/// collective call of the whole mesh.    throws: what this rank threw; CommunicatorError naming another
+/// Copies of all weights and of the first replica's buffers, of all stages and parts, equal to one network's, on every
+/// rank: a collective call of the whole mesh.    throws: this rank's exception; CommunicatorError naming another
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 [[nodiscard]] nn::StateDict state_dict(ParallelModel<M, S, C, Model, T>& model) {
   using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
@@ -56,8 +56,8 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
   }
 }
 
-/// Overwrites the weights and buffers that are here by their share of a state as one network has it. Every rank calls
-/// it with the same state; nobody waits for another. Nothing is written, on any of them, when something does not fit.
+/// Overwrites this rank's weights and buffers by their share of a state of one network. Every rank calls it with the
+/// same state, without waiting for another. Nothing is written, on any of them, when something does not match.
 /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 void load_state_dict(ParallelModel<M, S, C, Model, T>& model, const nn::StateDict& whole) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model whose layers are divided among the ranks along an axis, on so many devices of one process: each rank holds
+// Tensor parallelism in one process: layers divided among the ranks along an axis, one device for each: each rank holds
 // its part of the weights, of their gradients and of the rule's states, and all run the same program on the same batch.
-// Between processes each rank makes its own network and binds its communicator (parallel/group/rank_group.hpp). A rank
-// that throws ends the call everywhere, and its exception comes out; the group cannot be used afterwards. Read next:
+// Between processes each rank makes its own network and binds its communicator (parallel/group/rank_group.hpp). An
+// exception of one rank ends the call everywhere and is rethrown; the group cannot be used afterwards. Read next:
 // nn/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
@@ -29,7 +29,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// Whether all weights that a model's ranks hold in parts are divided along this axis.
+/// Whether all weights held in parts by a model's ranks are divided along this axis.
 template <class Stage> [[nodiscard]] constexpr bool divides_along(const kernel::AxisId& axis) {
   for (const graph::ParameterInfo& info : compile::Signature<nn::PlainForward<Stage>>::view().parameters)
     if (info.shard.is_part() && !(info.shard.axis == axis)) return false;
@@ -46,14 +46,14 @@ template <nn::Model M, AnyRankAxis A, ComputeDevice D = Cpu, FloatingScalar T = 
                 "twill: tensor_parallel: the model divides weights among other ranks than those of the axis given");
 
 public:
-  /// The part of the model that one rank has.
+  /// One rank's part of the model.
   using Network = nn::Network<M, D, T>;
   static_assert(Network::slots == 1,
                 "twill: TensorParallel: the model puts parts into several device slots, a rank has one device");
   using device_type = D;
   using axis_type = A;
 
-  /// Draws the weights that one device would have, from the first device's generator.
+  /// Draws the weights of a single device, from the first device's generator.
   /// throws: ValueError unless there are as many devices as ranks
   explicit TensorParallel(const std::vector<D>& devices, parallel::ThreadOptions options = {}) {
     if (devices.size() != static_cast<std::size_t>(A::size))
@@ -68,19 +68,19 @@ public:
     }
   }
 
-  /// How many ranks share each layer.
+  /// The number of ranks that share each layer.
   [[nodiscard]] static constexpr int size() { return A::size; }
-  /// The network of a rank. What calls its peers has to be done on all ranks at once, see `run`.
+  /// The network of a rank. Calls to its peers must be made on all ranks in parallel, see `run`.
   [[nodiscard]] Network& network(int rank) { return *networks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const Network& network(int rank) const { return *networks_[static_cast<std::size_t>(rank)]; }
 
-  /// Calls `f(network, rank)` for all ranks at once, each on a thread of its own. throws: what a rank threw
+  /// Calls `f(network, rank)` for all ranks in parallel, each on its own thread. throws: the exception of a rank
   template <class F> void run(F f) {
     parallel::run_ranks(communicators_,
                         [&](auto& communicator) { f(network(communicator.rank()), communicator.rank()); });
   }
 
-  /// The result as in evaluation, on the first device. Inputs may lie on any device of the kind.
+  /// The result in evaluation, on the first device. Inputs may be on any device of the kind.
   template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) {
     std::optional<decltype(network(0).infer(inputs...))> result{};
     run([&](Network& own, int rank) {
@@ -90,7 +90,7 @@ public:
     return std::move(*result);
   }
 
-  /// Copies of the weights as one device would have them.
+  /// Copies of the weights, equal to one device's.
   [[nodiscard]] nn::StateDict state_dict() const {
     const auto infos = Network::parameter_infos();
     std::vector<nn::StateDict> parts{};
@@ -109,7 +109,7 @@ public:
     return whole;
   }
 
-  /// Gives each rank its part of weights as one device has them.
+  /// Gives each rank its part of one device's weights.
   /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
   void load_state_dict(const nn::StateDict& whole) {
     const auto infos = Network::parameter_infos();
@@ -142,14 +142,14 @@ template <class Model, class L, optim::Rule R> class TensorParallelStep {
   using T = typename Network::Element;
 
 public:
-  /// Steps of all ranks by a loss and a rule, each rank in a thread of its own.
+  /// Steps of all ranks by a loss and a rule, each rank in its own thread.
   TensorParallelStep(Model& model, L loss, R rule) : model_{&model} {
     for (int rank = 0; rank < Model::size(); ++rank)
       steps_.push_back(std::make_unique<train::TrainStep<Network, L, R>>(model.network(rank), loss, rule));
   }
 
-  /// One step; gives the loss, which all ranks compute alike. Arguments: the model's inputs, then the loss's targets,
-  /// on any device of the kind. throws: what a rank threw
+  /// One step; returns the loss, which all ranks compute alike. Arguments: the model's inputs, then the loss's targets,
+  /// on any device of the kind. throws: the exception of a rank
   template <AnyTensor... Tensors> T operator()(const Tensors&... tensors) {
     T loss{};
     model_->run([&](Network& network, int rank) {
@@ -159,7 +159,7 @@ public:
     return loss;
   }
 
-  /// The step of a rank, for its state, its options and what it takes.
+  /// The step of a rank, for its state, options and memory.
   [[nodiscard]] train::TrainStep<Network, L, R>& rank_step(int rank) { return *steps_[static_cast<std::size_t>(rank)]; }
 
 private:

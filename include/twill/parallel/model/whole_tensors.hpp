@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors of state dictionaries between one device and many ranks: what ranks hold in parts, or one stage of a pipeline
-// has, as one device would have it, on every rank, and a rank's part of it. Read next: parallel/model/state.hpp.
+// Conversion of state-dictionary tensors between one device and many ranks: whole tensors on every rank, gathered from
+// parts or from one stage of a pipeline, and a rank's part of them. Read next: parallel/model/state.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -24,9 +24,9 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// A collective call of the ranks of a pipeline and of those along the axis, among `groups`, by which the tensor is divided.
-/// Rank `owner` of the pipeline has the stage: there `own` is this rank's part, or all of it. With `replicas` the first of
-/// these says what it is.    throws: CommunicatorError
+/// A collective call of the ranks of a pipeline and of those along the axis, among `groups`, by which the tensor is
+/// divided. Rank `owner` of the pipeline has the stage: there `own` is this rank's part, or all of it. With `replicas`
+/// the first of these determines it.    throws: CommunicatorError
 template <Communicator C>
 [[nodiscard]] nn::StoredTensor whole_tensor(C& along_pipe, const kernel::RankGroups& groups,
                                             const graph::ParameterInfo& info, int owner, const void* own,
@@ -62,7 +62,7 @@ template <Communicator C>
   return std::move(tensor);
 }
 
-/// The part of a stored tensor that a rank along the weight's axis loads: its part, or all of what is not divided.
+/// The part of a stored tensor that a rank along the weight's axis loads: its part, or all of an undivided one.
 /// throws: ShapeError naming the key and both sides
 [[nodiscard]] nn::StoredTensor part_of_stored(const graph::ParameterInfo& info, std::string_view name,
                                               const nn::StoredTensor& tensor, int rank);

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank of a group of GPUs that talk through NCCL: a model of `Communicator` over a table of NCCL's functions. `run`
-// puts a call on the device's current stream and returns: the elements may be used by later work of that stream.
-// `start` puts it on a stream of its own behind what the device was given so far, and `wait` lets the device's stream
-// wait for it; sends and receives that were started go out together, so two ranks may start a send each before they
-// receive. Tags are not told apart: messages between two ranks arrive in the order in which they were sent. Reductions
-// are NCCL's: their order depends on size and topology. Not in the umbrella. Read next: parallel/nccl/nccl.cuh.
+// Communicator over NCCL between GPUs: a model of `Communicator` over a table of NCCL's functions. `run` puts a call on
+// the device's current stream and returns: the elements may be used by later work of that stream. `start` puts it on
+// its own stream after all earlier work of the device, and `wait` lets the device's stream wait for it; started sends
+// and receives go out together, so two ranks may start a send each before they receive. Tags are ignored: messages
+// between two ranks arrive in the order in which they were sent. Reductions are NCCL's: their order depends on size and
+// topology. Not in the umbrella. Read next: parallel/nccl/nccl.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -26,7 +26,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// How a communicator over NCCL behaves.
+/// Options of a communicator over NCCL.
 struct NcclOptions {
   std::int64_t timeout_ms = 300'000; ///< how long a call may take, from being given to NCCL to the end of its kernels
   bool is_watched = true;            ///< a thread aborts what takes longer, also when no rank asks

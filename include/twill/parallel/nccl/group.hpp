@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time-outs and aborts of a group of NCCL ranks. Communicators are non-blocking: a call returns at once, its outcome is
-// asked for later. Every call on a communicator is made under its member's lock, so that it can be aborted at any
-// moment from any thread; aborting ends its kernels, which is what frees a stream that waits for a missing rank. The
-// first failure of a group is kept, aborts all its ranks in this process, and is what every later call throws. A
-// watching thread aborts what takes too long even when no rank asks. Written against a table of NCCL's functions, so
-// tests inject every fault. Not in the umbrella. Read next: parallel/nccl/rank.hpp.
+// Time-outs and aborts of a group of NCCL ranks. Communicators are non-blocking: a call returns immediately, its
+// outcome is polled later. Every call on a communicator is made under its member's lock, so that any thread can abort
+// it at any moment; aborting ends its kernels, which frees a stream that waits for a missing rank. The first failure of
+// a group is kept, aborts all its ranks in this process, and is thrown by every later call. A watching thread aborts
+// late calls even when no rank asks. Written against a table of NCCL's functions: tests inject every fault.
+// Not in the umbrella. Read next: parallel/nccl/rank.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -29,12 +29,12 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace nccl { inline namespace TWILL_ISA {
 
-/// NCCL's functions, and the few of the driver that go with them. Calls return NCCL's result and may say in_progress.
+/// NCCL's functions, and the driver functions used with them. Calls return NCCL's result and may return in_progress.
 /// `mark` is a point in the order of a stream; `hold` lets a stream wait for one.
 template <class A>
 concept Api = requires(typename A::Comm comm, typename A::Comm* new_comm, typename A::Stream stream,
                        const typename A::Mark& mark, const Step& step, int number, int* status) {
-  { A::text(number, comm) } -> std::convertible_to<std::string>; // NCCL's words for a result
+  { A::text(number, comm) } -> std::convertible_to<std::string>; // NCCL's text for a result
   { A::enqueue(step, comm, stream) } -> std::same_as<int>;
   { A::begin_group() } -> std::same_as<int>;
   { A::end_group() } -> std::same_as<int>;
@@ -46,7 +46,7 @@ concept Api = requires(typename A::Comm comm, typename A::Comm* new_comm, typena
   { A::mark(number, stream) } -> std::same_as<typename A::Mark>;
   { A::has_passed(mark) } -> std::same_as<bool>;
   A::hold(number, stream, mark);
-  { A::is_capturing(stream) } -> std::same_as<bool>; // then nothing can be asked of marks
+  { A::is_capturing(stream) } -> std::same_as<bool>; // marks cannot be queried then
   A::read_place(comm, status, status);               // rank and size
 };
 
@@ -71,7 +71,7 @@ private:
   int turns_ = 0;
 };
 
-/// One rank in this process. `comm` is used under `mutex` only, and not after it was aborted.
+/// One rank in this process. `comm` is used only under `mutex`, and not after it was aborted.
 template <Api A> struct Member {
   /// A call whose kernels have not finished.
   struct Outstanding {
@@ -89,7 +89,7 @@ template <Api A> struct Member {
   std::vector<Outstanding> outstanding{};
 };
 
-/// The ranks of a group that live in this process.
+/// The ranks of a group in this process.
 template <Api A> class Group {
 public:
   /// throws: nothing; the watching thread begins with the first rank
@@ -108,14 +108,14 @@ public:
   [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
   [[nodiscard]] bool is_watched() const { return is_watched_; }
 
-  /// Takes in a rank of this process.
+  /// Adds a rank of this process.
   void add(const std::shared_ptr<Member<A>>& member) {
     const std::lock_guard lock(mutex_);
     members_.push_back(member);
     if (is_watched_ && !watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
   }
-  /// A rank has asked NCCL to finalise, or was aborted. The last of this process waits until NCCL is quiet and destroys
-  /// all: one thread may let its ranks go one after the other.
+  /// Counts a rank that has asked NCCL to finalise, or was aborted. The last of this process waits until NCCL is quiet
+  /// and destroys all: one thread may destroy its ranks one after another.
   void retire() noexcept {
     std::vector<std::shared_ptr<Member<A>>> members;
     {
@@ -141,7 +141,7 @@ public:
     }
   }
 
-  /// The group of the sub-group that split number `number` made for a color; its ranks here share it.
+  /// The group of the sub-group made for a color by split number `number`; its ranks here share it.
   [[nodiscard]] std::shared_ptr<Group> child(int number, int color) {
     const std::lock_guard lock(mutex_);
     for (const Child& each : children_)
@@ -152,7 +152,7 @@ public:
     return made;
   }
 
-  /// throws: the failure, if there is one; each caller gets an exception of its own
+  /// throws: the failure, if there is one; each caller gets its own exception
   void throw_if_failed() const {
     if (!has_failed_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(failure_mutex_);
@@ -160,11 +160,11 @@ public:
   }
   [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
 
-  /// As long as the lock is held no rank is aborted: for a thread with an open group of calls, which names
+  /// Prevents aborts of ranks while the lock is held: for a thread with an open group of calls, which names
   /// communicators until it is closed.
   [[nodiscard]] std::unique_lock<std::mutex> without_aborts() { return std::unique_lock(aborting_); }
 
-  /// Keeps the first failure and aborts every rank of this process, those of sub-groups too.
+  /// Keeps the first failure and aborts every rank of this process, including those of sub-groups.
   TWILL_COLD void fail(const detail::Failure& failure) {
     {
       const std::lock_guard lock(failure_mutex_);
@@ -185,11 +185,11 @@ public:
     for (const auto& member : members) {
       const std::lock_guard lock(member->mutex);
       if (std::exchange(member->is_gone, true)) continue;
-      static_cast<void>(A::abort(member->comm)); // nothing can be said about it any more
+      static_cast<void>(A::abort(member->comm)); // nothing can be reported any more
     }
   }
 
-  /// Rank `rank` cannot go on because of `cause`.
+  /// Rank `rank` cannot continue because of `cause`.
   TWILL_COLD void fail(const Member<A>& member, const std::exception_ptr& cause) {
     fail({join_text({member.label, " failed: ", detail::text_of(cause)}), member.rank, false, cause, -1});
   }
@@ -206,7 +206,7 @@ public:
           -1, true, nullptr, -1});
   }
 
-  /// Looks at one rank: forgets calls that are done; a failure or a call that takes too long ends the group.
+  /// Checks one rank: forgets finished calls; a failure or a late call ends the group.
   void look_at(Member<A>& member) {
     int state = success;
     Call call{};
@@ -231,7 +231,7 @@ public:
       fail_for_time(member, call, "has not finished");
   }
 
-  /// Drops the calls at the front that are done. The member is locked.
+  /// Drops finished calls at the front. The member is locked.
   static void forget_finished(Member<A>& member) {
     std::size_t finished = 0;
     while (finished < member.outstanding.size() && A::has_passed(member.outstanding[finished].mark)) ++finished;
@@ -257,7 +257,7 @@ private:
       for (const auto& member : members) {
         try {
           look_at(*member);
-        } catch (...) { // the driver itself failed: the next call is told by it
+        } catch (...) { // the driver itself failed: the next call reports it
         }
       }
       lock.lock();

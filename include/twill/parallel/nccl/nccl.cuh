@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Communicators between CUDA devices, by NCCL: all GPUs of one process (`nccl_communicators`), or one rank a process,
-// which share an id that rank 0 makes (`nccl_id`) and any other channel carries, another communicator for one. Needs
+// with a shared id, which rank 0 makes (`nccl_id`) and any other channel carries, such as another communicator. Needs
 // NCCL's header and library (TWILL_WITH_NCCL). Not in the umbrella. Read next: parallel/nccl/communicator.hpp.
 
 #include <twill/core/config.hpp>
@@ -37,7 +37,7 @@ static_assert(number_of(DType::float16) == ncclFloat16 && number_of(DType::bfloa
 static_assert(number_of(DType::float32) == ncclFloat32 && number_of(DType::float64) == ncclFloat64);
 static_assert(ncclSum == 0 && ncclProd == 1 && ncclMax == 2 && ncclMin == 3);
 
-/// NCCL itself.
+/// The table of NCCL's functions.
 struct NcclLibrary {
   using Comm = ncclComm_t;
   using Stream = cudaStream_t;
@@ -90,7 +90,7 @@ struct NcclLibrary {
 
   [[nodiscard]] static Mark mark(int device, Stream stream) { return {gpu::state_of(Cuda{device}), stream}; }
   [[nodiscard]] static bool has_passed(const Mark& mark) {
-    return mark.is_complete_beside_recording(); // marks are of work that runs, also while the thread records a step
+    return mark.is_complete_beside_recording(); // marks belong to running work, also while the thread records a step
   }
   static void hold(int device, Stream stream, const Mark& mark) { mark.hold(stream, device); }
   [[nodiscard]] static bool is_capturing(Stream stream) {
@@ -101,8 +101,8 @@ struct NcclLibrary {
   [[nodiscard]] static Stream side_stream(const Cuda& device) {
     return gpu::state_of(device).side_stream(gpu::SideStream::collectives);
   }
-  /// A few for each device and process, made with the first barrier and never freed: barriers on both streams may use
-  /// them at once, since they are never read.
+  /// A few bytes for each device and process, allocated with the first barrier and never freed: barriers on both
+  /// streams may use them concurrently, since they are never read.
   [[nodiscard]] static void* scratch(const Cuda& device) {
     static std::array<void*, max_devices> bytes{};
     static std::mutex making;
@@ -126,7 +126,7 @@ inline void check_setup(ncclResult_t result, const char* call, const Cuda& devic
 
 [[nodiscard]] inline ncclConfig_t configuration() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0; // only such communicators can be aborted safely
+  config.blocking = 0; // only non-blocking communicators can be aborted safely
   return config;
 }
 
@@ -138,10 +138,10 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 using NcclCommunicator = BasicNcclCommunicator<Cuda, nccl::NcclLibrary>;
 static_assert(Communicator<NcclCommunicator>);
 
-/// The identity of a group that its ranks have in common: bytes, to be carried to every rank by any means.
+/// The identity of a group, common to its ranks: bytes, to be sent to every rank by any means.
 using NcclId = std::array<std::byte, sizeof(ncclUniqueId)>;
 
-/// Made by one rank. throws: CommunicatorError
+/// The id of a new group, made by one rank. throws: CommunicatorError
 [[nodiscard]] inline NcclId nccl_id() {
   ncclUniqueId id{};
   nccl::check_setup(ncclGetUniqueId(&id), "ncclGetUniqueId", Cuda{});
@@ -196,7 +196,7 @@ connect_nccl(const std::vector<Cuda>& devices, int first_rank, int size, const N
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// A group with one rank for each device of this process, in order, each to be used by a thread of its own.
+/// A group with one rank for each device of this process, in order, each to be used by its own thread.
 /// throws: ValueError when a device is named twice: NCCL may hang then; CommunicatorError, DeviceError
 [[nodiscard]] inline std::vector<NcclCommunicator> nccl_communicators(const std::vector<Cuda>& devices,
                                                                       NcclOptions options = {}) {
@@ -218,7 +218,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
   return std::move(detail::connect_nccl({device}, rank, size, id, options).front());
 }
 
-/// With the ranks of another communicator on hosts, which carries the id.
+/// The NCCL communicator of the ranks of another communicator on hosts, which carries the id.
 template <Communicator C>
 requires std::same_as<typename C::Device, Cpu>
 [[nodiscard]] NcclCommunicator nccl_communicator(const Cuda& device, C& other, NcclOptions options = {}) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank's membership in an NCCL group, a `Transport`: gives calls to NCCL, waits until they are taken up, marks
-// where their kernels end, and leaves in order. Sends and receives that were started wait here until they go out
-// together. Not in the umbrella. Read next: parallel/nccl/communicator.hpp.
+// Membership of one rank in an NCCL group, a `Transport`: gives calls to NCCL, waits until they are accepted, marks the
+// end of their kernels, and leaves in order. Started sends and receives wait here until they go out together.
+// Not in the umbrella. Read next: parallel/nccl/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -21,9 +21,9 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace nccl { inline namespace TWILL_ISA {
 
-/// A rank at work with its member of a group. `A::stream(device)` is the stream that a device's work goes to now,
-/// `A::side_stream(device)` one for started calls, `A::scratch(device)` a byte of device memory, which no other
-/// work uses. Asked for only where a call needs it.
+/// A rank working with its member of a group. `A::stream(device)` is the device's current stream,
+/// `A::side_stream(device)` one for started calls, `A::scratch(device)` a byte of device memory without other users.
+/// Requested only if a call needs it.
 template <class D, Api A> class Rank {
 public:
   Rank(std::shared_ptr<Group<A>> group, std::shared_ptr<Member<A>> member, const D& device)
@@ -35,10 +35,10 @@ public:
   ~Rank() { leave(std::uncaught_exceptions() > exceptions_); }
 
   using Device = D;
-  /// A call under way: the mark of the rank's stream at which it ends, or the number of the flush that sends it.
+  /// A call in flight: the mark of the rank's stream at which it ends, or the number of the flush that sends it.
   struct Ticket {
     typename A::Mark mark{};
-    int flush = 0; ///< 0: of a collective
+    int flush = 0; ///< 0: for a collective
   };
 
   [[nodiscard]] int rank() const { return member_->rank; }
@@ -51,7 +51,7 @@ public:
     enqueue({call}, A::stream(device_));
     if (call.operation == Operation::barrier) finish();
   }
-  /// Begins a call beside the device's own work. Sends and receives go out with the next flush.
+  /// Begins a call in parallel with the device's own work. Sends and receives go out with the next flush.
   [[nodiscard]] Ticket begin(const Call& call) {
     if (is_point_to_point(call.operation)) {
       postpone(call);
@@ -65,14 +65,14 @@ public:
   /// Orders the device's later work after a call, without blocking.
   void wait(const Ticket& ticket) { join(mark_of(ticket)); }
   [[nodiscard]] bool is_done(const Ticket& ticket) { return A::has_passed(mark_of(ticket)); }
-  /// Kernels under way are aborted in this process, and ranks of other processes lose their connection to it.
+  /// Aborts running kernels in this process; ranks of other processes lose their connection to it.
   void fail(const std::exception_ptr& cause) { group_->fail(*member_, cause); }
 
   [[nodiscard]] Group<A>& group() const { return *group_; }
   [[nodiscard]] Member<A>& member() const { return *member_; }
 
-  /// Gives calls to NCCL as one group on a stream. throws: CommunicatorError; ValueError when NCCL calls an argument
-  /// wrong, which harms no rank
+  /// Gives calls to NCCL as one group on a stream. throws: CommunicatorError; ValueError when NCCL reports a wrong
+  /// argument, which harms no rank
   void enqueue(const std::vector<Call>& calls, typename A::Stream stream) {
     if (calls.size() == 1 && is_point_to_point(calls[0].operation) && !postponed_.empty()) {
       postponed_.push_back(calls[0]); // one group, or ranks in a ring that have started a receive never send
@@ -84,13 +84,13 @@ public:
     enqueue_now(calls, stream);
   }
 
-  /// Keeps a send or receive until the next call or wait.
+  /// Postpones a send or receive until the next call or wait.
   void postpone(const Call& call) {
     group_->throw_if_failed();
     postponed_.push_back(call);
   }
 
-  /// Sends what was postponed, and returns a mark behind it.
+  /// Sends the postponed calls, and returns a mark after them.
   void flush() {
     if (postponed_.empty()) return;
     const std::vector<Call> calls = std::exchange(postponed_, {});
@@ -100,14 +100,14 @@ public:
     ++flushes_;
   }
 
-  /// The stream of started calls, behind everything that the device was given so far.
+  /// The stream of started calls, after all earlier work of the device.
   [[nodiscard]] typename A::Stream fork() {
     const auto side = A::side_stream(device_);
     A::hold(device_.index, side, A::mark(device_.index, A::stream(device_)));
     return side;
   }
 
-  /// Later work of the device's stream comes after a mark. throws: CommunicatorError
+  /// Orders later work of the device's stream after a mark. throws: CommunicatorError
   void join(const typename A::Mark& mark) {
     group_->look_at(*member_);
     group_->throw_if_failed();
@@ -132,9 +132,9 @@ public:
     }
   }
 
-  /// The first half of `enqueue`: what is between begin_group and end_group when a thread plays several ranks. False
-  /// when there is nothing to do. A failure aborts all ranks, which NCCL does not take while the thread's group is
-  /// open: `close()` ends it first. throws: as `enqueue`
+  /// The first half of `enqueue`: the calls between begin_group and end_group when a thread has several ranks. False
+  /// when there is nothing to do. A failure aborts all ranks, which NCCL does not accept while the thread's group is
+  /// open: `close()` ends it first. throws: like `enqueue`
   template <class Close>
   [[nodiscard]] bool give(const std::vector<Call>& calls, typename A::Stream stream, const Close& close) {
     group_->throw_if_failed();
@@ -161,13 +161,13 @@ public:
     return true;
   }
 
-  /// Finds out whether the rank has failed since it was last looked at.
+  /// Checks whether the rank has failed since the last check.
   void look() {
     group_->look_at(*member_);
     group_->throw_if_failed();
   }
 
-  /// The second half: NCCL has taken the call up, and from now on it is watched.
+  /// The second half: NCCL has accepted the call, and from now on it is watched.
   void take_note(const Call& call, typename A::Stream stream) {
     settle(call);
     if (A::is_capturing(stream)) return;
@@ -227,10 +227,10 @@ public:
   }
 
 private:
-  // NCCL's last words are the thread's, not the communicator's, which another thread may have aborted meanwhile.
+  // NCCL's last error is the thread's, not the communicator's, which another thread may have aborted meanwhile.
   [[nodiscard]] static typename A::Comm comm_of(int) { return typename A::Comm{}; }
 
-  /// A collective on the device's own stream comes after what was started.
+  /// Orders a collective on the device's own stream after started calls.
   void flush_other(typename A::Stream stream) {
     if (postponed_.empty()) return;
     flush();
@@ -270,7 +270,7 @@ public:
         if (!member_->is_gone) result = A::finalize(member_->comm);
       }
       if (result != success && result != in_progress) group_->fail(*member_, Call{}, result, comm_of(result));
-    } catch (...) { // the group has failed, and failing has aborted this rank
+    } catch (...) { // the group has failed, which has aborted this rank
     }
     group_->retire();
   }
@@ -289,7 +289,7 @@ private:
   int flushes_ = 0;
   int splits_ = 0;
   bool has_left_ = false;
-  int exceptions_ = std::uncaught_exceptions(); ///< under way when this rank began
+  int exceptions_ = std::uncaught_exceptions(); ///< in flight when this rank began
 };
 
 }}}}} // namespace twill::v0::parallel::nccl::TWILL_ISA

@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls in NCCL's vocabulary: its numbers for element types and reductions, and the calls that one rank
-// makes of it. NCCL has no gather, scatter, all_to_all with parts or barrier of this interface: they are sends and
-// receives in one group, and a sum of one element. Plain values, tested on the host. Not in the umbrella. Read next:
-// parallel/nccl/group.hpp.
+// Translation of calls to NCCL: its numbers for element types and reductions, and the NCCL calls of one rank. NCCL has
+// no gather, scatter, all_to_all with parts or barrier of this interface: they are sends and receives in one group, and
+// a sum of one element. Plain values, tested on the host. Not in the umbrella. Read next: parallel/nccl/group.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -18,12 +17,12 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace nccl { inline namespace TWILL_ISA {
 
-/// The results that are looked at, as NCCL numbers them.
+/// The results used here, with NCCL's numbers.
 inline constexpr int success = 0;
 inline constexpr int invalid_argument = 4;
 inline constexpr int in_progress = 7;
 
-/// ncclDataType_t.
+/// The ncclDataType_t of an element type.
 [[nodiscard]] constexpr int number_of(DType dtype) {
   constexpr int numbers[] = {1, 1, 2, 4, 6, 9, 7, 8};
   return numbers[static_cast<int>(dtype)];
@@ -58,7 +57,7 @@ inline constexpr int in_progress = 7;
 
 enum class StepKind : std::uint8_t { all_reduce, reduce, reduce_scatter, all_gather, broadcast, send, receive };
 
-/// One call of NCCL's. `count` is what that call takes: elements of a part for reduce_scatter and all_gather.
+/// One call of NCCL. `count` is that call's argument: elements of a part for reduce_scatter and all_gather.
 struct Step {
   StepKind kind = StepKind::all_reduce;
   const void* source = nullptr;

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `ThreadCommunicator<D>`: the ranks are threads of one process, each with a device. `thread_communicators(devices)`
-// makes a group, one communicator for each rank, to be moved into the thread that plays the rank; devices may be of
-// several kinds. Reductions follow the tree of parallel/group/reduction_tree.hpp. Ranks on `Cpu` work in each other's
-// memory; memory of another kind, GPUs included, is only ever touched by its own device's stream, and travels through
-// the host. Read next: parallel/threads/ranks.hpp, which runs such a group.
+// Communicator of threads, `ThreadCommunicator<D>`: the ranks are threads of one process, each with a device.
+// `thread_communicators(devices)` makes a group, one communicator for each rank, to be moved into the rank's thread;
+// devices may be of several kinds. Reductions follow the tree of parallel/group/reduction_tree.hpp. Ranks on `Cpu` work
+// in each other's memory; memory of another kind, GPUs included, is only accessed by its own device's stream, and is
+// copied through the host. Read next: parallel/threads/ranks.hpp, which runs such a group.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -32,7 +32,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
 template <ComputeDevice D> class ThreadTransport {
 public:
   using Device = D;
-  /// A call under way: a collective that the rank's own queue carries out, or a message that another rank takes.
+  /// A call in flight: a collective that the rank's own queue carries out, or a message that another rank takes.
   struct Ticket {
     StagedCall<D> staged;
     std::shared_ptr<ThreadQueue::Job> job{};
@@ -62,7 +62,7 @@ public:
       ticket.job = queue_.start(ticket.staged.call());
     return ticket;
   }
-  /// When it was through, by the steady clock; of a collective, when the wait was over.
+  /// The time on the steady clock at which it finished; for a collective, at which the wait ended.
   double wait(Ticket& ticket) {
     const ThreadMail::Ticket& letter = ticket.letter;
     hub_->group->waiting(rank(), letter != nullptr ? letter->call.peer : -1,
@@ -101,14 +101,14 @@ private:
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// How a communicator of threads behaves.
+/// Options of a communicator of threads.
 struct ThreadOptions {
   std::int64_t timeout_ms = 300'000; ///< How long a rank waits for its peers in one call.
 };
 
 /// One rank of a group of threads.
 template <ComputeDevice D> using ThreadCommunicator = BasicCommunicator<detail::ThreadTransport<D>>;
-/// A started call of one.
+/// A started call of a communicator of threads.
 template <ComputeDevice D> using ThreadHandle = typename ThreadCommunicator<D>::Handle;
 static_assert(Communicator<ThreadCommunicator<Cpu>>);
 

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The meeting point of a group of threads, and the world of all ranks that its sub-groups share, with one lock for all
-// of them. A collective call meets twice: all ranks publish their calls and `meet`; each works on its share of all
-// ranks' memory; all `part`. Only the first meeting can end in an error: while ranks work on each other's memory none
-// is let go, and that work is finite. A rank tells the world when a call begins to wait; which rank of a collective
-// call is missing is looked up when it is asked. Read next: parallel/threads/mail.hpp.
+// Meeting point of a group of threads, and the world of all ranks shared by its sub-groups, with one lock for all of
+// them. A collective call meets twice: all ranks publish their calls and `meet`; each works on its share of all ranks'
+// memory; all `part`. Only the first meeting can end in an error: while ranks work on each other's memory none is
+// released, and that work is finite. A rank tells the world when a call begins to wait; the missing rank of a
+// collective call is looked up on demand. Read next: parallel/threads/mail.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/call_check.hpp>
@@ -28,10 +28,10 @@ class ThreadGroup;
 
 class ThreadWorld final : public WaitChain {
 public:
-  /// A call that a rank waits in. Negative `peer`: a collective one.
+  /// A waiting call of a rank. Negative `peer`: a collective one.
   struct Wait {
     const ThreadGroup* group = nullptr;
-    int rank = 0; ///< as the group counts
+    int rank = 0; ///< its number in the group
     int peer = -1;
   };
 
@@ -40,24 +40,24 @@ public:
 
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
-  /// A rank begins to wait.
+  /// Begins a rank's wait.
   void begin(int rank, const Wait& wait);
-  /// It goes on; `blamed` is the rank that it has waited for in vain, or negative.
+  /// Ends the wait; `blamed` is the rank that has not answered, or negative.
   void end(int rank, int blamed);
 
   /// requires: `mutex()` is locked
   [[nodiscard]] int next_of(int rank) const override;
-  /// Keeps what a rank has thrown.    requires: `mutex()` is locked
+  /// Keeps an exception of a rank.    requires: `mutex()` is locked
   void keep(const std::exception_ptr& cause) { causes_.push_back(cause); }
 
 private:
   struct Entry {
-    mutable std::mutex mutex{}; ///< under it the call cannot end, so that its group is there
+    mutable std::mutex mutex{}; ///< with it locked the call cannot end, so that its group is there
     Wait wait{};
     int blamed = -1;
   };
 
-  std::mutex mutex_{}; ///< before that of an entry
+  std::mutex mutex_{}; ///< locked before that of an entry
   std::vector<Entry> entries_;
   std::vector<std::exception_ptr> causes_{};
 };
@@ -67,11 +67,11 @@ using Deadline = std::chrono::steady_clock::time_point;
 
 class ThreadGroup final : public GroupState {
 public:
-  /// A rank's call as the others see it. It is written by its rank between a parting and the next meeting.
+  /// A rank's call as seen by the others. It is written by its rank between a parting and the next meeting.
   struct Slot {
     Call call;
     Wish wish;                   ///< split
-    std::shared_ptr<void> child; ///< split: what the first member has made for its sub-group
+    std::shared_ptr<void> child; ///< split: made by the first member for its sub-group
   };
 
   /// A group of some ranks of a world, `origins` there.
@@ -83,12 +83,12 @@ public:
 
   [[nodiscard]] Slot& slot(int rank) { return slots_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const std::shared_ptr<ThreadWorld>& world() const { return world_; }
-  [[nodiscard]] std::mutex& mutex() { return world_->mutex(); } ///< of everything but slots
+  [[nodiscard]] std::mutex& mutex() { return world_->mutex(); } ///< of everything except slots
   [[nodiscard]] std::condition_variable& changed() { return changed_; }
 
-  /// Calls f, in which a rank may wait for others: for `peer`, or, where that is negative, for those that do not come
-  /// to its collective call. A rank that runs into a time-out because of this one learns whom it waits for, and whom it
-  /// has waited for in vain even where it goes on to collect what was through before the group failed.
+  /// Calls f, in which a rank may wait for others: for `peer`, or, if that is negative, for ranks missing in its
+  /// collective call. A rank whose time-out is caused by this one learns which rank it waits for, and which has not
+  /// answered even if it continues to collect calls finished before the group failed.
   template <class F> void waiting(int rank, int peer, const F& f) {
     struct Ending {
       ThreadGroup& group;
@@ -100,17 +100,17 @@ public:
     f();
   }
 
-  /// Waits until every rank has come with its slot filled in. throws: CommunicatorError, the same on all ranks, if the
+  /// Waits until every rank has come with its slot filled in. throws: CommunicatorError, equal on all ranks, if the
   /// group has failed, a rank is missing after the time-out, or the calls differ
   void meet(int rank);
 
   /// Waits until every rank has finished its share. Never fails: see above.
   void part();
 
-  /// Rank `rank` threw `cause`.
+  /// Reports that rank `rank` threw `cause`.
   void give_up(int rank, const std::exception_ptr& cause);
 
-  /// A rank's communicator is gone; ranks that wait for it, now or later, are told so.
+  /// Reports that a rank's communicator was destroyed; ranks that wait for it, now or later, are told so.
   void leave(int rank, bool by_exception);
 
   /// throws: the failure, if there is one
@@ -121,11 +121,11 @@ public:
 
 private:
   void end_calls(const Failure& failure, bool is_news) override;
-  [[nodiscard]] int blamed(); ///< for the failure, as the world counts
+  [[nodiscard]] int blamed(); ///< for the failure, by its number in the world
 
   void open_round(std::unique_lock<std::mutex>& lock);
 
-  // Most meetings are over within microseconds, less than it takes to fall asleep and be woken.
+  // Most meetings are over within microseconds, less than the time to fall asleep and wake up.
   [[nodiscard]] bool spin_until_opened(std::unique_lock<std::mutex>& lock, std::uint64_t round);
 
   std::shared_ptr<ThreadWorld> world_;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between two ranks of a group of threads. A send and a receive meet by rendezvous: the one that comes second
-// copies, straight from source to target, and both are done. Messages between two ranks with one tag keep their order.
-// Since a copy that has begun reaches into both ranks' memory, it is always finished; only a message that has met no
-// other can run into the time-out. Read next: parallel/threads/rank.hpp.
+// Messages between two ranks of a group of threads. A send and a receive meet by rendezvous: the second one copies,
+// directly from source to target, and both are done. Messages between two ranks with one tag keep their order. Since a
+// copy in progress accesses both ranks' memory, it is always finished; only a message that has met no other can run
+// into the time-out. Read next: parallel/threads/rank.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -46,7 +46,7 @@ public:
 private:
   [[nodiscard]] static bool are_two_sides(const Letter& left, const Letter& right);
 
-  /// Takes a letter off the list, if it is there; the others keep their order.
+  /// Removes a letter from the list, if it is there; the others keep their order.
   void withdraw(const Ticket& letter);
 
   void require_same_size(const Letter& left, const Letter& right);

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The asynchronous side of a rank: a thread that carries out started calls one after the other, in the order in which
-// they were started, while the rank goes on computing. The thread begins with the first started call and ends with the
-// queue, after the calls that were started. Read next: parallel/threads/communicator.hpp.
+// Queue of started calls: a thread that carries them out one after another, in the order in which they were started,
+// while the rank computes. The thread begins with the first started call and ends with the queue, after the started
+// calls. Read next: parallel/threads/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/threads/rank.hpp>
@@ -26,7 +26,7 @@ public:
     explicit Job(const Call& call) : call_{call} {}
 
     void run(ThreadRank& rank);
-    /// throws: what went wrong, once; the thread that waits owns the exception, and not the queue's
+    /// throws: the call's failure, once; the waiting thread owns the exception, and not the queue's
     void wait();
     [[nodiscard]] bool is_done();
 
@@ -52,7 +52,7 @@ public:
   /// Carries out a collective call after those started before, in the calling thread if there are none.
   void run(const Call& call);
 
-  /// Waits until nothing is under way.
+  /// Waits until nothing is in flight.
   void drain();
 
 private:

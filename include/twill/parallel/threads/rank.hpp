@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives themselves, for one rank of a group of threads, in memory that all ranks can address. A reduction is
-// shared out: each rank reduces one range of the elements from all sources and writes it to all targets, so every byte
-// is read once and written once and no rank does more than another. Where only copies are needed, each rank fetches its
-// own target. Read next: parallel/threads/queue.hpp.
+// Collectives of one rank of a group of threads, in memory that all ranks can address. A reduction is divided: each
+// rank reduces one range of the elements from all sources and writes it to all targets, so every byte is read once and
+// written once in equal shares. If only copies are needed, each rank fetches its own target. Read next:
+// parallel/threads/queue.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -22,7 +22,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// State that the ranks of a group share.
+/// State shared by the ranks of a group.
 struct ThreadHub {
   explicit ThreadHub(std::shared_ptr<ThreadGroup> shared) : group{std::move(shared)}, mail{*group} {}
   std::shared_ptr<ThreadGroup> group;
@@ -57,7 +57,7 @@ private:
   void work(const Call& call);
 
   [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-  // The part that one rank has for another, if any.
+  // Copies the part that one rank has for another, if any.
   void copy(const Signature& shape, int from, int to) const;
 
   // Reduces this rank's range of the elements into every target, or into the root's.

@@ -79,7 +79,7 @@ TWILL_BODY void ThreadRank::work(const Call& call) {
     return reduce_share(shape, false);
   case Operation::reduce_scatter:
     return reduce_own_part(shape, part);
-  case Operation::gather: // each rank brings its own
+  case Operation::gather: // each rank copies its own
     return copy(shape, rank_, shape.root);
   default:
     for (int other = 0; other < size(); ++other) copy(shape, other, rank_);

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function for each rank of a group, all at the same time. The first exception poisons the group, so that no rank
-// is left waiting, and is rethrown here as its own type. Threads are kept for the next group: what kernels keep for
+// Parallel execution of one function for each rank of a group. The first exception ends the group, so that no rank is
+// left waiting, and is rethrown here as its own type. Threads are kept for the next group: data that kernels keep for
 // each thread, such as plans of convolutions and working memory, is made once and not at every step. They are asleep
-// between steps and never end, as the threads of devices, and may use all cores of the process, whichever thread first
-// needs them: a thread without cores of its own would get those of the one that makes it, which may be pinned. Read
-// next: parallel/threads/communicator.hpp.
+// between steps and never end, like the threads of devices, and may use all cores of the process, whichever thread
+// first needs them: a thread without its own cores would get those of its creator, which may be pinned. Read next:
+// parallel/threads/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/affinity.hpp>
@@ -30,10 +30,10 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// The cores that the first thread of the process may use, whichever thread asks. None when the system does not tell.
+/// The cores that the first thread of the process may use, asked from any thread. None when the system does not tell.
 [[nodiscard]] twill::detail::CoreSet cores_of_first_thread();
 
-/// A thread that runs one function after the other.
+/// A thread that runs one function after another.
 class RankThread {
 public:
   /// throws: SystemError when the system gives no thread
@@ -41,7 +41,7 @@ public:
 
   /// requires: `work` throws nothing, and the one before was waited for
   void start(std::function<void()> work);
-  /// Returns when what was started has ended and is destroyed.
+  /// Returns when the started work has ended and is destroyed.
   void wait();
 
 private:
@@ -52,7 +52,7 @@ private:
   std::function<void()> work_;
 };
 
-/// The threads of a group while it plays.
+/// The threads of a running group.
 class RankThreads {
 public:
   RankThreads() = default;
@@ -61,17 +61,17 @@ public:
   /// Waits for all of them and keeps them for the next group.
   ~RankThreads();
 
-  /// Runs a function beside the caller.    requires: it throws nothing    throws: SystemError when the system gives no thread
+  /// Runs a function in parallel.    requires: it throws nothing    throws: SystemError when the system gives no thread
   void start(std::function<void()> work);
 
 private:
   struct Idle {
     std::mutex mutex{};
     std::vector<RankThread*> threads{};
-    std::size_t made = 0; ///< in all, or tried
+    std::size_t made = 0; ///< in total, or tried
     pid_t process = getpid();
   };
-  /// Never destroyed: ranks may play while the process ends.
+  /// Never destroyed: ranks may run while the process ends.
   [[nodiscard]] static Idle& idle_threads() {
     static Idle& idle = *new Idle;
     return idle;
@@ -80,17 +80,17 @@ private:
   std::vector<RankThread*> taken_{};
 };
 
-/// The function of a rank, and how it tells its group that it cannot go on.
+/// The function of a rank, and its way to report a failure to its group.
 struct RankTask {
   std::function<void()> play{};
   std::function<void(const std::exception_ptr&)> fail{};
 };
 
-/// Plays all ranks, the first one in this thread. throws: as `run_ranks`
+/// Runs all ranks, the first one in this thread. throws: like `run_ranks`
 void play_all(const std::vector<RankTask>& ranks);
 
-/// Makes the current device of this thread at the end what it was at first. Touches no driver where it stayed. A type
-/// that only names whose memory a group moves has no current device.
+/// Restores the current device of this thread at the end. Calls no driver if it stayed. A type that only names the
+/// owner of a group's memory has no current device.
 template <class D> class KeptDevice {};
 template <DeviceName D> class KeptDevice<D> {
 public:
@@ -119,12 +119,12 @@ template <Communicator C, class F> [[nodiscard]] RankTask task_of(C& communicato
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them:
-/// also for one that hangs, since no thread can be ended from outside and it works on what the caller has. The others
-/// end with a TimeoutError that names it, which comes out of here once it returns; ranks that are processes do not wait
-/// for it. Of the communicator's kind of devices, `set_device` in `f` lasts until its end: the next group has the same
+/// Calls `f(communicator)` for each communicator of a group, each in its own thread, and waits for all of them: also
+/// for one that hangs, since no thread can be ended from outside and it works on the caller's memory. The others end
+/// with a TimeoutError that names it, which is thrown here once it returns; ranks that are processes do not wait for
+/// it. `set_device` in `f`, for the communicator's kind of devices, lasts until its end: the next group has the same
 /// threads.
-/// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its
+/// throws: the exception of the rank that threw first; one that only reports another rank's failure gives way to its
 /// cause
 template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
   std::vector<detail::RankTask> ranks;
@@ -132,7 +132,7 @@ template <Communicator C, class F> void run_ranks(std::vector<C>& communicators,
   detail::play_all(ranks);
 }
 
-/// For a group of ranks on devices of several kinds.
+/// Runs a group of ranks on devices of several kinds.
 template <Communicator... C, class F> void run_ranks(std::tuple<C...>& communicators, F f) {
   detail::play_all(std::apply([&](C&... each) { return std::vector<detail::RankTask>{detail::task_of(each, f)...}; },
                               communicators));

@@ -61,12 +61,12 @@ TWILL_BODY void RankThreads::start(std::function<void()> work) {
   {
     Idle& idle = idle_threads();
     const std::lock_guard lock(idle.mutex);
-    if (idle.process != getpid()) { // a process that was forked has memory of threads, and none of them
+    if (idle.process != getpid()) { // a forked process has memory of threads, but no threads
       idle.process = getpid();
       idle.threads.clear();
     }
     if (idle.threads.empty()) {
-      idle.threads.reserve(++idle.made); // so that giving back throws nothing
+      idle.threads.reserve(++idle.made); // so that the return throws nothing
     } else {
       thread = idle.threads.back();
       idle.threads.pop_back();
@@ -106,12 +106,12 @@ TWILL_BODY void play_all(const std::vector<RankTask>& ranks) {
     try {
       for (std::size_t rank = 1; rank < ranks.size(); ++rank) threads.start([&, rank] { play(ranks[rank]); });
       if (!ranks.empty()) play(ranks[0]);
-    } catch (...) { // the system gave no thread: those that run wait for ranks that will not come
+    } catch (...) { // the system gave no thread: those that run wait for missing ranks
       ranks[0].fail(std::current_exception());
       throw;
     }
   }
-  // A sub-group that unwinding ended may have told others before the rank at fault came here.
+  // A sub-group ended by unwinding may have told others before the rank at fault came here.
   for (const Thrown& each : thrown)
     if (!each.tells_of_another) std::rethrow_exception(each.exception);
   if (!thrown.empty()) std::rethrow_exception(thrown.front().exception);

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Balanced<Model, Stages, nn::Size<"batch", 32>>` cuts a model where its slowest stage is fastest, by the arithmetic that the
-// graph knows and the bytes that pass the cuts. It is the partition of a chain, solved exactly by a dynamic programme over the
-// places where few bytes pass (Bokhari, Partitioning Problems in Parallel, Pipelined, and Distributed Computing, 1988). What
-// came of it, and of cuts of one's own, is told by `stage_reports`. Read next: parallel/pipeline/model/cut.hpp.
+// Balanced stages, `Balanced<Model, Stages, nn::Size<"batch", 32>>`: cuts of a model that make its slowest stage
+// fastest, by the arithmetic known to the graph and the bytes that pass the cuts: an exact partition of a chain by
+// dynamic programming over places with few bytes (Bokhari, Partitioning Problems in Parallel, Pipelined, and
+// Distributed Computing, 1988). `stage_reports` shows results. Read next: parallel/pipeline/model/cut.hpp.
 
 #include <twill/compile/passes/divisions.hpp>
 #include <twill/core/config.hpp>
@@ -17,10 +17,10 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// What sending a byte costs, in arithmetic operations: it is written once and read once, see `compile::Work`.
+/// The cost of sending a byte, in arithmetic operations: it is written once and read once, see `compile::Work`.
 inline constexpr std::int64_t operations_per_byte_sent = 16;
 
-/// The numbers of a trace's symbols: those that are given, 32 for others.
+/// The numbers of a trace's symbols: the given ones, 32 for others.
 template <class... Dimensions> struct SizesOr32 {
   /// The numbers of a graph's symbols, in its order.
   static constexpr graph::SymbolValues of(const graph::Graph& graph) {
@@ -35,7 +35,7 @@ template <class... Dimensions> struct SizesOr32 {
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// The first of `candidates` before which something is made that what is behind it does not make by itself.
+/// The first of `candidates` over which a value has to be sent: the later nodes cannot make it themselves.
 [[nodiscard]] constexpr int first_place(const graph::Graph& graph, int root, const compile::detail::Cuts& candidates) {
   const Crossing crossing{graph, root};
   int below = 0;
@@ -47,7 +47,7 @@ namespace twill { inline namespace v0 { namespace pipeline { namespace detail { 
   return first;
 }
 
-/// The cuts, of `candidates` from `first` on, that make the slowest of so many stages fastest.    requires: there are as many
+/// The cuts, of `candidates` from `first` on, that make the slowest stage fastest.    requires: there are enough
 [[nodiscard]] constexpr List<int> balanced(const compile::detail::Cuts& candidates, int stages, int first = 1) {
   const int last = candidates.count() - 1;
   const auto cost = [&](int from, int to) {
@@ -85,12 +85,12 @@ namespace twill { inline namespace v0 { namespace pipeline { namespace detail { 
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// M in so many stages of about equal work, for batches of these sizes: one `nn::Size` for each dimension that the model
-/// names, 32 where there is none. Its own marks do not count.
+/// M in a number of stages of about equal work, for batches of these sizes: one `nn::Size` for each dimension named by
+/// the model, 32 if there is none. Its own marks do not count.
 template <nn::Model M, int Stages, class... Dimensions> struct Balanced {
   static_assert(Stages >= 1 && Stages <= most_stages, "twill: Balanced makes between 1 and 64 stages");
   using cut_type = M;
-  /// Where the model is cut, found at compile time.
+  /// The cuts of the model, found at compile time.
   template <FloatingScalar T> static constexpr CutPlaces places() {
     graph::Graph graph = nn::ModelStage<M, T, true>::make_graph();
     const int root = nn::ModelStage<M, T, true>::build(graph).id();
@@ -110,10 +110,10 @@ template <nn::Model M, int Stages, class... Dimensions> struct Balanced {
   }
 };
 
-/// One stage in numbers, for batches of the sizes it was asked for.
+/// One stage in numbers, for batches of the given sizes.
 struct StageReport {
   std::int64_t multiply_adds = 0; ///< of matrix products and convolutions, in a forward pass
-  std::int64_t operations = 0;    ///< in all, two for a multiply-add
+  std::int64_t operations = 0;    ///< in total, two for a multiply-add
   std::int64_t bytes = 0;         ///< of tensors that it writes
   std::int64_t weight_bytes = 0;  ///< of the parameters that it reads
   std::int64_t sent_bytes = 0;    ///< to the next stage
@@ -148,7 +148,7 @@ template <CutKind C, FloatingScalar T, std::size_t I, class... Dimensions>
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// What each stage of a model that is cut has to do: `stage_reports<Balanced<Gpt, 4>, float, nn::Size<"batch", 8>>`.
+/// The work of each stage of a cut model: `stage_reports<Balanced<Gpt, 4>, float, nn::Size<"batch", 8>>`.
 template <CutKind C, FloatingScalar T, class... Dimensions>
 inline constexpr auto stage_reports = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<StageReport, sizeof...(I)>{detail::stage_report<C, T, I, Dimensions...>()...};

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stages of a pipeline compute with: tensors whose types only a table knows, and programs that take and make them. Read
+// Blocks, tensors of a pipeline's stages whose types only a table knows, and programs that take and make them. Read
 // next: parallel/pipeline/model/stage.hpp.
 
 #include <twill/compile/run/executor.hpp>
@@ -37,7 +37,7 @@ template <ComputeDevice D> struct Block {
     return {x.storage(), const_cast<void*>(static_cast<const void*>(x.data())), x.shape(),
             dtype_of<typename X::value_type>};
   }
-  /// requires: the type fits
+  /// requires: the type matches
   template <AnyTensor X> [[nodiscard]] X as() const {
     return X(owner, static_cast<typename X::value_type*>(data), shape, contiguous_strides(shape));
   }
@@ -49,10 +49,10 @@ template <ComputeDevice D> using Blocks = std::vector<Block<D>>;
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// The name of the axis along which replicas see rows of their own: what a model sums over ranks is summed along it.
+/// The name of the axis along which replicas have different rows: a model's sums over ranks are along it.
 inline constexpr kernel::AxisId replicas_axis{"data", 0};
 
-/// Adds up over the replicas, in place.
+/// Sums over the replicas, in place.
 class SumOverReplicas {
 public:
   explicit SumOverReplicas(kernel::RankGroup& replicas) : replicas_{&replicas} {}
@@ -62,11 +62,11 @@ private:
   kernel::RankGroup* replicas_;
 };
 
-/// A program with an executor of its own, made at its first run.
+/// A program with its own executor, made at its first run.
 template <compile::Source S, ComputeDevice D> class Program {
 public:
-  /// Runs it; outputs are new blocks. Convolutions find the weights that are kept in their order, and in which order they leave
-  /// gradients of weights.
+  /// Runs it; outputs are new blocks. Convolutions find the weights kept in their order, and the order of weights'
+  /// gradients.
   Blocks<D> operator()(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
                        std::span<void* const> parameters, const nn::RunContext& context,
                        cpu::KeptOrders* orders = nullptr) {
@@ -86,7 +86,7 @@ public:
     std::vector<void*> addresses;
     for (const Block<D>& output : outputs) addresses.push_back(output.data);
     if (orders != nullptr && !orders->gradients().empty()) {
-      executor_->wait(); // the last run looks for its own
+      executor_->wait(); // the last run reads its own
       orders->place_gradients(addresses);
     }
     compile::RunScalars run_scalars{executor_->table().run_scalars};

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Pipeline<Schedule, pipeline::Cut<Model>>` is a whole model in stages: its `forward` is cut where it says
-// `x = nn::stage_boundary(x)`, and inputs and results of stages are what passes the cuts. A value that is used some stages later
-// travels through those between; what the batch or weights alone make is made where it is used; and a weight that two stages
-// use is tied: both have it, and its gradients are added up. Names and initial weights are those of the model as one network.
-// `CutBefore<Model, "layer3.">` cuts a model without marks at the names of its weights, and
-// `Balanced<Model, Stages, Size<...>...>` finds the cuts by itself. Read next: parallel/pipeline/model/balance.hpp.
+// Cuts of a whole model into stages, `Pipeline<Schedule, pipeline::Cut<Model>>`: its `forward` is cut at each `x =
+// nn::stage_boundary(x)`, and inputs and results of stages are the values that pass the cuts. A value used some stages
+// later is sent through those between; values made only from the batch or weights are made where they are used; and a
+// weight used by two stages is tied: both have it, and its gradients are summed. Names and initial weights are those of
+// the model as one network. `CutBefore<Model, "layer3.">` cuts a model without marks at the names of its weights, and
+// `Balanced<Model, Stages, Size<...>...>` finds the cuts. Read next: parallel/pipeline/model/balance.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
@@ -21,14 +21,14 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// of one model
+/// in one model
 inline constexpr int most_stages = 64;
 
-/// Where a trace is cut: the first node of each stage but the first.
+/// The cuts of a trace: the first node of each stage except the first.
 struct CutPlaces {
   graph::Few<int, most_stages> nodes{}; ///< the first `count` count
   int count = 0;                        ///< one less than there are stages
-  graph::Fault fault{};                 ///< why the model cannot be cut so
+  graph::Fault fault{};                 ///< why the model cannot be cut this way
 
   [[nodiscard]] constexpr int begin(int stage) const { return stage == 0 ? 0 : nodes.items[stage - 1]; }
   [[nodiscard]] constexpr int end(int stage, int all) const { return stage < count ? nodes.items[stage] : all; }
@@ -58,11 +58,11 @@ template <nn::Model M> struct Cut {
 /// M as one stage, whatever its marks: a pipeline of one rank.
 template <nn::Model M> struct Uncut {
   using cut_type = M;
-  /// None.
+  /// No places.
   template <FloatingScalar T> static constexpr CutPlaces places() { return {}; }
 };
 
-/// M, which has no marks, cut before the first weight whose name begins with each of these: `CutBefore<ResNet50<>, "layer3.">`.
+/// M without marks, cut before the first weights whose names begin with these: `CutBefore<ResNet50<>, "layer3.">`.
 template <nn::Model M, FixedString... Prefixes> struct CutBefore {
   static_assert(sizeof...(Prefixes) < most_stages, "twill: CutBefore makes at most 64 stages");
   using cut_type = M;
@@ -88,10 +88,10 @@ template <nn::Model M, FixedString... Prefixes> struct CutBefore {
   }
 };
 
-/// The places of a way to cut, found once.
+/// The cuts of a kind, found once.
 template <CutKind C, FloatingScalar T> inline constexpr CutPlaces cut_places = C::template places<T>();
 
-/// The same in the trace of evaluation: at the marks, or before the weights before which training is cut.
+/// The cuts in the trace of evaluation: at the marks, or before the weights before which training is cut.
 template <CutKind C, FloatingScalar T>
 inline constexpr CutPlaces evaluation_places = [] {
   if constexpr (requires { C::template places<T, false>(); }) {
@@ -103,7 +103,7 @@ inline constexpr CutPlaces evaluation_places = [] {
     graph::Graph graph = nn::ModelStage<typename C::cut_type, T, false>::make_graph();
     const int root = nn::ModelStage<typename C::cut_type, T, false>::build(graph).id();
     for (int cut = 0; cut < found.count; ++cut) {
-      std::size_t weight = 0; // the first behind it
+      std::size_t weight = 0; // the first one after it
       while (weight < training.parameters.size() && training.parameters[weight].node < found.nodes.items[cut]) ++weight;
       found.nodes.items[cut] = weight < graph.parameters.size() ? graph.parameters[weight].node : root;
     }
@@ -115,11 +115,11 @@ inline constexpr CutPlaces evaluation_places = [] {
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// What passes from one side of a place in a trace to the other, and what each side makes for itself.
+/// The values that pass a place in a trace, and those that each side makes for itself.
 class Crossing {
 public:
   constexpr Crossing(const graph::Graph& graph, int root) : graph_{&graph}, root_{root} {
-    // Made of the batch, weights and numbers alone, by arithmetic: whoever wants it makes it.
+    // Made only from the batch, weights and numbers, by arithmetic: each user makes it.
     own_.resize(graph.nodes.size(), 0);
     for (int id = 0; id < graph.size(); ++id) {
       const graph::Node& node = graph.node(id);
@@ -129,7 +129,7 @@ public:
     }
   }
 
-  /// The values before `place` that are sent over it, in order; all that is behind it needs no more.
+  /// The values before `place` that are sent over it, in order; the nodes after it need no more.
   [[nodiscard]] constexpr List<int> values(int place) const {
     List<char> needed(graph_->nodes.size(), 0);
     needed.items[root_] = 1;
@@ -150,7 +150,7 @@ public:
   }
 
 private:
-  /// A view of what was sent is looked at where it is used. A rule stays with its operands, which would be sent, too.
+  /// A view of a sent value is taken where it is used. A rule stays with its operands, which would be sent, too.
   [[nodiscard]] constexpr bool is_sent(int id) const {
     const graph::Node& node = graph_->node(id);
     return own_.items[id] == 0 && (!is_view(node.kind) || (node.kind == graph::Kind::rule && node.arity > 1));
@@ -161,8 +161,8 @@ private:
   List<char> own_{};
 };
 
-/// Leaves of a traced model what lies between two places. Nodes keep their numbers; those of other stages become constants
-/// that nobody reads.
+/// Reduces a traced model to the nodes between two places. Nodes keep their numbers; those of other stages become
+/// unread constants.
 constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) {
   StageTrace trace{};
   const int all = graph.size();
@@ -176,7 +176,7 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
   if (trace.results.empty())
     graph.refuse(graph::Problem::stage_before_a_boundary_makes_nothing_for_the_next, begin, end, 0);
 
-  List<char> of_model(graph.nodes.size(), 0); // weights that any stage uses
+  List<char> of_model(graph.nodes.size(), 0); // weights used by any stage
   of_model.items[root] = 1;
   List<char> live(graph.nodes.size(), 0);
   for (const int id : trace.results) live.items[id] = 1;
@@ -204,7 +204,7 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
   }
   List<graph::ParameterInfo> parameters{};
   for (const graph::ParameterInfo& info : graph.parameters) {
-    // A weight that no stage uses is refused where it stands, as in the whole model, unless it is frozen.
+    // A weight that no stage uses is refused in its stage, as in the whole model, unless it is frozen.
     const bool is_unused = of_model.items[info.node] == 0 && info.node >= begin && info.node < end;
     if (live.items[info.node] == 0 && !is_unused) continue;
     live.items[info.node] = 1;
@@ -234,20 +234,20 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// Stage I of a model that is cut, as a model whose weights are the stage's: what networks and optimisers are made of.
+/// Stage I of a cut model, as a model whose weights are the stage's: the type of networks and optimisers.
 template <CutKind C, std::size_t I> struct CutModel {
   static constexpr graph::Value forward(); ///< never defined: the stage is traced from the whole
 };
 
-/// The same as what a pipeline runs.
+/// Stage I of a cut model as the source that a pipeline runs.
 template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> struct CutStage {
   /// The whole model, before it is cut.
   using Whole = nn::ModelStage<typename C::cut_type, T, Training>;
-  /// The same stage outside of training.
+  /// The stage outside of training.
   using Evaluation = CutStage<C, I, T, false>;
   /// An empty graph with the model's element type.
   static constexpr graph::Graph make_graph() { return Whole::make_graph(); }
-  /// Traces the stage: its inputs are what the stages before hand on.
+  /// Traces the stage: its inputs are the results of the stages before.
   static constexpr StageTrace build(graph::Graph& graph) {
     const int root = Whole::build(graph).id();
     const CutPlaces& places = places_in_trace();
@@ -270,11 +270,11 @@ private:
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Whoever asks for it without training, such as an update of weights, wants the weights alone: places are those of the trace
-/// in training, which evaluation may shorten.
+/// Uses without training, such as an update of weights, need only the weights: places are those of the trace in
+/// training, which evaluation may shorten.
 template <pipeline::CutKind C, std::size_t I, FloatingScalar T, bool Training>
 struct ModelStage<pipeline::CutModel<C, I>, T, Training> {
-  /// What the stage is traced by.
+  /// The source that traces the stage.
   using Source = pipeline::CutStage<C, I, T>;
   /// An empty graph with the model's element type.
   static constexpr graph::Graph make_graph() { return Source::make_graph(); }
@@ -297,7 +297,7 @@ struct ModelStage<pipeline::CutModel<C, I>, T, Training> {
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// The stages of a model that is cut.
+/// The stages of a cut model.
 template <FloatingScalar T, CutKind C> struct Plan<T, C> {
   using Whole = nn::PlainForward<nn::ModelStage<typename C::cut_type, T, true>>;
 
@@ -307,10 +307,10 @@ template <FloatingScalar T, CutKind C> struct Plan<T, C> {
   template <std::size_t I> using Source = CutStage<C, I, T>;
   using BatchModel = typename C::cut_type;
 
-  /// Nothing to refuse: both sides of a cut come from one trace.
+  /// Refuses nothing: both sides of a cut come from one trace.
   template <class Stages> static consteval void check() {}
 
-  /// One trace, so all stages have its symbols.
+  /// The symbols of a stage: with one trace, all stages have its symbols.
   template <class Stage, std::size_t N>
   [[nodiscard]] static graph::SymbolValues symbols(const std::array<Dims, N>& shapes, std::int64_t) {
     return compile::resolve_symbols(compile::Signature<Whole>::view(), shapes);

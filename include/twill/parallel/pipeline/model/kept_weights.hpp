@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of a stage's convolutions in the orders in which the host's library reads them, for the micro-batches of one
-// step, which all read the same weights: the first one brings them there, the others find them. The memory is a pool's, as
-// large as the weights once for the forward and once for the backward pass, so that what a step needs is known to the byte.
-// Orders that need more, for channels that fill no block, are made each time. The gradients of these weights stay in the order
-// in which the library makes them while those of the micro-batches are added up; behind the last one their sums are brought
-// into that of the weights, so nobody else ever reads them in another one. Read next: device/cpu/kept_orders.hpp.
+// Kept weights of a stage's convolutions, in the orders in which the host's library reads them, for the micro-batches
+// of one step, which all read the same weights: the first one makes them, the others find them. The memory is a pool's,
+// as large as the weights once for the forward and once for the backward pass, so that a step's memory is known to the
+// byte. Orders that need more, for channels that fill no block, are made each time. The gradients of these weights stay
+// in the library's order during the sum over micro-batches; after the last one their sums are brought into the order of
+// the weights, and are read only then. Read next: device/cpu/kept_orders.hpp.
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
@@ -28,18 +28,18 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// Whether weights can be kept on this kind of device; `Meta` counts what hosts would need.
+/// Whether weights can be kept on this kind of device; `Meta` counts the needs of hosts.
 template <class D>
 inline constexpr bool can_keep_orders = cpu::has_onednn_convolution && (HostDevice<D> || std::same_as<D, Meta>);
 
-/// What a stage keeps in the orders of who reads it, for the micro-batches of one step.
+/// The weights that a stage keeps in the orders of their readers, for the micro-batches of one step.
 template <ComputeDevice D> class KeptWeights {
 public:
   KeptWeights() = default;
   KeptWeights(const KeptWeights&) = delete;
   KeptWeights& operator=(const KeptWeights&) = delete;
 
-  /// Makes room for what a program reads of its weights.
+  /// Allocates memory for the weights that a program reads.
   void add(const D& device, const compile::TableView& table, std::span<void* const> parameters) {
     for (const compile::Instruction& instruction : table.instructions) {
       const compile::KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
@@ -64,8 +64,8 @@ public:
     }
   }
 
-  /// Finds the gradients of weights that are convolutions' results and read by nobody, in the program that makes them.
-  /// Its first outputs are those of the stage's `weights`; others go to other stages, who read them.
+  /// Finds the gradients of weights that are convolutions' results without other readers, in the program that makes
+  /// them. Its first outputs are those of the stage's `weights`; others go to other stages, which read them.
   void add_gradients(const compile::TableView& table, int weights) {
     for (const compile::Instruction& instruction : table.instructions) {
       const compile::KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
@@ -95,9 +95,9 @@ public:
     }
   }
 
-  /// What a run's kernels ask; outlives the run.
+  /// The orders read by a run's kernels; outlives the run.
   [[nodiscard]] cpu::KeptOrders& orders() { return orders_; }
-  /// The same for the runs of the program that makes the gradients.
+  /// The orders for the runs of the program that makes the gradients.
   [[nodiscard]] cpu::KeptOrders& orders_with_gradients() { return orders_with_gradients_; }
   [[nodiscard]] const cpu::KeptOrders& orders() const { return orders_; }
 

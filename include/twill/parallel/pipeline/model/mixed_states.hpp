@@ -1,9 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of stages on devices of several kinds: tied weights and what rules ask of all gradients are added up as
-// on one kind, only that what goes from a stage to another passes through the host. Read next:
-// parallel/pipeline/run/step.hpp.
+// Weights of stages on devices of several kinds: tied weights and sums over all gradients are computed as on one kind,
+// except that values sent between stages go through the host. Read next: parallel/pipeline/run/step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/model/places.hpp>
@@ -18,7 +17,7 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// The weights of each stage, whose kinds of device are D, in order; null for those that are elsewhere.
+/// The weights of each stage, whose kinds of device are D, in order; null for stages elsewhere.
 template <ComputeDevice... D> struct MixedStates {
   std::tuple<std::shared_ptr<nn::NetworkState<D>>...> stages{};
 
@@ -42,7 +41,7 @@ template <ComputeDevice... D> struct MixedStates {
 };
 
 /// Gives each owner of a tied weight the sum of the gradients of all.
-/// requires: no stage is at work
+/// requires: no stage is running
 template <ComputeDevice... D>
 void add_tied_gradients(const MixedStates<D...>& stages, const std::vector<TiedWeight>& tied) {
   detail::add_tied_gradients_of(tied, [&](std::size_t stage, const auto& f) { stages.visit(stage, f); });
@@ -63,7 +62,7 @@ template <ComputeDevice... D, class F> void for_each_alone(const MixedStates<D..
   std::apply([&](const auto&... state) { (call(state), ...); }, stages.stages);
 }
 
-/// What a rule asks of all gradients together.
+/// The sums over all gradients that a rule needs.
 template <FloatingScalar T, optim::Rule R, ComputeDevice... D>
 [[nodiscard]] GradientSums sums_of_gradients(const MixedStates<D...>& stages, const std::vector<TiedWeight>& tied,
                                              const R& rule, double scale) {

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Pipeline<Schedule, First, Second, ...>` is a model in stages, each a model of its own, on several devices, of one kind or
-// of several; `Pipeline<Schedule, pipeline::Cut<Model>>` one that is cut, see parallel/pipeline/model/cut.hpp. What a stage makes has to be what
-// the next declares: element type, rank and known extents are compared by the compiler. A kind of schedule with several
-// stages on a rank takes as many models for each device. `train_step` of a pipeline runs the schedule on micro-batches, a
-// thread for each rank, see parallel/pipeline/run/step.hpp; a rank that is alone in its process makes its own stages and
-// steps them over a communicator, see parallel/pipeline/run/rank_step.hpp.
+// Pipelines of stages: `Pipeline<Schedule, First, Second, ...>` has a model for each stage, on several devices, of one
+// kind or of several; `Pipeline<Schedule, pipeline::Cut<Model>>` is a cut model, see parallel/pipeline/model/cut.hpp. A
+// stage must make what the next declares: the compiler compares element type, rank and known extents. A kind of
+// schedule with several stages on a rank takes as many models for each device. `train_step` of a pipeline runs the
+// schedule on micro-batches, a thread for each rank, see parallel/pipeline/run/step.hpp; a rank alone in its process
+// makes its own stages and steps them over a communicator, see parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/model/mixed_states.hpp>
@@ -44,7 +44,7 @@ struct StagesOf<S, Plan, D, T, std::index_sequence<I...>> {
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// Whether each stage works on one device.
+/// Whether all stages are on one device.
 template <class Stages, std::size_t... I> [[nodiscard]] consteval bool have_one_slot(std::index_sequence<I...>) {
   return ((std::tuple_element_t<I, Stages>::shown().slots == 1) && ...);
 }
@@ -62,18 +62,18 @@ public:
   using Plan = detail::Plan<T, Parts...>;
   using ScheduleType = S;
   using Element = T;
-  using device_type = typename Places::template Kind<0>; ///< of the first rank, which gets the batch
+  using device_type = typename Places::template Kind<0>; ///< of the first rank, which receives the batch
   using Devices = typename Places::Devices;
   using Communicators = typename Places::Communicators;     ///< of threads, one for each rank
-  static constexpr int stages = Plan::stages;               ///< how many
-  static constexpr int ranks = stages / S::stages_per_rank; ///< how many
+  static constexpr int stages = Plan::stages;               ///< their number
+  static constexpr int ranks = stages / S::stages_per_rank; ///< their number
   static_assert(stages % S::stages_per_rank == 0,
                 "twill: this kind of schedule takes a multiple of `stages_per_rank` stages");
   static_assert(Places::template has<ranks>,
                 "twill: pipeline: `On` names a kind of device for each rank; stages of one rank are on its device");
   /// The numbers of the stages.
   using Sequence = std::make_index_sequence<static_cast<std::size_t>(stages)>;
-  /// What holds them.
+  /// The type that holds them.
   using Stages = typename detail::StagesOf<S, Plan, D, T, Sequence>::type;
   static_assert(detail::have_one_slot<Stages>(Sequence{}),
                 "twill: a stage of a pipeline puts parts into several device slots, a stage has one device");
@@ -85,10 +85,10 @@ public:
     Plan::template check<Stages>();
   }
 
-  /// The stages of one rank, on its device; the others are elsewhere. A model that is cut gets the weights of one network that
-  /// draws `draw`, which is the same on all ranks. With groups the rank is one of several at the same stages: layers that are
-  /// divided along the axes of the groups are parts, and every step draws alike on all of them. A stage that is a model of its
-  /// own then draws what follows `draw` by its number.    throws: ValueError for a rank that the pipeline does not have
+  /// The stages of one rank, on its device; the others are elsewhere. A cut model gets the weights of one network that
+  /// draws `draw`, equal on all ranks. With groups the rank is one of several with the same stages: layers divided
+  /// along the axes of the groups are parts, and every step draws alike on all. A stage that is a separate model then
+  /// draws the values after `draw` by its number.    throws: ValueError for a rank outside of the pipeline
   BasicPipeline(D device, int rank, const Draw& draw, kernel::RankGroups groups = {})
       : devices_{Places::everywhere(ranks, device)},
         groups_{std::move(groups)},
@@ -97,7 +97,7 @@ public:
     Plan::template check<Stages>();
   }
 
-  /// One for each rank, in order.
+  /// The devices, one for each rank, in order.
   [[nodiscard]] const Devices& devices() const { return devices_; }
   /// A group of threads with these devices.
   [[nodiscard]] Communicators make_group(const parallel::ThreadOptions& options) const {
@@ -108,20 +108,20 @@ public:
     return std::apply([](auto&... stage) { return std::tie(*stage...); }, *stages_);
   }
 
-  /// Of which the rank is a member, beside that of the pipeline's ranks; empty where nobody else works at its stages.
+  /// The groups of the rank, besides that of the pipeline's ranks; empty if no other rank has its stages.
   [[nodiscard]] const kernel::RankGroups& groups() const { return groups_; }
 
-  /// With groups: what the next step draws first, as the generator of one device would say, whatever is drawn on this one.
+  /// With groups: the first draw of the next step, equal to one device's generator, whatever is drawn on this one.
   [[nodiscard]] const Draw& next_draw() const { return next_draw_; }
-  /// What the next step draws first, to be the same as on one device.
+  /// Sets the first draw of the next step, to be the same as on one device.
   void set_next_draw(const Draw& draw) { next_draw_ = draw; }
 
-  /// Calls `f(stage, draw)` for each stage that is here and draws in the next step: a model that is cut draws as one, models of
-  /// their own one after the other. All ranks count alike, whatever stages they have.
+  /// Calls `f(stage, draw)` for each stage that is here and draws in the next step: a cut model draws as one, separate
+  /// models one after another. All ranks count alike, whatever stages they have.
   template <class F> void draw_with_groups(F f) {
     int draws = 0;
     const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      if (!run_scalars_of<I>().draws()) return; // in steps
+      if (!run_scalars_of<I>().draws()) return; // during steps
       if (has<I>()) f(at<I>(), later(next_draw_, Plan::has_ties ? 0 : draws));
       draws = Plan::has_ties ? 1 : draws + 1;
     };
@@ -130,7 +130,7 @@ public:
     next_draw_ = later(next_draw_, draws);
   }
 
-  /// A stage, and whether it is here.
+  /// A stage, if it is here.
   template <std::size_t I> [[nodiscard]] auto& at() { return *std::get<I>(*stages_); }
   /// Whether stage I is on this rank.
   template <std::size_t I> [[nodiscard]] bool has() const { return std::get<I>(*stages_) != nullptr; }
@@ -147,8 +147,8 @@ public:
     for_each_stage_here([&](auto& stage) { f(stage.network); });
   }
 
-  /// Changes a run-time number of the model, such as a dropout probability, in every stage that is here and has it; the network
-  /// of a stage changes its own alone.    throws: ValueError listing those of a stage where none has it, here or elsewhere
+  /// Changes a run-time number of the model, such as a dropout probability, in all stages here that have it; a stage's
+  /// network changes only its own.    throws: ValueError listing those of a stage if none has it, here or elsewhere
   void set(std::string_view name, double number) {
     const bool is_known = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return (run_scalars_of<I>().contains(name) || ...);
@@ -159,16 +159,16 @@ public:
     });
   }
 
-  /// Whether steps drop out and the like.
+  /// Sets training mode of all stages here: dropout and the like.
   void train() {
     for_each_stage([](auto& network) { network.train(); });
   }
-  /// Inference from now on, of every stage here.
+  /// Sets evaluation mode of all stages here.
   void eval() {
     for_each_stage([](auto& network) { network.eval(); });
   }
 
-  /// The weights of each stage; null for those that are elsewhere.
+  /// The weights of each stage; null for stages elsewhere.
   [[nodiscard]] auto states() const {
     const auto of = [](const auto& stage) { return stage ? stage->network.state() : nullptr; };
     if constexpr (ComputeDevice<D>)
@@ -181,7 +181,7 @@ public:
           *stages_);
   }
 
-  /// What the weights of each stage are, wherever it is.
+  /// The descriptions of each stage's weights, wherever it is.
   [[nodiscard]] static std::vector<std::span<const graph::ParameterInfo>> infos() {
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return std::vector<std::span<const graph::ParameterInfo>>{
@@ -214,7 +214,7 @@ private:
     draw.step += static_cast<decltype(draw.step)>(draws);
     return draw;
   }
-  /// The run-time numbers of a stage as they are at first, wherever it is.
+  /// The initial run-time numbers of a stage, wherever it is.
   template <std::size_t I> [[nodiscard]] static compile::RunScalars run_scalars_of() {
     using Shown = nn::PlainForward<typename std::tuple_element_t<I, Stages>::Network::Stage>;
     return compile::RunScalars{compile::Signature<Shown>::view().run_scalars};

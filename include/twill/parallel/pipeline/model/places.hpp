@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the ranks of a pipeline are: on devices of one kind, or each on a kind of its own, `pipeline::On<Cpu, Cuda>`.
-// Then a group of threads has ranks of these kinds, and what passes between two of them travels through host memory, as
-// messages of threads do. Stages of one rank are on its device. Read next: parallel/pipeline/model/pipeline.hpp.
+// Places of the ranks of a pipeline: on devices of one kind, or each on its own kind, `pipeline::On<Cpu, Cuda>`. Then a
+// group of threads has ranks of these kinds, and values sent between two of them go through host memory, like messages
+// of threads. Stages of one rank are on its device. Read next: parallel/pipeline/model/pipeline.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -30,12 +30,12 @@ template <ComputeDevice... D> struct On {
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// The devices of the ranks of a pipeline on devices of one kind, as many as it has ranks.
+/// The devices of the ranks of a pipeline on devices of one kind.
 template <class D> struct Places {
   using Devices = std::vector<D>;
   template <int Rank> using Kind = D;
   using Communicators = std::vector<parallel::ThreadCommunicator<D>>;
-  template <int Ranks> static constexpr bool has = true; ///< known at run time only
+  template <int Ranks> static constexpr bool has = true; ///< known only at run time
 
   [[nodiscard]] static Devices everywhere(int ranks, const D& device) {
     return Devices(static_cast<std::size_t>(ranks), device);

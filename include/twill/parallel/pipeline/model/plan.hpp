@@ -1,9 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the parts that a pipeline is made of become its stages: here a model for each stage, with what one makes compared by
-// the compiler to what the next declares. Models that are cut have a plan of their own. Read next:
-// parallel/pipeline/model/pipeline.hpp.
+// Plan of a pipeline: its parts become its stages, here a model for each stage, and the compiler compares each result
+// with the next declaration. Cut models have another plan. Read next: parallel/pipeline/model/pipeline.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/model/stage.hpp>
@@ -16,7 +15,7 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// What stage From makes against what the model of the next declares, in the words of a network's inputs.
+/// Compares the results of stage From with the declarations of the next model, in the words of a network's inputs.
 template <class Made, class Network> consteval void check_border() {
   nn::check_inputs<typename Network::model_type, typename Network::Element, typename Made::device_type, false, Made>();
 }
@@ -27,12 +26,12 @@ template <FloatingScalar T, class... Parts> struct Plan {
   static_assert(((std::tuple_size_v<nn::inputs_t<Parts>> == 1) && ...), "twill: a stage of a pipeline has one input");
 
   static constexpr int stages = sizeof...(Parts);
-  static constexpr bool has_ties = false; ///< each model has names of its own
+  static constexpr bool has_ties = false; ///< each model has its own names
   template <std::size_t I> using Model = std::tuple_element_t<I, std::tuple<Parts...>>;
   template <std::size_t I> using Source = ModelAsStage<Model<I>, T, I == 0>;
   using BatchModel = Model<0>; ///< whose inputs are those of the batch
 
-  /// Refuses stages that do not fit each other.
+  /// Refuses stages that do not match each other.
   template <class Stages> static consteval void check() {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (check_border<typename std::tuple_element_t<I, Stages>::Output,

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs of a stage of a pipeline, all cut from one trace of its forward and backward pass: forward, which keeps what
-// gradients need; the whole backward pass; and the same in two parts, the gradient of the input, which the stage before
-// waits for, and that of the weights, which can wait. What both parts need and is not cheap to compute again the first one
-// leaves for the second (Qi et al., "Zero Bubble Pipeline Parallelism", 2023). A stage takes and makes any number of
-// values. Read next: parallel/pipeline/model/stage.hpp.
+// Programs of a pipeline stage, all cut from one trace of its forward and backward pass: forward, which keeps values
+// for the gradients; the whole backward pass; and its two parts, the gradient of the input, for which the stage before
+// waits, and that of the weights, which can wait. Values that both parts need and are not cheap to compute again are
+// passed from the first to the second (Qi et al., "Zero Bubble Pipeline Parallelism", 2023). A stage takes and makes
+// any number of values. Read next: parallel/pipeline/model/stage.hpp.
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/table_for.hpp>
@@ -17,10 +17,10 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// A stage as it is traced: its inputs are declared in the graph, those of the batch first.
+/// A traced stage: its inputs are declared in the graph, those of the batch first.
 struct StageTrace {
-  List<int> results{}; ///< what the next stage takes, or the model's result
-  List<int> given{};   ///< which inputs of the batch are its first ones; those behind them come from the stage before
+  List<int> results{}; ///< the inputs of the next stage, or the model's result
+  List<int> given{};   ///< the batch's inputs that are its first ones; the later ones come from the stage before
 
   constexpr StageTrace() = default;
 };
@@ -52,7 +52,7 @@ namespace twill { inline namespace v0 { namespace pipeline { namespace detail { 
 /// Forward and backward pass of a stage. Outputs: the results, the gradients of the weights, those of received inputs.
 struct StageJoint : nn::detail::Joint {
   std::size_t weights = 0;    ///< that have gradients
-  std::size_t cotangents = 0; ///< inputs that carry gradients of results, behind those of the stage
+  std::size_t cotangents = 0; ///< inputs with gradients of results, after those of the stage
 
   constexpr StageJoint() = default;
 };
@@ -88,7 +88,7 @@ template <StageSource F> [[nodiscard]] constexpr StageJoint joint() {
   return result;
 }
 
-/// From now on the node is what the caller gives, as it was computed.
+/// Turns the node into an input with the computed value.
 constexpr void make_input(graph::Graph& graph, int id, bool is_channels_last) {
   graph::Node& node = graph.nodes.items[id];
   graph::Node input{};
@@ -100,14 +100,14 @@ constexpr void make_input(graph::Graph& graph, int id, bool is_channels_last) {
   node = input;
 }
 
-/// Makes an output of what another program goes on from, as it is computed.
+/// Turns a value for another program into an output, as computed.
 constexpr void hand_out(graph::Graph& graph, int id, bool is_channels_last) {
   graph.channels_last_outputs.resize(graph.outputs.size(), 0);
   graph.outputs.push_back(id);
   graph.channels_last_outputs.push_back(is_channels_last ? 1 : 0);
 }
 
-/// Whether a node is one of the stage's results, which are as the model says.
+/// Whether a node is one of the stage's results, whose types the model determines.
 [[nodiscard]] constexpr bool is_result(const StageJoint& joint, const List<int>& outputs, int id) {
   for (std::size_t i = 0; i < joint.results; ++i)
     if (outputs[i] == id) return true;
@@ -119,7 +119,7 @@ constexpr void drop_assignments(graph::Graph& graph) {
     if (node.kind == graph::Kind::assign) node = graph::Node{};
 }
 
-/// The backward pass alone: inputs are those of the stage, the cotangents, and what the forward pass has kept.
+/// Reduces to the backward pass: inputs are those of the stage, the cotangents, and values kept by the forward pass.
 constexpr void keep_backward(StageJoint& joint) {
   const List<char> is_last = compile::carried_channels_last(joint.graph);
   for (const int id : nn::detail::kept_nodes(joint))
@@ -128,11 +128,11 @@ constexpr void keep_backward(StageJoint& joint) {
   List<int> gradients{};
   for (std::size_t i = joint.results; i < joint.graph.outputs.size(); ++i) gradients.push_back(joint.graph.outputs[i]);
   joint.graph.outputs.swap(gradients);
-  joint.graph.bounds.clear(); // the forward pass has looked
+  joint.graph.bounds.clear(); // the forward pass has checked them
   drop_assignments(joint.graph);
 }
 
-/// What outputs from `first` to before `last` need.
+/// The nodes needed by the outputs from `first` to before `last`.
 [[nodiscard]] constexpr List<char> needed_by(const graph::Graph& graph, std::size_t first, std::size_t last) {
   List<char> needed(graph.nodes.size(), 0);
   for (std::size_t i = first; i < last; ++i) needed.items[graph.outputs[i]] = 1;
@@ -141,14 +141,14 @@ constexpr void keep_backward(StageJoint& joint) {
   return needed;
 }
 
-/// The nodes of a backward pass that the gradient of the input computes and that of the weights takes from it: what operations
-/// read, and of the rest what is not cheap to compute twice.
+/// The nodes of a backward pass that the gradient of the input computes and that of the weights reads: operands of
+/// operations, and others that are not cheap to compute twice.
 [[nodiscard]] constexpr List<int> nodes_between(const graph::Graph& graph, std::size_t weights) {
   const List<char> by_weights = needed_by(graph, 0, weights);
   const List<char> by_inputs = needed_by(graph, weights, graph.outputs.size());
   const std::size_t count = graph.nodes.size();
-  List<char> read(count, 0);   // by what only the weights need
-  List<char> stored(count, 0); // and has to be in memory
+  List<char> read(count, 0);   // only by the weights
+  List<char> stored(count, 0); // must be in memory
   const auto store = [&](int id) {
     const int root = compile::detail::view_root(graph.nodes, id);
     if (by_inputs.items[root] != 0 && graph.node(root).arity > 0) stored.items[root] = 1;
@@ -177,13 +177,13 @@ constexpr void keep_backward(StageJoint& joint) {
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// What the programs of a stage have in common.
+/// Base of the programs of a stage.
 template <StageSource F> struct StageProgram {
   static constexpr auto room() requires requires { F::room(); }
   { return F::room(); }
 };
 
-/// Outputs: the results, then what gradients need of the rest.
+/// Outputs: the results, then the other values needed by gradients.
 template <StageSource F> struct StageForward : StageProgram<F> {
   static constexpr graph::Graph trace() {
     detail::StageJoint joint = detail::joint<F>();
@@ -201,7 +201,7 @@ template <StageSource F> struct StageForward : StageProgram<F> {
   }
 };
 
-/// The same for a second time: no buffer is updated.
+/// The forward pass for a second time: no buffer is updated.
 template <StageSource F> struct StageForwardAgain : StageProgram<F> {
   static constexpr graph::Graph trace() {
     graph::Graph graph = StageForward<F>::trace();
@@ -210,7 +210,7 @@ template <StageSource F> struct StageForwardAgain : StageProgram<F> {
   }
 };
 
-/// The results alone: keeps nothing. `StageInference<typename F::Evaluation>` is what runs outside of training.
+/// Only the results: keeps nothing. `StageInference<typename F::Evaluation>` runs outside of training.
 template <StageSource F> struct StageInference : StageProgram<F> {
   static constexpr graph::Graph trace() {
     graph::Graph graph = F::make_graph();
@@ -219,8 +219,8 @@ template <StageSource F> struct StageInference : StageProgram<F> {
   }
 };
 
-/// Inputs: those of the stage, the gradients of its floating results, then what the forward pass has kept, results last.
-/// Outputs: the gradients of the trainable weights, then those of the floating inputs that were received.
+/// Inputs: those of the stage, the gradients of its floating results, then the values kept by the forward pass, results
+/// last. Outputs: the gradients of the trainable weights, then those of the floating inputs that were received.
 template <StageSource F> struct StageBackward : StageProgram<F> {
   static constexpr graph::Graph trace() {
     detail::StageJoint joint = detail::joint<F>();
@@ -229,7 +229,7 @@ template <StageSource F> struct StageBackward : StageProgram<F> {
   }
 };
 
-/// The part of it that the stage before waits for. Outputs: the gradients of inputs, then what the other part goes on from.
+/// The part for which the stage before waits. Outputs: the gradients of inputs, then the values for the other part.
 template <StageSource F> struct StageInputGradient : StageProgram<F> {
   static constexpr graph::Graph trace() {
     detail::StageJoint joint = detail::joint<F>();
@@ -244,7 +244,7 @@ template <StageSource F> struct StageInputGradient : StageProgram<F> {
   }
 };
 
-/// The rest. Inputs: those of the backward pass, then what the other part has left. Outputs: the gradients of the weights.
+/// The rest. Inputs: those of the backward pass, then values left by the other part. Outputs: gradients of the weights.
 template <StageSource F> struct StageWeightGradient : StageProgram<F> {
   static constexpr graph::Graph trace() {
     detail::StageJoint joint = detail::joint<F>();
@@ -259,7 +259,7 @@ template <StageSource F> struct StageWeightGradient : StageProgram<F> {
   }
 };
 
-/// How many values of each kind a stage has.
+/// The number of a stage's values of each kind.
 struct StageCounts {
   int given = 0;    ///< inputs of the batch
   int received = 0; ///< inputs of the stage before
@@ -284,7 +284,7 @@ template <StageSource F> [[nodiscard]] constexpr StageCounts count() {
   return counts;
 }
 
-/// Which inputs a program reads, from its table.
+/// The inputs read by a program, from its table.
 template <class Table> [[nodiscard]] constexpr auto inputs_read() {
   std::array<bool, Table::sizes.inputs + 1> found{};
   for (const compile::ValueInfo& value : Table::view().values)
@@ -293,14 +293,14 @@ template <class Table> [[nodiscard]] constexpr auto inputs_read() {
   return found;
 }
 
-/// For bytes that may be constants.
+/// A type for bytes that may be constants.
 struct AsCompiled {
   template <compile::Source S> [[nodiscard]] static constexpr bool reads(std::size_t input) {
     constexpr auto found = inputs_read<compile::Compiled<S>>();
     return input + 1 < found.size() && found[input];
   }
 };
-/// For what runs on a device.
+/// A type for programs that run on a device.
 template <class D> struct AsRun {
   template <compile::Source S> [[nodiscard]] static bool reads(std::size_t input) {
     static const auto found = inputs_read<compile::TableFor<S, D>>();
@@ -314,7 +314,7 @@ namespace twill { inline namespace v0 { namespace pipeline { inline namespace TW
 
 template <StageSource F> inline constexpr StageCounts stage_counts = detail::count<F>();
 
-/// Which inputs of the batch a stage takes, in order.
+/// The inputs of the batch that a stage takes, in order.
 template <StageSource F>
 inline constexpr auto given_inputs = [] {
   graph::Graph graph = F::make_graph();

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One stage of a pipeline: a network, its programs, and what it holds of the micro-batches that are under way. Nothing is held
-// longer than the last action that reads it, and the programs know what they read: an input that no gradient needs goes
-// with the forward pass, and between the two parts of a backward pass lies what the second part reads and nothing else. So a
-// stage never holds more micro-batches than its schedule has in flight, and what it holds of each is known to the byte.
-// Read next: parallel/pipeline/model/pipeline.hpp.
+// Stages of a pipeline: a network, its programs, and the values of the micro-batches in flight. No value is kept longer
+// than the last action that reads it, and the programs know what they read: an input that no gradient needs is released
+// after the forward pass, and between the two parts of a backward pass only the second part's operands are kept. So a
+// stage never keeps more micro-batches than its schedule has in flight, and the size of each is known to the byte. Read
+// next: parallel/pipeline/model/pipeline.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>
@@ -37,11 +37,11 @@ template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, in
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// Whether a stage computes a micro-batch's forward pass again in its backward pass, from the inputs that it keeps instead of
-/// what gradients need. The same program runs, so the bits are the same; buffers are not updated twice.
+/// Whether a stage computes a micro-batch's forward pass again in its backward pass, from kept inputs instead of kept
+/// operands of gradients. The same program runs, so the bits are equal; buffers are not updated twice.
 using graph::Recompute;
 
-/// F on the weights of a network N. `Split` where backward passes come in two parts.
+/// F on the weights of a network N. `Split` if backward passes have two parts.
 template <StageSource F, class N, bool Split> class Stage {
 public:
   using Source = F;
@@ -51,7 +51,7 @@ public:
   static constexpr StageCounts counts = stage_counts<F>;
 
   explicit Stage(const D& device) : network{device} {}
-  /// As one of the ranks of these groups, which all draw alike.
+  /// A stage on one of the ranks of these groups, which all draw alike.
   Stage(const D& device, const kernel::RankGroups& groups, const Draw& draw) : network{device, groups, draw} {}
 
   Network network;
@@ -63,7 +63,7 @@ public:
     graph::SymbolValues symbols{};
     nn::RunContext context{};
     Blocks<D> operands{};
-    bool is_recomputed = false; ///< the operands are the inputs alone
+    bool is_recomputed = false; ///< the operands are only the inputs
   };
 
   std::map<int, Blocks<D>> inputs{}; ///< received
@@ -72,15 +72,15 @@ public:
   std::map<int, Blocks<D>> cotangents{};      ///< received: gradients of outputs
   std::map<int, Blocks<D>> input_gradients{}; ///< until they are sent, or read by a stage of the same rank
 
-  /// Computes the outputs of a micro-batch from `given`, its part of the batch, and what was received. Its first row is this
-  /// one of the rank's batch, which begins at that of the stage's context. Keeps what gradients need, or inputs to do it again.
+  /// Computes the outputs of a micro-batch from `given`, its part of the batch, and received values. `first_row` is its
+  /// first row in the rank's batch, which begins at the context's. Keeps gradients' operands, or inputs to recompute.
   void forward(int micro_batch, Blocks<D> given, const graph::SymbolValues& symbols, std::int64_t first_row,
                Recompute recompute = Recompute::no) {
     keep_orders();
     Kept own{symbols, context, std::move(given), recompute == Recompute::yes};
     own.context.first_row += first_row;
     own.context.run_scalars.set_if_present("train.continues",
-                                           first_row > 0 ? 1 : 0); // deferred batch norm adds them up
+                                           first_row > 0 ? 1 : 0); // deferred batch norm accumulates them
     if (counts.received > 0)
       for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));
     Blocks<D> made = run(forward_, own);
@@ -104,7 +104,7 @@ public:
     }
   }
 
-  /// The part that the stage before waits for. The first stage has none: its whole backward pass can wait.
+  /// The part for which the stage before waits. The first stage has none: its whole backward pass can wait.
   void input_gradient(int micro_batch) requires Split {
     Kept own = take_with_cotangents(micro_batch);
     if constexpr (counts.received > 0) {
@@ -124,7 +124,7 @@ public:
     if constexpr (counts.weights > 0) add_gradients(run(weight_, own));
   }
 
-  /// Memory for what is received of a micro-batch.
+  /// Memory for the received values of a micro-batch.
   [[nodiscard]] Blocks<D> make_inputs(const graph::SymbolValues& symbols) const {
     Blocks<D> blocks;
     for (const graph::InputInfo& info : shown().inputs.subspan(static_cast<std::size_t>(counts.given)))
@@ -139,7 +139,7 @@ public:
     return blocks;
   }
 
-  /// The numbers of the symbols of a micro-batch of so many rows, where these are all that a stage does not know.
+  /// The symbols' numbers of a micro-batch of this number of rows, if only rows are unknown to a stage.
   [[nodiscard]] static graph::SymbolValues symbols_of_rows(std::int64_t rows) {
     graph::SymbolValues symbols{};
     symbols.fill(-1);
@@ -152,7 +152,7 @@ public:
   /// Inputs, weights and symbols, from the trace.
   [[nodiscard]] static constexpr compile::TableView shown() { return compile::Signature<StageInference<F>>::view(); }
 
-  /// What is held of a micro-batch between its forward and its backward pass, in bytes of a pool: without its part of the
+  /// The bytes of a pool kept of a micro-batch between its forward and its backward pass: without its part of the
   /// batch, and without the cotangents, which are not there yet.
   [[nodiscard]] static constexpr std::int64_t bytes_kept(const graph::SymbolValues& symbols) {
     using First =
@@ -161,7 +161,7 @@ public:
     return bytes_of<First>(
         symbols, [](std::size_t i) { return !is_cotangent(i) && is_read_after_forward<detail::AsCompiled>(i); });
   }
-  /// The same where the forward pass is computed again.
+  /// The bytes kept if the forward pass is computed again.
   [[nodiscard]] static constexpr std::int64_t bytes_of_received(const graph::SymbolValues& symbols) {
     std::int64_t bytes = 0;
     for (int i = counts.given; i < counts.given + counts.received; ++i) {
@@ -170,7 +170,7 @@ public:
     }
     return bytes;
   }
-  /// The same between the two parts of a backward pass, the cotangents included.
+  /// The bytes kept between the two parts of a backward pass, including the cotangents.
   [[nodiscard]] static constexpr std::int64_t bytes_between(const graph::SymbolValues& symbols) requires Split {
     if constexpr (counts.weights > 0)
       return bytes_of<StageWeightGradient<F>>(symbols,
@@ -178,7 +178,7 @@ public:
     return 0;
   }
 
-  /// The weights that are kept in the order of who reads them; null while none are.
+  /// The weights kept in the order of their readers; null while there are none.
   [[nodiscard]] const cpu::KeptOrders* kept_orders() const {
     return kept_weights_ ? &kept_weights_->orders() : nullptr;
   }
@@ -186,26 +186,26 @@ public:
   [[nodiscard]] bool is_idle() const {
     return inputs.empty() && kept.empty() && outputs.empty() && cotangents.empty() && input_gradients.empty();
   }
-  /// Gives up what is held of micro-batches.
+  /// Releases the values of micro-batches.
   void forget_micro_batches() {
     inputs.clear(), kept.clear(), outputs.clear(), cotangents.clear(), input_gradients.clear();
   }
-  /// Gives up everything of an unfinished step.
+  /// Releases everything of an unfinished step.
   void clear() {
     forget_micro_batches();
     drop_orders();
   }
-  /// Behind the gradients of the last micro-batch, whose sums are in the order of the weights from here on.
+  /// Brings the sums into the order of the weights, after the gradients of the last micro-batch.
   void leave_orders() {
     if (kept_weights_) kept_weights_->leave_orders(*network.state());
   }
-  /// The weights are about to change, or a step was given up. Waits for what still reads them.
+  /// Prepares for a change of the weights, or an abandoned step. Waits for their last readers.
   void drop_orders() {
     keeps_orders = false;
     if (!kept_weights_) return;
     try {
       synchronize(network.device());
-    } catch (...) { // whoever waited for the run was told
+    } catch (...) { // reported to the caller that waited for the run
     }
     kept_weights_.reset();
   }
@@ -217,7 +217,7 @@ private:
     return input >= first_cotangent && input < first_cotangent + static_cast<std::size_t>(counts.cotangents);
   }
 
-  /// Which operands of backward programs are read, as `Tables` tells.
+  /// The operands read by backward programs, according to `Tables`.
   template <class Tables> [[nodiscard]] static constexpr bool is_read_by_weights(std::size_t input) {
     if constexpr (counts.weights > 0) return Tables::template reads<StageWeightGradient<F>>(input);
     return false;
@@ -231,7 +231,7 @@ private:
       return is_read_by_weights<Tables>(input);
   }
 
-  /// Of the operands of a backward program.
+  /// The operands read by a backward program.
   template <compile::Source S, class Wanted>
   [[nodiscard]] static constexpr std::int64_t bytes_of(const graph::SymbolValues& symbols, Wanted wanted) {
     std::int64_t bytes = 0;
@@ -242,14 +242,14 @@ private:
     return bytes;
   }
 
-  /// Whether the forward pass writes what a second one must not write again.
+  /// Whether the forward pass writes values that a second one must not write again.
   static constexpr bool updates_buffers = [] {
     for (const graph::ParameterInfo& info : compile::Signature<StageInference<F>>::view().parameters)
       if (info.role == graph::Role::buffer) return true;
     return false;
   }();
 
-  /// Which results the backward pass reads, by their number.
+  /// The results read by the backward pass, by their number.
   static constexpr std::array<bool, static_cast<std::size_t>(counts.results)> results_kept = [] {
     detail::StageJoint joint = detail::joint<F>();
     const List<int> nodes = nn::detail::kept_nodes(joint);
@@ -277,7 +277,7 @@ private:
   }
   [[nodiscard]] std::span<void* const> parameters() const { return network.state()->addresses(); }
 
-  /// Runs a program on what a micro-batch has.
+  /// Runs a program on the values of a micro-batch.
   template <class Program> [[nodiscard]] Blocks<D> run(Program& program, const Kept& own) {
     cpu::KeptOrders* orders = nullptr;
     if (kept_weights_)
@@ -286,7 +286,7 @@ private:
     return program(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders);
   }
 
-  /// Makes room for weights in the order of who reads them, at the first micro-batch of a step.
+  /// Allocates memory for weights in the order of their readers, at the first micro-batch of a step.
   void keep_orders() {
     if constexpr (can_keep_orders<D>) {
       using First = std::conditional_t<Split && (counts.received > 0), StageInputGradient<F>, StageBackward<F>>;
@@ -300,13 +300,13 @@ private:
     }
   }
 
-  /// Drops what nobody reads from now on.
+  /// Drops values without further readers.
   template <class Wanted> static void release(Blocks<D>& operands, Wanted is_wanted) {
     for (std::size_t i = 0; i < operands.size(); ++i)
       if (!is_wanted(i)) operands[i] = Block<D>{};
   }
 
-  /// Puts what the forward program has made, results first, behind the inputs.
+  /// Appends the results of the forward program, then its other outputs, to the inputs.
   static void complete(Kept& own, Blocks<D> made) {
     const auto first_kept = made.begin() + counts.results;
     own.operands.resize(own.operands.size() + static_cast<std::size_t>(counts.cotangents)); // not there yet

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule for weights that lie in several stages. Each stage follows it by itself, but for what concerns the gradients of all:
-// the norm to which `optim::clip_norm` clips them, and whether one of them has overflown under a loss scale
-// (`optim::loss_scaled`), which skips the step everywhere. Both are summed up over the stages, tied weights once, and given
-// to each stage's update, which then does what that of one network would: the states of the rule, the scale among them, are
-// the same in all stages. Read next: parallel/pipeline/run/step.hpp.
+// Update rules over the weights of several stages. Each stage updates independently, except for sums over all
+// gradients: the norm to which `optim::clip_norm` clips them, and whether one of them has overflown under a loss scale
+// (`optim::loss_scaled`), which skips the step everywhere. Both are summed over the stages, tied weights once, and
+// passed to each stage's update, which then equals that of one network: the states of the rule, including the scale,
+// are equal in all stages. Read next: parallel/pipeline/run/step.hpp.
 
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
@@ -28,14 +28,14 @@ namespace twill { inline namespace v0 { namespace pipeline { namespace detail { 
 inline constexpr std::string_view squares_scalar = "pipeline.sum_of_squares";
 inline constexpr std::string_view not_finite_scalar = "pipeline.not_finite";
 
-/// Whether a rule asks for the norm of all gradients together.
+/// Whether a rule needs the norm of all gradients together.
 template <class R> inline constexpr bool is_by_norm = false;
 template <class R> inline constexpr bool is_by_norm<optim::ClipNorm<R>> = true;
 template <class R> inline constexpr bool is_by_norm<optim::ClipValue<R>> = is_by_norm<R>;
 template <optim::LossScaleOptions Options, class R>
 inline constexpr bool is_by_norm<optim::LossScaled<Options, R>> = is_by_norm<R>;
 
-/// The limit to which gradients are clipped one by one before their norm is taken; infinity where they are not.
+/// The limit for clipping each gradient before their norm is taken; infinity if they are not clipped.
 template <optim::Rule R> [[nodiscard]] double limit_before_norm(const R&) {
   return std::numeric_limits<double>::infinity();
 }
@@ -48,8 +48,8 @@ template <optim::LossScaleOptions Options, optim::Rule R>
   return limit_before_norm(static_cast<const R&>(rule));
 }
 
-/// The update of a stage, or of parts of its weights: what concerns the gradients of all stages are numbers that somebody else
-/// has summed up.
+/// The update of a stage, or of parts of its weights: sums over the gradients of all stages are numbers computed
+/// elsewhere.
 template <class M, class T, class R, optim::Updated Updated = optim::Updated::whole_weights> struct UpdateStage {
   static constexpr graph::Graph trace() {
     graph::Graph graph = train::detail::trace_weights<M, T>();
@@ -94,7 +94,7 @@ struct NotFinite {
 template <FloatingScalar T, ComputeDevice D, class F>
 void for_each_gradient(const StageStates<D>& stages, const std::vector<TiedWeight>& tied, F f) {
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    if (!stages[stage]) continue; // of another rank
+    if (!stages[stage]) continue; // on another rank
     for (std::size_t i = 0; i < stages[stage]->infos.size(); ++i) {
       const memory::Buffer<D>& buffer = stages[stage]->gradients[i];
       if (!buffer) continue;
@@ -115,7 +115,7 @@ void for_each_gradient(const StageStates<D>& stages, const std::vector<TiedWeigh
   }
 }
 
-/// What a rule R asks of all gradients together.
+/// The sums over all gradients that a rule R needs.
 struct GradientSums {
   double squares = 0;
   double not_finite = 0;
@@ -125,7 +125,7 @@ struct GradientSums {
 
 template <optim::Rule R> inline constexpr bool asks_for_sums = is_by_norm<R> || optim::ScaledRule<R>;
 
-/// The sums over the gradients that are here, divided by a loss scale, of the weights that are chosen: `is_chosen(info)`.
+/// The sums over the local gradients, divided by a loss scale, of the chosen weights: `is_chosen(info)`.
 template <FloatingScalar T, optim::Rule R, ComputeDevice D, class Chosen>
 [[nodiscard]] GradientSums sums_of_gradients(const StageStates<D>& stages, const std::vector<TiedWeight>& tied,
                                              const R& rule, double scale, Chosen is_chosen) {
@@ -160,7 +160,7 @@ template <FloatingScalar T, optim::Rule R, ComputeDevice D>
   return sums_of_gradients<T>(stages, tied, rule, scale, [](const graph::ParameterInfo&) { return true; });
 }
 
-/// One update of a stage, when all have been asked.
+/// One update of a stage, after the sums over all stages.
 template <class Optimiser, optim::Rule R>
 void update_stage(Optimiser& optimiser, const R& rule, const GradientSums& sums) {
   optimiser.rule = rule;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of all stages of a pipeline as one state dictionary. A model that was cut has the names of the whole, so its
-// state loads into one network and back; a tied weight is there once. Where each stage is a model of its own, names begin with
-// the number of the stage: "1.hidden.weight". Read next: nn/state_dict.hpp.
+// State dictionary of all stages of a pipeline. A cut model has the names of the whole, so its state loads into one
+// network and back; a tied weight is there once. If each stage is a separate model, names begin with the number of the
+// stage: "1.hidden.weight". Read next: nn/state_dict.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/shards.hpp>
@@ -19,7 +19,7 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// What stands before the names of a stage's weights.
+/// The prefix of the names of a stage's weights.
 template <class P> [[nodiscard]] std::string prefix_of(std::size_t stage) {
   return P::Plan::has_ties ? std::string{} : std::to_string(stage) + ".";
 }
@@ -32,7 +32,7 @@ template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
   (typename P::Sequence{});
 }
 
-/// throws: ValueError listing what a state lacks and what nobody asked for, where there is something
+/// throws: ValueError listing a state's missing and unexpected names, if there are any
 void require_nothing_left(const std::vector<std::string>& missing, const std::vector<std::string>& unexpected);
 
 /// The names of the weights of all stages, here or elsewhere.
@@ -45,7 +45,7 @@ template <class P> [[nodiscard]] std::set<std::string, std::less<>> names_of_all
   return names;
 }
 
-/// A state as one network has it against what all stages expect of it, here or elsewhere: every rank finds the same.
+/// Check of a state of one network against the expectations of all stages, here or elsewhere: equal on every rank.
 class WholeStateCheck {
 public:
   explicit WholeStateCheck(const nn::StateDict& state) : state_{&state} {}
@@ -80,8 +80,8 @@ template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
   return all;
 }
 
-/// Overwrites the weights and buffers of the stages that are here, from a state of these or of all. Nothing is written when
-/// something does not fit.
+/// Overwrites the weights and buffers of the stages that are here, from a state of these or of all. Nothing is written
+/// when something does not match.
 /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
 template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
 void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::StateDict& state) {

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights that several stages use, as a model does that names a handle twice. Each stage has the weight; the gradients
-// of all owners are added up in the order of the stages before an update, which is then equal everywhere: in one
-// process, or over a communicator, where they travel to the first owner and the sum travels back. Read next:
+// Tied weights, used by several stages because a model names a handle twice. Each stage has the weight; the gradients
+// of all owners are summed in the order of the stages before an update, which is then equal everywhere: in one process,
+// or over a communicator, where they are sent to the first owner and the sum is sent back. Read next:
 // parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
@@ -21,10 +21,10 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// The weights of all stages; null for those that are elsewhere.
+/// The weights of all stages; null for stages elsewhere.
 template <ComputeDevice D> using StageStates = std::vector<std::shared_ptr<nn::NetworkState<D>>>;
 
-/// Where a tied weight stands, its first owner first.
+/// The places of a tied weight, its first owner first.
 struct TiedWeight {
   struct Owner {
     std::size_t stage = 0;
@@ -33,14 +33,14 @@ struct TiedWeight {
   std::vector<Owner> owners{};
 };
 
-/// The weights whose name several stages have, from the weights of each stage.
+/// The weights whose name occurs in several stages, from the weights of each stage.
 [[nodiscard]] std::vector<TiedWeight> tied_weights(const std::vector<std::span<const graph::ParameterInfo>>& stages);
 
 }}}} // namespace twill::v0::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// Copies between devices of any kinds, by way of the host where they are two, and returns when the memory may be used.
+/// Copies between devices of any kinds, through the host if they differ, and returns when the memory may be used.
 template <ComputeDevice To, ComputeDevice From>
 void copy_across(const To& to_device, void* to, const From& from_device, const void* from, std::size_t bytes) {
   if constexpr (std::same_as<To, From> || std::same_as<To, Cpu> || std::same_as<From, Cpu>) {
@@ -84,12 +84,12 @@ template <class Visit> void add_tied_gradients_of(const std::vector<TiedWeight>&
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Gives each owner of a tied weight the sum of the gradients of all.
-/// requires: no stage is at work
+/// requires: no stage is running
 template <ComputeDevice D> void add_tied_gradients(const StageStates<D>& stages, const std::vector<TiedWeight>& tied) {
   detail::add_tied_gradients_of(tied, [&](std::size_t stage, const auto& f) { f(*stages[stage]); });
 }
 
-/// One rank's part in the adding up of tied gradients.
+/// One rank's part in the sum of tied gradients.
 template <parallel::Communicator C, ComputeDevice D> class RankTies {
 public:
   RankTies(C& communicator, const Schedule& schedule, const StageStates<D>& states)

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs of a pipeline's stages by counting alone, for `simulate`: bytes from their programs, exact, and times on a
-// device of which two numbers are known, the most arithmetic and the most memory traffic in a second. A program takes
-// its arithmetic at the one rate and the bytes that its launches read and write at the other, one after the other. Such
-// costs know nothing of caches and of how well a kernel does. Read next: parallel/pipeline/schedule/predict.hpp.
+// Costs of a pipeline's stages by counting, for `simulate`: bytes from their programs, exact, and times on a device
+// given by two numbers, the most arithmetic and the most memory traffic in a second. A program takes its arithmetic at
+// the first rate and the bytes that its launches read and write at the second, one after the other. Such costs ignore
+// caches and the quality of a kernel. Read next: parallel/pipeline/schedule/predict.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/compile/traced.hpp>
@@ -22,11 +22,11 @@
 
 namespace twill { inline namespace v0 { namespace pipeline {
 
-/// A device in two numbers, measured or from a data sheet, and what every launch takes.
+/// A device in two numbers, measured or from a data sheet, and the time of every launch.
 struct Machine {
   double operations_per_s = 0; ///< a multiply-add is two
   double bytes_per_s = 0;      ///< of memory, read and written together
-  double launch_s = 0;         ///< what every launch takes at least
+  double launch_s = 0;         ///< the least time of every launch
 };
 
 }}} // namespace twill::v0::pipeline
@@ -66,7 +66,7 @@ template <class Program> [[nodiscard]] double counted_s(const graph::SymbolValue
       bytes += static_cast<double>(compile::bytes_of(value.dtype, value.shape, symbols));
     }
   }
-  // Arithmetic of products and the like: that of elements is hidden behind their traffic.
+  // Arithmetic of products and the like: that of elementwise code is hidden by its traffic.
   const graph::Graph graph = compile::trace_of<Program>();
   double operations = 0;
   const List<char> needed = compile::detail::needed_nodes(graph);
@@ -95,7 +95,7 @@ void count_times(const graph::SymbolValues& symbols, const Machine& machine, Sta
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The bytes of each stage of a pipeline P for micro-batches whose inputs have these shapes. Times are left at zero.
-/// Kept bytes are those of a micro-batch which is computed again, if all are.
+/// Kept bytes are those of a recomputed micro-batch, if all are.
 template <class P, std::size_t N>
 [[nodiscard]] List<StageCost> stage_bytes(const std::array<Dims, N>& shapes,
                                           const StageCheckpointing& checkpointing = {}) {

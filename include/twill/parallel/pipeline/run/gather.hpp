@@ -1,11 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One timeline of what ranks have noted each for itself, whatever the ranks are. Clocks of processes on several
-// machines count seconds from different moments, so each rank asks rank 0 for the time: the answer was true somewhere
-// between question and answer, half the way is wrong by half a round trip at most, and the fastest of several round
-// trips is taken (Cristian, Probabilistic clock synchronization, 1989). Nothing of it runs inside a step. Read next:
-// parallel/pipeline/run/rank_step.hpp.
+// Common timeline of all ranks' own events. Clocks of processes on several machines count seconds from different
+// moments, so each rank asks rank 0 for the time: the answer was true between question and answer, the midpoint is
+// wrong by half a round trip at most, and the fastest of several round trips is used (Cristian, Probabilistic clock
+// synchronization, 1989). None of this runs inside a step. Read next: parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -19,13 +18,13 @@
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-/// How this rank's clock relates to rank 0's, and how sure that is, in seconds.
+/// The difference of this rank's clock from rank 0's, and its uncertainty, in seconds.
 struct ClockOffset {
   double offset_s = 0; ///< added to this rank's time it gives that of rank 0
-  double error_s = 0;  ///< it is wrong by no more
+  double error_s = 0;  ///< its greatest error
 };
 
-/// A collective call. `clock()` gives this rank's seconds.    cost: `round_trips` for each rank, one rank after the other
+/// A collective call. `clock()` returns this rank's seconds.    cost: `round_trips` for each rank, one after another
 template <Communicator C, class Clock>
 [[nodiscard]] ClockOffset clock_offset(C& communicator, Clock clock, int round_trips = 16) {
   Numbers time(communicator, 1);
@@ -48,8 +47,7 @@ template <Communicator C, class Clock>
   return found;
 }
 
-/// The same for the steady clock, which all threads and processes of a machine share: where the clocks may be one, they
-/// are.
+/// The offset of the steady clock, which all threads and processes of a machine share: zero if the clocks may be one.
 template <Communicator C> [[nodiscard]] ClockOffset clock_offset(C& communicator) {
   ClockOffset found = clock_offset(communicator, [] { return steady_seconds(); });
   if (found.offset_s >= -found.error_s && found.offset_s <= found.error_s) found.offset_s = 0;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline outside of training: `auto infer = pipeline::inference(pipe, {.micro_batches = 4}); auto y = infer(x);` runs every
-// stage as in evaluation on micro-batches that follow each other, and keeps nothing of any. The result lies on the device of
-// the last stage. A rank that is alone in its process gives its communicator, too. Read next: parallel/pipeline/run/run.hpp.
+// Inference with a pipeline: `auto infer = pipeline::inference(pipe, {.micro_batches = 4}); auto y = infer(x);` runs
+// every stage in evaluation on successive micro-batches, and keeps nothing of any. The result is on the device of the
+// last stage. A rank alone in its process passes its communicator, too. Read next: parallel/pipeline/run/run.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/collectives.hpp>
@@ -27,10 +27,10 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// How a batch is cut for inference.
+/// Options of inference: the division of a batch and the place of the result.
 struct InferenceOptions {
-  int micro_batches = 1;             ///< at most; fewer where there are fewer rows
-  bool is_result_everywhere = false; ///< on every rank's device; else on that of the last stage. Where ranks are alone
+  int micro_batches = 1;             ///< at most; fewer if there are fewer rows
+  bool is_result_everywhere = false; ///< for lone ranks: on every rank's device; else on that of the last stage
   std::int64_t timeout_ms = 300'000; ///< how long a rank waits for its peers in one call, where this makes the group
 };
 
@@ -157,7 +157,7 @@ private:
     return symbols_of_rows<P, std::tuple_element_t<I, typename P::Stages>>(x_, piece(m).count);
   }
 
-  /// Puts the rows of a micro-batch where they stand in the whole.
+  /// Stores the rows of a micro-batch at their place in the whole.
   void store(const Block<D>& made, int m) {
     Dims expected = result_.shape();
     if (pieces_.size() > 1 && expected.rank > 0) expected[0] = piece(m).count;
@@ -216,7 +216,7 @@ public:
     pipeline::run(schedule, communicator, runner);
   }
 
-  /// Gives up what an unfinished run has left.
+  /// Releases the rest of an unfinished run.
   void clear() {
     std::apply([](auto&... stage) { ((stage.inputs.clear(), stage.outputs.clear()), ...); }, stages_);
   }
@@ -234,7 +234,7 @@ private:
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// A pipeline whose stages are all here, outside of training.
+/// Inference with a pipeline whose stages are all here.
 template <class P> class PipelineInference {
   using S = typename P::ScheduleType;
   using D = typename P::device_type;
@@ -245,7 +245,7 @@ public:
       : stages_{pipeline}, options_{options}, communicators_{make_communicators()} {}
 
   /// The result for all rows of the model's inputs, on the device of the last stage.
-  /// throws: ShapeError where inputs do not fit; ValueError where results are not those of rows; what a rank threw
+  /// throws: ShapeError if inputs do not match; ValueError if results are not those of rows; the exception of a rank
   template <AnyTensor... Inputs> [[nodiscard]] auto operator()(const Inputs&... inputs) {
     const std::tuple<const Inputs&...> x{inputs...};
     const auto pieces = parallel::chunk_rows(stages_.rows_of(x), options_.micro_batches);
@@ -255,7 +255,7 @@ public:
     try {
       parallel::run_ranks(communicators_,
                           [&](auto& communicator) { stages_.run(schedule, communicator, pieces, x, result); });
-    } catch (...) { // a group that has failed serves no later run
+    } catch (...) { // a failed group can serve no later run
       communicators_ = make_communicators();
       throw;
     }
@@ -272,7 +272,7 @@ private:
   std::vector<parallel::ThreadCommunicator<D>> communicators_;
 };
 
-/// One rank's part of a pipeline outside of training.
+/// One rank's part of inference with a pipeline.
 template <class P, parallel::Communicator C> class RankInference {
   using S = typename P::ScheduleType;
 
@@ -286,8 +286,8 @@ public:
                        std::to_string(communicator.size()));
   }
 
-  /// The result for all rows on the rank of the last stage, or on all; elsewhere a tensor without elements. All ranks give
-  /// inputs of the same shapes; their elements are read where a stage takes them.
+  /// The result for all rows on the rank of the last stage, or on all; elsewhere a tensor without elements. All ranks
+  /// pass inputs of the same shapes; their elements are read where a stage takes them.
   /// throws: as above; CommunicatorError naming another rank
   template <AnyTensor... Inputs> [[nodiscard]] auto operator()(const Inputs&... inputs) {
     try {
@@ -315,13 +315,13 @@ private:
   InferenceOptions options_;
 };
 
-/// A pipeline outside of training: `infer(inputs...)` gives the model's result. It outlives what this returns.
+/// Inference with a pipeline: `infer(inputs...)` returns the model's result. The pipeline must outlive it.
 template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
 [[nodiscard]] auto inference(BasicPipeline<S, T, D, Parts...>& pipeline, InferenceOptions options = {}) {
   return PipelineInference<BasicPipeline<S, T, D, Parts...>>{pipeline, options};
 }
 
-/// This rank's part of it.    throws: ValueError where the communicator has another number of ranks
+/// This rank's part of inference.    throws: ValueError if the communicator has another number of ranks
 template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, parallel::Communicator C>
 [[nodiscard]] auto inference(BasicPipeline<S, T, D, Parts...>& pipeline, C& communicator,
                              InferenceOptions options = {}) {

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a step of a pipeline fits, to the byte and before anything runs: the very step, carried out on `Meta`, a device for
-// each rank, for any schedule, loss, rule and way of checkpointing. It holds for the steps after the first, which makes the
-// optimiser's states at its end and needs no more. What is in memory follows from the schedule alone, see
-// parallel/pipeline/run/run.hpp, so the figures are those that `max_memory_allocated` counts where each rank has a device of its
-// own. Ranks that share one need at most the sum of theirs; their peaks need not fall together. Read next:
-// parallel/pipeline/schedule/predict.hpp, for clusters that are not here.
+// Memory of a step of a pipeline, exact to the byte and known before anything runs: the step itself, run on `Meta`, a
+// device for each rank, for any schedule, loss, rule and checkpointing. It holds for the steps after the first, which
+// makes the optimiser's states at its end and needs no more. Memory depends only on the schedule, see
+// parallel/pipeline/run/run.hpp, so the figures equal `max_memory_allocated` if each rank has its own device. Ranks
+// that share one need at most the sum of theirs; their peaks need not coincide. Read next:
+// parallel/pipeline/schedule/predict.hpp, for other clusters.
 
 #include <twill/core/config.hpp>
 #include <twill/device/meta/meta.hpp>
@@ -26,7 +26,7 @@ namespace twill { inline namespace v0 { namespace pipeline { inline namespace TW
 /// Bytes of the pool of a rank's device, without the caller's batch.
 struct RankMemory {
   std::int64_t weights = 0; ///< and buffers
-  std::int64_t held = 0;    ///< between two steps: the same, gradients, states of the optimiser
+  std::int64_t held = 0;    ///< between two steps: weights and buffers, gradients, states of the optimiser
   std::int64_t peak = 0;    ///< during a step
 };
 
@@ -40,11 +40,11 @@ struct OnMeta<BasicPipeline<S, T, D, Parts...>> {
   using type = BasicPipeline<S, T, Meta, Parts...>;
 };
 
-/// Whose pools are measured: one measurement at a time, on the last devices that there are.
+/// Protects the measured pools: one measurement at a time, on the last devices that there are.
 inline constinit std::mutex measuring{};
 [[nodiscard]] inline Meta measured_device(int rank) { return Meta{Meta::count() - 1 - rank}; }
 
-/// A tensor like `x`, which lies on the device of the rank of that number.
+/// A tensor like `x`, on the device of the rank of that number.
 template <AnyTensor X> [[nodiscard]] auto like(const X& x, int rank) {
   return Tensor<typename X::value_type, Meta, typename X::shape_type>(measured_device(rank), x.shape());
 }
@@ -53,10 +53,10 @@ template <AnyTensor X> [[nodiscard]] auto like(const X& x, int rank) {
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// What each rank of a pipeline of type P needs in a step on a batch like this: the model's inputs, then the targets, which lie on
-/// `Meta`: those on `Meta{r}` on the device of rank r, and those on others where no rank is, so that whoever reads them
-/// makes copies of its pieces.
-/// throws: what the step throws    cost: host time of two steps without their arithmetic, and no memory
+/// The memory of each rank of a pipeline of type P in a step on a batch like this: the model's inputs, then the
+/// targets, on `Meta`: those on `Meta{r}` on the device of rank r, and those on others where no rank is, so that their
+/// readers make copies of the pieces.
+/// throws: exceptions of the step    cost: host time of two steps without their arithmetic, and no memory
 template <class P, class L, optim::Rule R, AnyTensor... Batch>
 requires(std::same_as<typename Batch::device_type, Meta>&&...)
     [[nodiscard]] std::vector<RankMemory> memory(const L& loss, const R& rule, const StepOptions& options,
@@ -87,7 +87,7 @@ requires(std::same_as<typename Batch::device_type, Meta>&&...)
   return found;
 }
 
-/// The same for a pipeline and a batch that are there.
+/// The memory of each rank for an existing pipeline and batch.
 template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, class L, optim::Rule R, AnyTensor... Batch>
 [[nodiscard]] std::vector<RankMemory> memory(const BasicPipeline<S, T, D, Parts...>& pipeline, const L& loss,
                                              const R& rule, const StepOptions& options, const Batch&... batch) {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runner of a rank that steps alone and has peers: ranks that hold the same stages, whom it tells as soon as the gradients
-// of a stage are complete, and all others, whom it tells what ends it. Read next: parallel/pipeline/run/rank_step.hpp.
+// Runner of a single rank with peers: it tells ranks with the same stages when the gradients of a stage are complete,
+// and all others of an exception that ends it. Read next: parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
@@ -14,8 +14,8 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// A runner that tells when the gradients of a stage are complete, `complete(stage)`, and first of all others the world what
-/// an action throws: a group that only hears of it would be a worse witness.
+/// A runner that reports when the gradients of a stage are complete, `complete(stage)`, and reports an exception of an
+/// action to the world before any other group: a group that only learns of it would be a worse witness.
 template <class Runner, parallel::Communicator C, class Complete> class TellingRunner : public Runner {
 public:
   template <class... Arguments>
@@ -45,7 +45,7 @@ private:
     try {
       f();
     } catch (const parallel::CommunicatorError&) {
-      throw; // known to those who wait
+      throw; // already reported to the waiting ranks
     } catch (...) {
       if (world_ != nullptr) world_->fail(std::current_exception());
       throw;

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training step of a pipeline in which each rank runs its own stages over a communicator, whatever that is made of: threads,
-// or processes that hold nothing of the other stages. All ranks make the same steps; of the batch a rank reads what its
-// stages take, the last one the targets. Tied weights and the norm for clipping go over the communicator too. Beside the
-// rank may stand those that hold the same stages of other replicas, who see other rows, and those that hold other parts of
-// the same layers; losses and gradients are those of all rows together. `ParallelModel` puts all of them together. All that work at a stage carry out its actions in one order, and that order is free of
-// deadlock, so calls among them inside of an action cannot meet in a circle. Read next: parallel/model/parallel_model.hpp.
+// Pipeline training steps in which each rank runs its own stages over any communicator, of threads or of processes. All
+// ranks make the same steps; a rank reads the part of the batch that its stages take, the last one the targets. Tied
+// weights and the norm for clipping go over the communicator too. Other ranks may hold the same stages for replicas,
+// with other rows, and other parts of the same layers; losses and gradients are those of all rows together.
+// `ParallelModel` combines all of them. All ranks at a stage carry out its actions in one order without deadlock, so
+// calls among them inside an action cannot form a cycle. Read next: parallel/model/parallel_model.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -38,19 +38,19 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// Who else works at a rank's stages. What is not null outlives the step.
+/// The other ranks at a rank's stages. Pointers that are not null outlive the step.
 template <parallel::Communicator C, parallel::Communicator Data = C> struct RankPeers {
-  Data* replicas = nullptr; ///< the ranks that hold the same stages and see other rows, the pipeline's group "data"
-  C* world = nullptr;       ///< all ranks, which are told what ends this one
-  ReplicaOptions options{}; ///< how gradients of replicas are added up
+  Data* replicas = nullptr; ///< the ranks with the same stages and other rows, the pipeline's group "data"
+  C* world = nullptr;       ///< all ranks, which receive the exception that ends this one
+  ReplicaOptions options{}; ///< how gradients of replicas are summed
 };
 
 }}}} // namespace twill::v0::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// One rank's part of the steps of a pipeline P by a loss of means and a rule. `Data` is the communicator of replicas, Z what
-/// these share out.
+/// One rank's part of the steps of a pipeline P by a loss of means and a rule. `Data` is the communicator of replicas,
+/// Z the states that these divide.
 template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::Communicator Data = C,
           class Z = parallel::Zero<0>>
 class RankStep {
@@ -59,8 +59,8 @@ class RankStep {
   using T = typename P::Element;
 
 public:
-  /// throws: ValueError where the schedule cannot be carried out, the group has another number of ranks, the stages that are
-  /// here are not those of the communicator's rank, or the pipeline knows nothing of the replicas
+  /// throws: ValueError if the schedule cannot be carried out, the group has another number of ranks, the local stages
+  /// are not those of the communicator's rank, or the pipeline has no group for the replicas
   RankStep(P& pipeline, C& communicator, L loss, R given, StepOptions options, RankPeers<C, Data> peers = {})
       : rule{std::move(given)},
         pipeline_{&pipeline},
@@ -78,7 +78,7 @@ public:
   }
 
   /// One step on a batch: the model's inputs, then the targets. Returns the loss of the whole batch, on every rank.
-  /// throws: ValueError where the rows do not fill the micro-batches; what this rank threw; CommunicatorError naming another
+  /// throws: ValueError if the rows do not fill the micro-batches; this rank's error; CommunicatorError naming another
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
     telling_others([&] {
@@ -90,7 +90,7 @@ public:
     return loss;
   }
 
-  /// True for the inputs that the model declares, then the targets; others do not compile.
+  /// True for the inputs declared by the model, then the targets; others do not compile.
   template <AnyTensor... Batch>
   static constexpr bool takes = [] {
     static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
@@ -117,42 +117,42 @@ public:
     return loss;
   }
 
-  /// When each action of the last step ran on this rank, in seconds from its beginning.
+  /// The times of the last step's actions on this rank, in seconds from its beginning.
   [[nodiscard]] const List<TimedAction>& events() const { return events_.computed; }
-  /// The same of all ranks and of the messages between them, in seconds from the earliest beginning. A collective call, which
-  /// compares the clocks of the ranks; a step does not.
+  /// The events of all ranks and of the messages between them, in seconds from the earliest beginning. A collective
+  /// call, which compares the clocks of the ranks; a step does not.
   [[nodiscard]] Timeline timeline() {
     return gather_timeline(*communicator_, events_, begin_, parallel::clock_offset(*communicator_));
   }
-  /// What the ranks do, and in which order.
+  /// The actions of the ranks, in order.
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  /// Of all gradients before the last clipping.
+  /// The norm of all gradients before the last clipping.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
 
-  /// A single number that the rule keeps, such as `optim::loss_scale_state`, as the last step left it. Waits for it.
-  /// throws: ValueError where this rank's stages have none of this name, or no step was made
+  /// A single number of the rule, such as `optim::loss_scale_state`, after the last step. Waits for it.
+  /// throws: ValueError if this rank's stages have none of this name, or no step was made
   [[nodiscard]] double state(std::string_view name) const { return optimisers_.state(name); }
-  /// The rule at work on the weights of a stage that is here.
+  /// The optimiser of a local stage.
   template <std::size_t I> [[nodiscard]] auto& optimiser() { return optimisers_.template at<I>(); }
-  /// Steps made, those that a loss scale held back included.
+  /// Steps made, including those skipped by a loss scale.
   [[nodiscard]] std::int64_t steps() const { return optimisers_.steps(); }
 
-  /// What the rule keeps, the count of steps and the rule's options, as one network has them, on every rank. A collective call
-  /// of all ranks.    throws: what this rank threw; CommunicatorError naming another
+  /// The rule's states, the count of steps and the rule's options, equal to one network's, on every rank. A collective
+  /// call of all ranks.    throws: this rank's exception; CommunicatorError naming another
   [[nodiscard]] nn::StateDict state_dict() {
     nn::StateDict whole{};
     telling_others([&] { whole = optimisers_.state_dict(*pipeline_, *communicator_); });
     return train::detail::with_options(std::move(whole), rule);
   }
-  /// What `load_state_dict` would throw.
+  /// Throws the exceptions of `load_state_dict`, without loading.
   void require_loadable(const nn::StateDict& state) const {
     R copy = rule; // nothing is set
     const train::detail::LoadedOptions options{copy, state};
     optimisers_.require_loadable(options.states());
   }
-  /// Goes on from the state of a step on one device, or on any number of ranks; where it holds no options, the rule keeps its
-  /// own. Every rank calls it with the same state; nobody waits for another.
-  /// throws: ShapeError, ValueError naming what does not fit, with nothing changed
+  /// Resumes from the state of a step on one device, or on any number of ranks; if it holds no options, the rule keeps
+  /// its own. Every rank calls it with the same state, without waiting for another.
+  /// throws: ShapeError, ValueError naming the mismatch, with nothing changed
   train::OptionsReport load_state_dict(const nn::StateDict& state) {
     train::detail::LoadedOptions options{rule, state};
     optimisers_.load_state_dict(*pipeline_, options.states());
@@ -162,7 +162,7 @@ public:
   R rule; ///< its options may change between steps, on all ranks alike
 
 private:
-  /// Calls f; what it throws ends the other ranks' calls, too.
+  /// Calls f; an exception of f ends the other ranks' calls, too.
   template <class F> void telling_others(F f) {
     try {
       f();
@@ -171,7 +171,7 @@ private:
       communicator_->fail(std::current_exception());
       pipeline_->groups().fail(std::current_exception());
       if (replicas_) replicas_->communicator().fail(std::current_exception());
-      if (replicas_) replicas_->clear(); // reductions that have begun read the gradients
+      if (replicas_) replicas_->clear(); // started reductions read the gradients
       detail::give_up_step(*pipeline_);
       throw;
     }
@@ -204,7 +204,7 @@ private:
     return total(*communicator_, loss);
   }
 
-  /// Gives up the last step, and agrees with the peers on what this one draws, counts and starts from.
+  /// Releases the last step, and agrees with the peers on the draws, counts and initial values of this one.
   void begin(std::int64_t rows, const StageStates<D>& states) {
     if (replicas_) replicas_->clear();
     detail::begin_step(*pipeline_, options_);
@@ -229,7 +229,7 @@ private:
                        "; make it with (device, communicator.rank(), draw)");
   }
 
-  /// Replicas draw alike, and sum what the model sums over ranks, along a group of the pipeline.
+  /// Replicas draw alike, and the model's sums over ranks are along a group of the pipeline.
   void require_known(const Data& replicas) const {
     const kernel::RankGroup* const known = pipeline_->groups().find(detail::replicas_axis);
     if (known != nullptr && known->axis().size == replicas.size() && known->rank() == replicas.rank()) return;
@@ -253,7 +253,7 @@ private:
     return number;
   }
 
-  /// All stages draw what the first one draws.
+  /// Gives all stages the draws of the first one.
   void share_draw() {
     compile::RunScalars run_scalars{};
     pipeline_->for_each_stage_here([&](auto& stage) { run_scalars = stage.context.run_scalars; });
@@ -272,7 +272,7 @@ private:
     });
   }
 
-  /// What the rule asks of all gradients: weights that the ranks hold in parts count with all their parts, others once.
+  /// The sums over all gradients for the rule: weights in parts count with all their parts, others once.
   [[nodiscard]] detail::GradientSums sums_of_all() {
     const StageStates<D> states = pipeline_->states();
     double scale = 1;
@@ -305,7 +305,7 @@ private:
   C* communicator_;
   C* world_;
   std::optional<ReplicaRanks<Data, D>> replicas_{};
-  ReplicaRows rows_{}; ///< of the step under way
+  ReplicaRows rows_{}; ///< of the current step
   L loss_;
   StepOptions options_;
   double gradient_norm_ = 0;
@@ -329,8 +329,8 @@ template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... 
                                                                                  std::move(rule), options};
 }
 
-/// The same for one of several replicas; `replicas` joins the ranks that hold the same stages, and is the group along the axis
-/// "data" that the pipeline was made with. A `ParallelModel` does both.    throws: ValueError where the pipeline has no such group
+/// A step for one of several replicas; `replicas` joins the ranks with the same stages, and is the group along the axis
+/// "data" of the pipeline. A `ParallelModel` sets up both.    throws: ValueError if the pipeline has no such group
 template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, parallel::Communicator C,
           parallel::Communicator Data, class L, optim::Rule R>
 [[nodiscard]] auto train_step(pipeline::BasicPipeline<S, T, D, Parts...>& model, C& communicator, Data& replicas,

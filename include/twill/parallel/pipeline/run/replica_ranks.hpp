@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one of several replicas of a pipeline's stages tells the others, who hold the same stages: the rows that it sees, its
-// buffers, and its gradients, in buckets. A stage's gradients are complete behind its last micro-batch, so its buckets are
-// reduced from there on while the other stages of the rank, and those before it, still work. All replicas carry out one
-// schedule, so their calls have one order. Read next: parallel/pipeline/run/rank_step.hpp.
+// Exchange between replicas of a pipeline's stages: the rows of each, its buffers, and its gradients, in buckets. A
+// stage's gradients are complete after its last micro-batch, so its buckets are reduced from there on while the other
+// stages of the rank, and those before it, still work. All replicas carry out one schedule, so their calls have one
+// order. Read next: parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/buckets.hpp>
@@ -19,19 +19,19 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// How replicas of a pipeline's stages keep in step.
+/// Options of the exchange between replicas of a pipeline's stages.
 struct ReplicaOptions {
   parallel::BucketOptions buckets{}; ///< of their gradients
   bool broadcasts_buffers = true;    ///< those of the first replica, before each step
 };
 
-/// Of all replicas' rows those before a replica's own, and how many there are.
+/// The rows of all replicas before a replica's own, and their total number.
 struct ReplicaRows {
   std::int64_t first = 0;
   std::int64_t all = 0;
 };
 
-/// Which rows of the whole batch are this replica's, who has so many: replicas see them in order. All replicas call it.
+/// This replica's rows of the whole batch, by its number of rows: replicas are in order. All replicas call it.
 template <parallel::Communicator C> [[nodiscard]] ReplicaRows rows_among(C& replicas, std::int64_t rows) {
   parallel::Numbers<C> numbers{replicas, 1};
   numbers.values()[0] = static_cast<double>(rows);
@@ -48,19 +48,19 @@ template <parallel::Communicator C> [[nodiscard]] ReplicaRows rows_among(C& repl
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// A weight or buffer of one of the stages that are here.
+/// A weight or buffer of a local stage.
 struct Place {
   std::size_t stage = 0;
   std::size_t index = 0;
 };
 
-/// Tensors of one element type that travel as one.
+/// Tensors of one element type that are sent as one.
 template <ComputeDevice D> struct Pack {
   DType dtype = DType::float32;
   std::vector<Place> places{};
   std::vector<std::int64_t> offsets{}; ///< in elements
   std::int64_t count = 0;
-  memory::Buffer<D> memory{}; ///< none where one tensor travels by itself
+  memory::Buffer<D> memory{}; ///< none if one tensor is sent alone
 
   void add(const Place& place, const graph::ParameterInfo& info) {
     places.push_back(place);
@@ -69,7 +69,7 @@ template <ComputeDevice D> struct Pack {
   }
   [[nodiscard]] std::int64_t bytes() const { return count * static_cast<std::int64_t>(size_of(dtype)); }
 
-  /// Copies all tensors in; `buffer_of(place)` has them. Gives what travels.
+  /// Copies all tensors in; `buffer_of(place)` has them. Returns the elements to send.
   template <class BufferOf> [[nodiscard]] parallel::Elements fill(const D& device, const BufferOf& buffer_of) {
     if (places.size() == 1) {
       const memory::Buffer<D>& own = buffer_of(places[0]);
@@ -98,7 +98,7 @@ private:
   }
 };
 
-/// The weights of a stage in the order in which their gradients travel, the last one first, or its buffers.
+/// The weights of a stage in the order in which their gradients are sent, the last one first, or its buffers.
 template <ComputeDevice D>
 [[nodiscard]] std::vector<Pack<D>> packs_of(const nn::NetworkState<D>& state, std::size_t stage, graph::Role role,
                                             const parallel::BucketOptions& options) {
@@ -126,7 +126,7 @@ template <ComputeDevice D>
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// The gradients of the stages that are here, and their buffers, among the replicas of these stages.
+/// The gradients of the local stages, and their buffers, among the replicas of these stages.
 template <parallel::Communicator C, ComputeDevice D> class ReplicaRanks {
   using Handle = decltype(std::declval<C&>().start(std::declval<const parallel::Call&>()));
 
@@ -143,7 +143,7 @@ public:
   }
 
   [[nodiscard]] C& communicator() const { return *replicas_; }
-  /// How many calls add up all gradients that are here.
+  /// The number of calls that sum all local gradients.
   [[nodiscard]] std::size_t buckets() const { return gradients_.size(); }
 
   /// Overwrites the buffers by those of the first replica.
@@ -158,7 +158,7 @@ public:
     }
   }
 
-  /// Begins to add up the gradients of a stage, which are complete.
+  /// Begins to sum the gradients of a stage, which are complete.
   void start(const StageStates<D>& states, std::size_t stage) {
     for (detail::Pack<D>& pack : gradients_)
       if (pack.places[0].stage == stage)
@@ -166,7 +166,7 @@ public:
                                          pack.fill(device_of(states, pack), gradient_of(states))))});
   }
 
-  /// Returns when all that was begun is done: gradients are those of all replicas.    throws: CommunicatorError
+  /// Returns when all started calls are done: gradients are those of all replicas.    throws: CommunicatorError
   void finish(const StageStates<D>& states) {
     for (UnderWay& reduction : under_way_) {
       reduction.handle.wait();
@@ -175,7 +175,7 @@ public:
     under_way_.clear();
   }
 
-  /// Forgets what an unfinished step has begun.
+  /// Forgets the calls of an unfinished step.
   void clear() { under_way_.clear(); }
 
 private:
@@ -196,7 +196,7 @@ private:
   C* replicas_;
   std::vector<detail::Pack<D>> gradients_{};
   std::vector<detail::Pack<D>> buffers_{};
-  std::vector<UnderWay> under_way_{}; ///< dies before the memory, and waits then
+  std::vector<UnderWay> under_way_{}; ///< destroyed before the memory, and waits then
 };
 
 }}}} // namespace twill::v0::pipeline::TWILL_ISA

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries out one rank's part of a schedule over any communicator. Sends and receives are started where the schedule has
-// them and run beside the computation; an action waits for the message it needs, a send for the one before it from the same
-// stage, and nothing for anything else. So what is in memory follows from the schedule, not from who is fast; and since the
-// schedule ends where every send waits, it ends here, too. What a stage computes and where its tensors lie is the runner's:
-// this file knows elements only. What was done and sent comes back as events in seconds, which profile/gantt.hpp draws. Read
-// next: parallel/pipeline/schedule/simulate.hpp.
+// Execution of one rank's part of a schedule over any communicator. Sends and receives are started where the schedule
+// has them and run in parallel with the computation; an action waits for the message it needs, a send for the one
+// before it from the same stage, and nothing waits for anything else. So memory depends on the schedule, not on the
+// speed of ranks; and since the schedule ends where every send waits, so does the run. The runner knows the computation
+// of a stage and its tensors: this file sees only elements. Actions and messages are returned as events in seconds,
+// which profile/gantt.hpp draws. Read next: parallel/pipeline/schedule/simulate.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -26,13 +26,13 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// What passes between two stages at one time: so many tensors, one message each.
+/// The tensors sent between two stages at one time, one message each.
 using Message = std::vector<parallel::Elements>;
 
-/// What computes the stages of one rank. `input` and `output_gradient` give the memory to receive into, `output` and
-/// `input_gradient` what is to be sent; a stage whose neighbour is on the same rank finds its input by itself. `output_is_sent`
-/// and `input_gradient_is_sent` tell that those elements may be used again. A runner for schedules that split gradients
-/// has `run_input_gradient` and `run_weight_gradient` as well.
+/// Computes the stages of one rank. `input` and `output_gradient` return the memory to receive into, `output` and
+/// `input_gradient` the elements to send; a stage whose neighbour is on the same rank finds its input itself.
+/// `output_is_sent` and `input_gradient_is_sent` say that those elements may be used again. A runner for schedules that
+/// split gradients has `run_input_gradient` and `run_weight_gradient` as well.
 template <class R>
 concept StageRunner = requires(R& runner, int stage, int micro_batch) {
   runner.run_forward(stage, micro_batch);
@@ -63,26 +63,26 @@ template <StageRunner R> void compute(R& runner, const Action& action) {
   }
 }
 
-/// The message that an action cannot start without, if it comes from another rank.
+/// The message needed to start an action, if it comes from another rank.
 [[nodiscard]] constexpr Action needed_message(const Action& action) {
   return {action.work == Work::forward ? Work::receive_forward : Work::receive_backward, action.stage,
           action.micro_batch};
 }
 
-/// A handle that knows when its call was through, once it was waited for; of others it is told when that was seen.
+/// A handle that knows when its call finished, after the wait; others are told when that was noticed.
 template <class Handle>
 concept knows_time = requires(const Handle& handle) {
   { handle.finished_s() } -> std::same_as<double>;
 };
 
-/// Messages under way on one rank.
+/// Messages in flight on one rank.
 template <parallel::Communicator C, StageRunner R> class Messages {
   using Handle = decltype(std::declval<C&>().start(std::declval<const parallel::Call&>()));
   struct UnderWay {
     Action action;
     std::vector<Handle> handles;
     double start = 0;
-    double seen = 0; ///< when it was found to be through
+    double seen = 0; ///< when its end was noticed
     std::int64_t bytes = 0;
 
     void begin(Handle handle, const parallel::Elements& elements) {
@@ -119,7 +119,7 @@ public:
     }
   }
 
-  /// Waits for a message, if it is one of those under way.
+  /// Waits for a message, if it is one of those in flight.
   void wait_for(const Action& received) {
     for (std::size_t i = 0; i < received_.size(); ++i)
       if (received_[i].action == received) {
@@ -129,7 +129,7 @@ public:
       }
   }
 
-  /// Notes which messages are through, where their handles do not know it.
+  /// Records finished messages whose handles do not know the time.
   void look() {
     if constexpr (!knows_time<Handle>)
       for (std::vector<UnderWay>* messages : {&sent_, &received_})
@@ -142,11 +142,11 @@ public:
     sent_.clear();
   }
 
-  /// Those that are through, in seconds of the steady clock.
+  /// The finished messages, in seconds of the steady clock.
   [[nodiscard]] const List<TimedAction>& finished() const { return finished_; }
 
 private:
-  /// Of each stage one message of a kind is under way at a time: so much memory they take, however late they are received.
+  /// Waits so that each stage has one message of a kind in flight: its memory is bounded, however late the receiver is.
   void finish_sent(Work work, int stage) {
     for (std::size_t i = 0; i < sent_.size(); ++i)
       if (sent_[i].action.work == work && sent_[i].action.stage == stage) {
@@ -183,9 +183,9 @@ private:
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// Carries out what the schedule has for the communicator's rank and returns when its part and its messages are done; the
+/// Carries out the schedule's part of the communicator's rank and returns when its part and its messages are done; the
 /// events are in seconds since `origin`.
-/// throws: ValueError where the group has another size; what the runner throws, after telling the group; CommunicatorError
+/// throws: ValueError if the group has another size; the runner's exception, after telling the group; CommunicatorError
 /// naming the rank that failed
 template <parallel::Communicator C, StageRunner R>
 RankTimeline run(const Schedule& schedule, C& communicator, R& runner, double origin = steady_seconds()) {

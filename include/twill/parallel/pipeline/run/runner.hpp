@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `StageRunner` of one rank of a training step: it gives each stage of the rank its part of the batch, hands on what
-// stages of one rank make for each other, and begins backward passes at the loss. Losses and gradients are weighted by
-// rows. Read next: parallel/pipeline/run/step.hpp.
+// Stage runner of one rank of a training step: it gives each stage of the rank its part of the batch, passes results
+// between stages of one rank, and begins backward passes at the loss. Losses and gradients are weighted by rows. Read
+// next: parallel/pipeline/run/step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/leaf.hpp>
@@ -25,16 +25,16 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// The micro-batches of a batch: equal but for the last.
-/// throws: ValueError where the rows do not fill them
+/// The micro-batches of a batch: equal except for the last.
+/// throws: ValueError if the rows do not fill them
 [[nodiscard]] std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int micro_batches);
 
-/// The rows of a batch.    throws: ShapeError where its tensors have different numbers of them
+/// The rows of a batch.    throws: ShapeError if its tensors have different numbers of them
 template <class X, class Y> [[nodiscard]] std::int64_t rows_of_batch(const X& x, const Y& targets) {
   return std::apply([&](const auto&... input) { return parallel::common_rows(input..., targets).value_or(0); }, x);
 }
 
-/// Gives up the gradients of the last step, and what an unfinished one has kept of its micro-batches.
+/// Releases the gradients of the last step, and the values that an unfinished one has kept of its micro-batches.
 template <class P> void give_up_step(P& pipeline) {
   pipeline.for_each_stage_here([](auto& stage) {
     stage.network.zero_grad();
@@ -42,22 +42,22 @@ template <class P> void give_up_step(P& pipeline) {
   });
 }
 
-/// Whether the stages of a pipeline can keep weights in the order of who reads them: all or none do.
+/// Whether the stages of a pipeline can keep weights in the order of their readers: all or none do.
 template <class P> inline constexpr bool stages_keep_orders = []<std::size_t... I>(std::index_sequence<I...>) {
   return (can_keep_orders<typename std::tuple_element_t<I, typename P::Stages>::D> && ...);
 }
 (typename P::Sequence{});
 
-/// The weights are about to change.
+/// Drops the orders before a change of the weights.
 template <class P> void drop_orders(P& pipeline) {
   pipeline.for_each_stage_here([](auto& stage) { stage.drop_orders(); });
 }
 
-/// Before a step; a cut model draws as one.
+/// Prepares a step; a cut model draws as one.
 template <class P> void begin_step(P& pipeline, const StepOptions& options = {}) {
   give_up_step(pipeline);
   const bool keeps_orders = stages_keep_orders<P> && options.weight_orders == WeightOrders::kept_for_step &&
-                            options.micro_batches > 1; // a single one keeps them for nobody
+                            options.micro_batches > 1; // with a single one they have no second reader
   pipeline.for_each_stage_here([&](auto& stage) {
     stage.keeps_orders = keeps_orders;
     stage.context = stage.network.context_without_draw();
@@ -79,7 +79,7 @@ template <class P> void begin_step(P& pipeline, const StepOptions& options = {})
   return message;
 }
 
-/// The inputs of the batch, as a stage gets them, against what the model of a pipeline declares.
+/// Compares the inputs of the batch, as passed to a stage, with the declarations of a pipeline's model.
 template <class P, class... Inputs> consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
   using D = typename P::device_type;
   nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, false,
@@ -87,7 +87,7 @@ template <class P, class... Inputs> consteval void check_batch(std::type_identit
                                 .to(std::declval<const D&>()))...>();
 }
 
-/// What the stage of a source takes of the batch, on its device.
+/// The part of the batch that the stage of a source takes, on its device.
 template <class Source, ComputeDevice D, class X>
 [[nodiscard]] Blocks<D> given_part(const X& x, const parallel::Rows& rows, const D& device) {
   return [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -99,7 +99,7 @@ template <class Source, ComputeDevice D, class X>
   (std::make_index_sequence<static_cast<std::size_t>(stage_counts<Source>.given)>{});
 }
 
-/// The numbers of a stage's symbols for so many rows of the batch.
+/// The numbers of a stage's symbols for a number of rows of the batch.
 template <class P, class Stage, class X>
 [[nodiscard]] graph::SymbolValues symbols_of_rows(const X& x, std::int64_t rows) {
   auto shapes =
@@ -114,7 +114,7 @@ template <class P, class L, class X, class Y> class ModelRunner {
   using D = typename P::device_type;
   static constexpr int last = P::stages - 1;
 
-  /// Whether a stage may be on the device of the next one, as far as the compiler knows.
+  /// Whether a stage may be on the device of the next one, as known to the compiler.
   template <std::size_t I>
   static constexpr bool is_with_the_next =
       std::is_same_v<typename std::tuple_element_t<I, Stages>::D, typename std::tuple_element_t<I + 1, Stages>::D>;
@@ -198,18 +198,18 @@ public:
     visit(stage, [&](auto, auto& own) { own.input_gradients.erase(m); });
   }
 
-  /// Whether the gradients of all micro-batches of a stage are added up.
+  /// Whether the gradients of all micro-batches of a stage are summed.
   [[nodiscard]] bool is_complete(int stage) const {
     return done_[static_cast<std::size_t>(stage)] == schedule_.micro_batches;
   }
 
-  /// Weighs losses by their share of so many rows: those of all replicas, of which this batch is one's.
+  /// Weighs losses by their share of this number of rows: those of all replicas, including this one's batch.
   void count_among(std::int64_t rows) { all_rows_ = rows; }
 
-  /// Gradients are multiplied by this from the loss on.
+  /// Sets the factor of gradients from the loss on.
   void scale_gradients(double factor) { gradient_scale_ = factor; }
 
-  /// The loss of the whole batch, on the rank of the last stage; of one of several replicas its share.
+  /// The loss of the whole batch, on the rank of the last stage; for one of several replicas its share.
   [[nodiscard]] double loss() const { return loss_sum_; }
 
 private:
@@ -218,7 +218,7 @@ private:
                      std::to_string(stage) + " in two parts now and whole with the fewest micro-batches that it takes");
   }
 
-  /// Counts the micro-batches whose gradients a stage has.
+  /// Counts the micro-batches with gradients in a stage.
   template <class Own> void count(int stage, Own& own) {
     ++done_[static_cast<std::size_t>(stage)];
     if (is_complete(stage)) own.leave_orders();
@@ -245,7 +245,7 @@ private:
     return symbols_of_rows<P, Own>(x_, piece(m).count);
   }
 
-  /// The gradients of what a stage has made: of the loss, or of the next stage on this rank; others were received.
+  /// The gradients of a stage's results: of the loss, or of the next stage on this rank; others were received.
   template <std::size_t I, class Own> void find_cotangents(std::integral_constant<std::size_t, I>, Own& own, int m) {
     if constexpr (I == static_cast<std::size_t>(last)) {
       const nn::Leaf result{detail::take(own.outputs, m)[0].template as<typename Own::Output>()};

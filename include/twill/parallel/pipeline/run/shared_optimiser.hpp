@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule at work on a stage that several replicas hold, who share out its states (ZeRO, Rajbhandari et al., 2020): each has
-// those for its part of the weights, updates this part from gradients that all have, and fetches the others' parts. The
-// bits are those of an update of everything by everyone, but for rules that sum over the elements of a weight, which add up
-// in another order. Read next: parallel/data/part_update.hpp.
+// Sharded optimiser of a stage with several replicas, which divide the rule's states (ZeRO, Rajbhandari et al., 2020):
+// each has those for its part of the weights, updates this part from gradients that all have, and fetches the others'
+// parts. The bits equal those of a full update on each, except for rules that sum over the elements of a weight, which
+// add in another order. Read next: parallel/data/part_update.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/loss_scale.hpp>
@@ -28,12 +28,12 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// The trainable weights of a stage, the last one first, in buckets that are cut into so many equal parts. Weight k is entry
-/// k + 1, as if the loss stood before it.
+/// The trainable weights of a stage, the last one first, in buckets divided into this number of equal parts. Weight k
+/// is entry k + 1, as if the loss came before it.
 [[nodiscard]] parallel::Buckets weight_buckets(std::span<const graph::ParameterInfo> infos,
                                                const parallel::BucketOptions& options, int parts);
 
-/// One replica's part in the updates of a stage. As `train::Optimiser`, but that steps are collective calls of the replicas.
+/// One replica's part in the updates of a stage. Like `train::Optimiser`, but steps are collective calls of replicas.
 template <class Network, optim::Rule R, parallel::Communicator C> class SharedOptimiser {
   using D = typename Network::device_type;
   using Source = UpdateStage<typename Network::model_type, typename Network::Element, R, optim::Updated::parts>;
@@ -75,18 +75,18 @@ public:
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   void set(std::string_view name, double number) { run_scalars_.set_if_present(name, number); }
 
-  /// A single number that the rule keeps. throws: ValueError when there is none of this name
+  /// A single number of the rule. throws: ValueError when there is none of this name
   [[nodiscard]] double state(std::string_view name) const { return update_.state().item(name); }
   [[nodiscard]] std::optional<double> find_state(std::string_view name) const {
     return update_.state().find_item(name);
   }
-  /// By what the next loss's gradient is to be multiplied. Waits for the last step.
+  /// The factor of the next loss's gradient. Waits for the last step.
   [[nodiscard]] double scale() requires optim::ScaledRule<R> {
     if constexpr (D::has_memory) return state(optim::loss_scale_state);
     return 1;
   }
 
-  /// The whole of what the rule keeps under a number, on this device: a collective call of the replicas.
+  /// The whole of one of the rule's states, by its number, on this device: a collective call of the replicas.
   [[nodiscard]] memory::Buffer<D> gather(std::size_t number) {
     std::vector<std::vector<parallel::Part>> parts{};
     for (int rank = 0; rank < replicas_->size(); ++rank)
@@ -95,7 +95,7 @@ public:
                                   [this](const parallel::Call& call) { replicas_->run(call); });
   }
 
-  /// Takes this replica's parts of whole states. requires: they fit
+  /// Takes this replica's parts of whole states. requires: they match
   void load_state_dict(const nn::StateDict& state) {
     const train::detail::CountedStates given = train::detail::without_steps(state);
     if (given.states.size() == 0) update_.state().reset();
@@ -107,7 +107,7 @@ public:
   R rule; ///< its options may change between steps
 
 private:
-  /// Gives the others this replica's parts of the weights, and takes theirs.
+  /// Sends this replica's parts of the weights to the others, and receives theirs.
   void fetch_parts() {
     std::int64_t most = 0;
     for (const parallel::Bucket& bucket : layout_.buckets) most = std::max(most, bucket.bytes());

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule at work on the stages of one rank, and what it keeps as one network has it: names without stages, whole tensors, a
-// count of steps. It is gathered over the communicators onto every rank; dealt out it needs no peer, and fits any other
+// Optimisers of the stages of one rank, with states equal to one network's: names without stages, whole tensors, a
+// count of steps. A state is gathered over the communicators onto every rank; loading needs no peer, and fits any other
 // division among stages, layers and replicas. Read next: parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
@@ -25,11 +25,11 @@
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// The states behind so many weights and buffers in the table of an update. Those of a weight are divided as it is.
+/// The states after a number of weights and buffers in the table of an update. Those of a weight are divided like it.
 [[nodiscard]] std::vector<graph::ParameterInfo> divided_states(std::span<const graph::ParameterInfo> network,
                                                                std::span<const graph::ParameterInfo> table);
 
-/// `Data` joins the replicas, among whom Z says what they share out.
+/// `Data` joins the replicas, which divide the states selected by Z.
 template <class P, optim::Rule R, parallel::Communicator Data, class Z> class StageOptimisers {
   template <std::size_t I> using NetworkOf = typename std::tuple_element_t<I, typename P::Stages>::Network;
   static constexpr bool is_shared = Z::stage > 0;
@@ -39,7 +39,7 @@ public:
   template <std::size_t I>
   using Of = std::conditional_t<is_shared, SharedOptimiser<NetworkOf<I>, R, Data>, StageOptimiser<NetworkOf<I>, R>>;
 
-  /// requires: replicas, where these share out something
+  /// requires: replicas, if these divide any states
   StageOptimisers(P& pipeline, const R& rule, Data* replicas, const parallel::BucketOptions& buckets) {
     for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
       if (!pipeline.template has<I>()) return;
@@ -67,7 +67,7 @@ public:
     return steps;
   }
 
-  /// A single number that the rule keeps.    throws: ValueError where the stages here have none of this name
+  /// A single number of the rule.    throws: ValueError if the stages here have none of this name
   [[nodiscard]] double state(std::string_view name) const {
     std::optional<double> found;
     for_each([&](const auto& own) { found = found ? found : own.find_state(name); });
@@ -101,7 +101,7 @@ public:
     return whole;
   }
 
-  /// throws: ShapeError, ValueError where a state as one network has it does not fit, on every rank alike
+  /// throws: ShapeError, ValueError if a state of one network does not match, equally on every rank
   void require_loadable(const nn::StateDict& state) const {
     const train::detail::CountedStates given = train::detail::without_steps(state);
     if (given.states.size() == 0 && given.steps == 0) return; // of a rule that made no step
@@ -113,7 +113,7 @@ public:
     check.finish();
   }
 
-  /// Takes what the stages here need of such a state. throws: as above, with nothing changed
+  /// Takes the local stages' part of such a state. throws: as above, with nothing changed
   void load_state_dict(const P& pipeline, const nn::StateDict& state) {
     require_loadable(state);
     const train::detail::CountedStates given = train::detail::without_steps(state);

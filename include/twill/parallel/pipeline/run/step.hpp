@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training step of a pipeline: the batch is cut into micro-batches, every rank carries out its part of the schedule in a
-// thread of its own, and each stage updates its weights. Losses and gradients are weighted by rows, so that they equal those
-// of the whole batch on one device, for an uneven last micro-batch too; dropout draws what the whole batch would. What was
-// done when can be asked for and drawn. Read next: parallel/pipeline/run/run.hpp.
+// Pipeline training steps in one process: the batch is divided into micro-batches, every rank carries out its part of
+// the schedule in its own thread, and each stage updates its weights. Losses and gradients are weighted by rows, so
+// that they equal those of the whole batch on one device, for an uneven last micro-batch too; dropout draws equal the
+// whole batch's. The times of actions can be read and drawn. Read next: parallel/pipeline/run/run.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/chunk.hpp>
@@ -38,7 +38,7 @@ template <class P, class L, optim::Rule R> class PipelineStep {
   using S = typename P::ScheduleType;
 
 public:
-  /// throws: ValueError where the schedule cannot be carried out with so many micro-batches
+  /// throws: ValueError if the schedule cannot be carried out with this number of micro-batches
   PipelineStep(P& pipeline, L loss, R given, StepOptions options)
       : rule{std::move(given)},
         pipeline_{&pipeline},
@@ -51,9 +51,9 @@ public:
     make_optimisers(typename P::Sequence{});
   }
 
-  /// One step on a batch: the model's inputs, then the targets. Its rows are cut into equal micro-batches but for the last.
-  /// throws: ValueError where the rows do not fill the micro-batches; what a rank threw, or a TimeoutError naming one that did not
-  /// come. Gradients are given up then; weights are those of before, but for stages that an update had already reached.
+  /// One step on a batch: the model's inputs, then the targets. Micro-batches have equal numbers of rows but the last.
+  /// throws: ValueError if the rows do not fill the micro-batches; a rank's exception, or a TimeoutError naming one
+  /// missing. Gradients are dropped then; weights stay, except those of stages that an update already reached.
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
     detail::GradientSums sums{};
@@ -74,26 +74,26 @@ public:
     (std::make_index_sequence<sizeof...(Batch) - 1>{});
   }
 
-  /// When each action of the last step ran and each message passed, in seconds from its beginning.
+  /// The times of each action and message of the last step, in seconds from its beginning.
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
-  /// What the ranks do, and in which order.
+  /// The actions of the ranks, in order.
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  /// Of all gradients before the last clipping, for rules made by `optim::clip_norm`.
+  /// The norm of all gradients before the last clipping, for rules made by `optim::clip_norm`.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
 
-  /// A single number that the rule keeps, such as `optim::loss_scale_state`, as the last step left it. Waits for it.
-  /// throws: ValueError where there is none of this name, or no step was made
+  /// A single number of the rule, such as `optim::loss_scale_state`, after the last step. Waits for it.
+  /// throws: ValueError if there is none of this name, or no step was made
   [[nodiscard]] double state(std::string_view name) const {
     std::optional<double> found;
     std::apply([&](const auto&... own) { ((found = found ? found : own->find_state(name)), ...); }, optimisers_);
     return found ? *found : std::get<0>(optimisers_)->state(name);
   }
-  /// The rule at work on a stage's weights.
+  /// The optimiser of a stage's weights.
   template <std::size_t I> [[nodiscard]] auto& optimiser() { return *std::get<I>(optimisers_); }
-  /// Steps made, those that a loss scale held back included.
+  /// Steps made, including those skipped by a loss scale.
   [[nodiscard]] std::int64_t steps() const { return std::get<0>(optimisers_)->steps(); }
 
-  /// What the rule keeps, the count of steps and the rule's options, as one network has them. Waits for the devices.
+  /// The rule's states, the count of steps and the rule's options, equal to one network's. Waits for the devices.
   [[nodiscard]] nn::StateDict state_dict() const {
     nn::StateDict whole{};
     for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
@@ -107,7 +107,7 @@ public:
     train::detail::add_steps(whole, steps());
     return train::detail::with_options(std::move(whole), rule);
   }
-  /// What `load_state_dict` would throw.
+  /// Throws the exceptions of `load_state_dict`, without loading.
   void require_loadable(const nn::StateDict& state) const {
     R copy = rule; // nothing is set
     const train::detail::LoadedOptions options{copy, state};
@@ -120,8 +120,8 @@ public:
     });
     check.finish();
   }
-  /// Goes on from the state of a step on one device, or on any number of ranks; where it holds no options, the rule keeps its
-  /// own.    throws: ShapeError, ValueError naming what does not fit, with nothing changed
+  /// Resumes from the state of a step on one device, or on any number of ranks; if it holds no options, the rule keeps
+  /// its own.    throws: ShapeError, ValueError naming the mismatch, with nothing changed
   train::OptionsReport load_state_dict(const nn::StateDict& state) {
     require_loadable(state);
     train::detail::LoadedOptions options{rule, state};
@@ -161,7 +161,7 @@ private:
         timeline_.messages[static_cast<std::size_t>(rank)].swap(events.messages);
         if (rank == schedule_.rank(P::stages - 1)) loss = runner.loss();
       });
-    } catch (...) { // a group that has failed serves no later step
+    } catch (...) { // a failed group can serve no later step
       detail::give_up_step(*pipeline_);
       communicators_ = pipeline_->make_group({.timeout_ms = options_.timeout_ms});
       throw;
@@ -183,7 +183,7 @@ private:
     [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}), ...); }
     (typename P::Sequence{});
   }
-  /// What the rule keeps of a stage.
+  /// The rule's states of a stage.
   template <std::size_t I> [[nodiscard]] static std::span<const graph::ParameterInfo> states_of() {
     using Network = typename std::tuple_element_t<I, typename P::Stages>::Network;
     return OptimiserOf<I>::table().parameters.subspan(Network::parameter_infos().size());

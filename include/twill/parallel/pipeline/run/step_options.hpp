@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a pipeline carries out its steps. Read next: parallel/pipeline/run/step.hpp.
+// Options of pipeline steps: micro-batches, checkpointing and weight orders. Read next: parallel/pipeline/run/step.hpp.
 
 #include <twill/core/error.hpp>
 
@@ -15,17 +15,17 @@
 
 namespace twill { inline namespace v0 { namespace pipeline {
 
-/// Which micro-batches' forward passes stages compute again instead of keeping what gradients need. The last one's backward
-/// pass follows at once, so little is won by computing it again.
+/// Activation checkpointing: the micro-batches whose forward passes are computed again instead of keeping gradients'
+/// operands. The last one's backward pass follows immediately, so its recomputation saves little.
 enum class Checkpointing : std::uint8_t { never, except_last, always };
 
-/// What each stage does: all the same, `{Checkpointing::always, Checkpointing::never}` one for each, or a function of the
-/// stage's number. Gradients have the same bits.
+/// The mode of each stage: one for all, `{Checkpointing::always, Checkpointing::never}` one for each, or a function of
+/// the stage's number. Gradients have equal bits.
 class StageCheckpointing {
 public:
-  static constexpr int most_stages = 64; ///< whose modes there is room for
+  static constexpr int most_stages = 64; ///< the greatest number of modes
 
-  /// The same mode for each stage.
+  /// One mode for all stages.
   constexpr StageCheckpointing(Checkpointing all = Checkpointing::never) { modes_.fill(all); }
   /// throws: ValueError for more than 64 stages
   constexpr StageCheckpointing(std::initializer_list<Checkpointing> each) : given_{static_cast<int>(each.size())} {
@@ -41,12 +41,12 @@ public:
     for (int stage = 0; stage < most_stages; ++stage) modes_[static_cast<std::size_t>(stage)] = of_stage(stage);
   }
 
-  /// Stages behind the 64th do as that one.
+  /// Stages after the 64th have its mode.
   [[nodiscard]] constexpr Checkpointing operator()(int stage) const {
     return modes_[static_cast<std::size_t>(stage < most_stages ? stage : most_stages - 1)];
   }
 
-  /// throws: ValueError where a mode for each stage was given and there is another number of them
+  /// throws: ValueError if a mode for each stage was given and there is another number of them
   constexpr void require_stages(int stages) const {
     if (given_ >= 0 && given_ != stages)
       throw ValueError("train_step: checkpointing is given for " + std::to_string(given_) +
@@ -58,19 +58,19 @@ private:
   int given_ = -1; ///< negative: for any number of stages
 };
 
-/// In which order convolutions on hosts find their weights. Their library reads blocks of channels, and to bring the weights
-/// into that order costs as much as a few images do: each time, or once for all micro-batches of a step, in memory as large as
-/// the weights of convolutions twice. The gradients of these weights are added up in the library's order then, and brought into
-/// that of the weights once. Gradients have the same bits. Where a stage is on a device of another kind, and in steps
-/// of one micro-batch, nothing is kept.
+/// Order of the weights of convolutions on hosts. Their library reads blocks of channels, and reordering the weights
+/// costs as much as a few images do: each time, or once for all micro-batches of a step, in memory as large as the
+/// weights of convolutions twice. The gradients of these weights are then summed in the library's order, and reordered
+/// once. Gradients have equal bits. If a stage is on a device of another kind, and in steps of one micro-batch, nothing
+/// is kept.
 enum class WeightOrders : std::uint8_t { made_each_time, kept_for_step };
 
-/// How a batch is cut, and what is kept of a micro-batch.
+/// The division of a batch, and the values kept of a micro-batch.
 struct StepOptions {
-  int micro_batches = 1;                                     ///< how many; they may differ by one row
+  int micro_batches = 1;                                     ///< their number; they may differ by one row
   StageCheckpointing checkpointing = {};                     ///< of each stage
   WeightOrders weight_orders = WeightOrders::made_each_time; ///< of convolutions on hosts
-  /// How long a rank waits for its peers in one call, where a step makes the group; one that hangs keeps the step, see `run_ranks`.
+  /// A rank's wait for its peers in one call, if a step makes the group; a hanging one keeps the step, see `run_ranks`.
   std::int64_t timeout_ms = 300'000;
 };
 

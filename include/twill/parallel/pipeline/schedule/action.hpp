@@ -23,17 +23,17 @@ namespace twill { inline namespace v0 { namespace pipeline {
 enum class Work : std::uint8_t {
   forward,
   backward,        ///< both gradients
-  input_gradient,  ///< what the stage before waits for
-  weight_gradient, ///< what no other action waits for
+  input_gradient,  ///< the one for which the stage before waits
+  weight_gradient, ///< the one that no other action waits for
   send_forward,
   receive_forward,
   send_backward,
   receive_backward,
 };
-/// How many kinds there are.
+/// The number of kinds.
 inline constexpr int kinds_of_work = 8;
 
-/// As schedules are written: F, I, W, B, SEND_F and so on.
+/// The notation of schedules: F, I, W, B, SEND_F and so on.
 [[nodiscard]] constexpr std::string_view letters(Work work) {
   constexpr std::string_view all[] = {"F", "B", "I", "W", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
   return all[static_cast<int>(work)];
@@ -56,11 +56,11 @@ struct Action {
 [[nodiscard]] constexpr Action forward(int stage, int micro_batch) { return {Work::forward, stage, micro_batch}; }
 /// The whole backward pass of a stage.
 [[nodiscard]] constexpr Action backward(int stage, int micro_batch) { return {Work::backward, stage, micro_batch}; }
-/// The part of a backward pass that the stage before waits for.
+/// The part of a backward pass for which the stage before waits.
 [[nodiscard]] constexpr Action input_gradient(int stage, int micro_batch) {
   return {Work::input_gradient, stage, micro_batch};
 }
-/// The rest of a backward pass, which nothing but the update waits for.
+/// The rest of a backward pass, for which only the update waits.
 [[nodiscard]] constexpr Action weight_gradient(int stage, int micro_batch) {
   return {Work::weight_gradient, stage, micro_batch};
 }
@@ -81,7 +81,7 @@ struct Action {
   }
 }
 
-/// As schedules are written: "1F0" is stage 1, forward, micro-batch 0.
+/// An action in the notation of schedules: "1F0" is stage 1, forward, micro-batch 0.
 [[nodiscard]] std::string to_string(const Action& action);
 
 /// Reads actions in the notation above, with spaces or commas between them.
@@ -105,7 +105,7 @@ struct Action {
     if (at == text.size()) return all;
     Action action;
     action.stage = number();
-    int kind = kinds_of_work - 1; // SEND_F before F would be found: the longest first
+    int kind = kinds_of_work - 1; // the longest first: SEND_F contains F
     while (kind >= 0 && !text.substr(at).starts_with(letters(static_cast<Work>(kind)))) --kind;
     if (kind < 0)
       throw ValueError("pipeline::actions: expected F, B, I, W, SEND_ or RECV_ at character " + std::to_string(at) +

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Predictions for a pipeline on a cluster that is not here: step time, bubble, and for each rank the peak of its memory
-// and what it sends, from the times and bytes of the stages and the speed of the links. Replicas of a pipeline do the
-// same at the same time, so one is simulated for any number of devices; their gradients are added up around a ring when
+// and the bytes sent, from the times and bytes of the stages and the speed of the links. Replicas of a pipeline work
+// identically in parallel, so one is simulated for any number of devices; their gradients are summed around a ring when
 // a rank has computed its last one. Read next: parallel/pipeline/schedule/simulate.hpp.
 
 #include <twill/core/error.hpp>
@@ -20,26 +20,25 @@ namespace twill { inline namespace v0 { namespace pipeline {
 
 /// One stage on one micro-batch, measured or counted.
 struct StageCost {
-  double forward_s = 0;         ///< of one micro-batch
-  double input_gradient_s = 0;  ///< of one micro-batch
-  double weight_gradient_s = 0; ///< of one micro-batch
-  std::int64_t kept_bytes = 0;  ///< activations from the forward pass to the last gradient
-  std::int64_t between_bytes =
-      -1; ///< and from the input gradient on, where it is another number: what the last one needs
+  double forward_s = 0;            ///< of one micro-batch
+  double input_gradient_s = 0;     ///< of one micro-batch
+  double weight_gradient_s = 0;    ///< of one micro-batch
+  std::int64_t kept_bytes = 0;     ///< activations from the forward pass to the last gradient
+  std::int64_t between_bytes = -1; ///< and from the input gradient on, if different: the bytes for the last one
   std::int64_t output_bytes = 0;   ///< sent to the next stage, and its gradient back
   std::int64_t gradient_bytes = 0; ///< of the weights, for all micro-batches together
-  std::int64_t fixed_bytes = 0;    ///< weights, gradients, optimiser state, working memory: what is always there
+  std::int64_t fixed_bytes = 0;    ///< weights, gradients, optimiser state, working memory: always there
   std::int64_t shared_bytes =
-      0;               ///< that the ranks of a tensor-parallel stage add up in a forward pass, and in a backward pass
+      0;               ///< summed by the ranks of a tensor-parallel stage in a forward pass, and in a backward pass
   double update_s = 0; ///< of the weights, once a step
 };
 
 /// A connection between two ranks, as time = latency + bytes / bandwidth.
 struct Link {
-  double bytes_per_s = 0; ///< 0: as fast as can be
+  double bytes_per_s = 0; ///< 0: infinite
   double latency_s = 0;   ///< of a message without content
 
-  /// Seconds that a message of so many bytes takes.
+  /// Seconds of a message of this number of bytes.
   [[nodiscard]] constexpr double time_s(double bytes) const {
     return latency_s + (bytes_per_s > 0 ? bytes / bytes_per_s : 0);
   }
@@ -53,13 +52,13 @@ struct Link {
 
 /// The connections and sizes that a prediction assumes.
 struct Cluster {
-  int replicas = 1;               ///< pipelines side by side, each with its share of the batch
+  int replicas = 1;               ///< pipelines in parallel, each with its share of the batch
   Link between_stages = {};       ///< of neighbours in a pipeline
   Link between_replicas = {};     ///< of the same rank of two pipelines
   int tensor_ranks = 1;           ///< that share each stage, whose costs are those of one of them
   Link between_tensor_ranks = {}; ///< of one stage
 
-  /// The devices of a pipeline with so many ranks.
+  /// The devices of a pipeline with this number of ranks.
   [[nodiscard]] constexpr int devices(int ranks) const { return ranks * replicas * tensor_ranks; }
 };
 
@@ -75,7 +74,7 @@ struct Prediction {
   constexpr Prediction() = default;
 };
 
-/// The largest number of bytes of activations that each rank keeps at a time.
+/// The largest number of bytes of activations kept by each rank at a time.
 [[nodiscard]] constexpr List<std::int64_t> peak_kept_bytes(const Schedule& schedule, const List<StageCost>& stages) {
   List<std::int64_t> peaks;
   for (const List<Action>& order : schedule.orders) {
@@ -96,7 +95,7 @@ struct Prediction {
 }
 
 /// A step of a schedule with these stages on this cluster. Weights are updated when all gradients are there.
-/// `timeline_of(cost, transfer)` says when the actions are carried out, given the seconds of each and of its message.
+/// `timeline_of(cost, transfer)` returns the times of the actions, given the seconds of each and of its message.
 /// requires: a cost for each stage, and a sound schedule
 template <class TimelineOf>
 [[nodiscard]] constexpr Prediction predict(const Schedule& schedule, const List<StageCost>& stages,
@@ -161,7 +160,7 @@ template <class TimelineOf>
 }
 
 /// A step of a kind of schedule, which is proved first.
-/// throws: ValueError where the schedule cannot be carried out, or the number of stages is not that of its ranks
+/// throws: ValueError if the schedule cannot be carried out, or the number of stages is not that of its ranks
 template <ScheduleKind S>
 [[nodiscard]] Prediction predict(int ranks, int micro_batches, const List<StageCost>& stages,
                                  const Cluster& cluster = {}) {
@@ -172,20 +171,20 @@ template <ScheduleKind S>
   return predict(schedule<S>(ranks, micro_batches), stages, cluster);
 }
 
-/// The costs of a step: its stages, on each of so many micro-batches.
+/// The costs of a step: its stages, on each of its micro-batches.
 struct CostModel {
   List<StageCost> stages; ///< in order
   int micro_batches = 1;  ///< of a step
 
   constexpr CostModel() = default;
-  /// These stages on so many micro-batches.
+  /// These stages on a number of micro-batches.
   constexpr CostModel(List<StageCost> costs, int number_of_micro_batches)
       : stages{static_cast<List<StageCost>&&>(costs)}, micro_batches{number_of_micro_batches} {}
 };
 
-/// A step of a pipeline on a cluster that need not be here, as many ranks as the stages make:
+/// A step of a pipeline on a cluster that need not be here, with as many ranks as the stages fill:
 /// `simulate<ZeroBubbleH1>({counted_costs<P>(shapes, machine), 32}, {.replicas = 64, .between_stages = link})`.
-/// throws: ValueError where the schedule cannot be carried out, or the stages do not fill the ranks
+/// throws: ValueError if the schedule cannot be carried out, or the stages do not fill the ranks
 template <ScheduleKind S> [[nodiscard]] Prediction simulate(const CostModel& costs, const Cluster& cluster = {}) {
   const int stages = static_cast<int>(costs.stages.size());
   if (stages == 0 || stages % S::stages_per_rank != 0)

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline schedule is a table: for each rank the actions it carries out, in order. Kinds of schedules are types that
-// write the table for any number of ranks and micro-batches; those of the literature stand in
-// parallel/pipeline/schedule/schedules.hpp, and one's own is a struct with the same members. `table<S>(ranks,
-// micro_batches)` has the computation alone, `with_transfers` adds what passes between ranks, and
+// Pipeline schedules as tables: for each rank the actions it carries out, in order. Kinds of schedules are types that
+// write the table for any number of ranks and micro-batches; those of the literature are in
+// parallel/pipeline/schedule/schedules.hpp, and others are structs with the same members. `table<S>(ranks,
+// micro_batches)` has only the computation, `with_transfers` adds the messages between ranks, and
 // parallel/pipeline/schedule/verify.hpp proves either.
 
 #include <twill/core/error.hpp>
@@ -18,11 +18,11 @@
 
 namespace twill { inline namespace v0 { namespace pipeline {
 
-/// What each rank does in which order, for one step.
+/// The actions of each rank in order, for one step.
 struct Schedule {
-  int ranks = 0;             ///< how many
-  int stages = 0;            ///< how many; each is on one rank
-  int micro_batches = 0;     ///< how many
+  int ranks = 0;             ///< their number
+  int stages = 0;            ///< their number; each is on one rank
+  int micro_batches = 0;     ///< their number
   List<int> rank_of;         ///< for each stage
   List<List<Action>> orders; ///< for each rank
 
@@ -37,15 +37,15 @@ struct Schedule {
   [[nodiscard]] constexpr bool is_inside(const Action& action) const {
     return action.stage >= 0 && action.stage < stages && action.micro_batch >= 0 && action.micro_batch < micro_batches;
   }
-  /// Whether what this stage makes goes to another rank.
+  /// Whether this stage's result goes to another rank.
   [[nodiscard]] constexpr bool sends(Work work, int stage) const {
     const int next = work == Work::forward ? stage + 1 : stage - 1;
     return work != Work::weight_gradient && next >= 0 && next < stages && rank(next) != rank(stage);
   }
 };
 
-/// A kind of schedule. `order` gives what a rank computes; `rank_of` where a stage lives. Where a kind needs a least
-/// number of micro-batches or a multiple of one, it says so in `least_micro_batches(ranks)` and `multiple_of(ranks)`.
+/// A kind of schedule. `order` returns the computation of a rank; `rank_of` the rank of a stage. A least number of
+/// micro-batches or a multiple is set by `least_micro_batches(ranks)` and `multiple_of(ranks)`.
 template <class S>
 concept ScheduleKind = requires {
   { S::name } -> std::convertible_to<std::string_view>;
@@ -54,14 +54,14 @@ concept ScheduleKind = requires {
   { S::order(0, 1, 1) } -> std::same_as<List<Action>>;
 };
 
-/// The fewest micro-batches that a schedule of so many ranks can be made for.
+/// The fewest micro-batches of a schedule of this number of ranks.
 template <ScheduleKind S> [[nodiscard]] constexpr int least_micro_batches(int ranks) {
   if constexpr (requires { S::least_micro_batches(ranks); })
     return S::least_micro_batches(ranks);
   else
     return 1;
 }
-/// What the number of micro-batches has to be a multiple of.
+/// The divisor of the number of micro-batches.
 template <ScheduleKind S> [[nodiscard]] constexpr int multiple_of(int ranks) {
   if constexpr (requires { S::multiple_of(ranks); })
     return S::multiple_of(ranks);

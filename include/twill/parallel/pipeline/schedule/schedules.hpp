@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schedules of the literature. With p ranks, m micro-batches, and F, I, W the time of a rank's forward pass and of
-// its two gradients (B = I + W), the idle time of the busiest rank and the micro-batches it keeps are given beside
-// each; tests compare both with what parallel/pipeline/schedule/simulate.hpp finds. GPipe: Huang et al., 2019. 1F1B:
-// Narayanan et al., "PipeDream", 2019, in its synchronous form. Interleaved: Narayanan et al., "Efficient Large-Scale
-// Language Model Training", 2021. ZB-H1, ZB-H2: Qi et al., "Zero Bubble Pipeline Parallelism", 2023. ZBV: Qi et al.,
+// Schedules of the literature. With p ranks, m micro-batches, and F, I, W the time of a rank's forward pass and of its
+// two gradients (B = I + W), the idle time of the busiest rank and the micro-batches it keeps are given for each; tests
+// compare both with the results of parallel/pipeline/schedule/simulate.hpp. GPipe: Huang et al., 2019. 1F1B: Narayanan
+// et al., "PipeDream", 2019, in its synchronous form. Interleaved: Narayanan et al., "Efficient Large-Scale Language
+// Model Training", 2021. ZB-H1, ZB-H2: Qi et al., "Zero Bubble Pipeline Parallelism", 2023. ZBV: Qi et al.,
 // "Controllable Memory", 2024.
 
 #include <twill/core/list.hpp>
@@ -19,7 +19,7 @@ namespace detail {
 
 constexpr int smaller(int left, int right) { return left < right ? left : right; }
 
-/// `warm_up` forward passes, then a backward pass after each forward one, then the backward passes that are left.
+/// `warm_up` forward passes, then a backward pass after each forward one, then the remaining backward passes.
 template <class Forward, class Backward>
 constexpr List<Action> alternate(int warm_up, int passes, Forward forward, Backward backward) {
   List<Action> order;
@@ -80,8 +80,7 @@ template <int Chunks> struct Interleaved {
   }
 };
 
-/// At tick x a rank does F of x, I of x - Lag (p-1-rank) and W of x - Lag (p-1): weight gradients fill what would be
-/// idle.
+/// At tick x a rank does F of x, I of x - Lag (p-1-rank) and W of x - Lag (p-1): weight gradients fill the idle time.
 template <int Lag> struct ZeroBubble {
   static_assert(Lag == 1 || Lag == 2, "twill: ZeroBubble has a lag of 1 (ZB-H1) or 2 (ZB-H2)");
   static constexpr std::string_view name = Lag == 1 ? "ZB-H1" : "ZB-H2";
@@ -107,7 +106,7 @@ using ZeroBubbleH1 = ZeroBubble<1>;
 /// idle: (p-1)(F+I-2W)    keeps: 2p-1
 using ZeroBubbleH2 = ZeroBubble<2>;
 
-/// Two stages on each rank, in a V: rank r holds r and 2p-1-r, so that the last stage stands beside the first and backward
+/// Two stages on each rank, in a V: rank r holds r and 2p-1-r, so that the last stage is beside the first and backward
 /// passes start early.    idle: none where F = I = W and m >= 2p-1    keeps: 2p chunks
 struct ZeroBubbleV {
   static constexpr std::string_view name = "ZBV";

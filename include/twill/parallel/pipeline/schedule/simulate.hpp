@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simulation of a pipeline schedule in time: each rank computes its actions in order, one after the other, and an
-// action starts when its rank is free and what it needs has arrived. Transfers take time and no rank's; they overlap
-// the computation. From the events follow makespan, idle time, and how many activations each rank keeps. Times are in
-// the unit of the costs; with whole numbers they are exact. Runs in the compiler and at run time alike. Read next:
+// Simulation of a pipeline schedule in time: each rank computes its actions in order, one after another, and an action
+// starts when its rank is free and its inputs have arrived. Transfers take time but not a rank's time; they overlap the
+// computation. The events give makespan, idle time, and the number of activations kept by each rank. Times are in the
+// unit of the costs; with whole numbers they are exact. Runs in the compiler and at run time alike. Read next:
 // parallel/pipeline/schedule/verify.hpp, parallel/pipeline/schedule/predict.hpp.
 
 #include <twill/core/list.hpp>
@@ -70,7 +70,7 @@ private:
   List<T> values_;
 };
 
-/// When everything that an action needs is there: -1 for never, or not yet.
+/// The time at which all inputs of an action are there: -1 for never, or not yet.
 [[nodiscard]] constexpr double inputs_ready(const Schedule& schedule, PerAction<double>& ready, const Action& action) {
   constexpr double never = -1;
   const auto of_gradient = [&](int stage) {
@@ -86,15 +86,15 @@ private:
 
 } // namespace detail
 
-/// When each action of a schedule starts and ends. `cost(action)` is the time of what a rank computes, `transfer(action)` that
-/// of sending what the action made to another rank.    requires: every action lies inside the schedule
+/// The start and end of each action of a schedule. `cost(action)` is the time of a rank's computation,
+/// `transfer(action)` that of sending its result to another rank.    requires: every action is inside the schedule
 template <class Cost, class Transfer = UniformTransfer>
 [[nodiscard]] constexpr Timeline simulate(const Schedule& schedule, const Cost& cost, const Transfer& transfer = {}) {
   constexpr double never = -1;
   Timeline timeline;
   timeline.ranks.resize(static_cast<std::size_t>(schedule.ranks));
   List<std::size_t> next(static_cast<std::size_t>(schedule.ranks), 0);
-  detail::PerAction<double> ready{schedule, never}; // when its result is there for those that need it
+  detail::PerAction<double> ready{schedule, never}; // when its result is there for its readers
 
   std::size_t left = 0;
   for (const List<Action>& order : schedule.orders) left += order.size();
@@ -120,8 +120,8 @@ template <class Cost, class Transfer = UniformTransfer>
   return timeline;
 }
 
-/// Adds to a simulated timeline what passes between ranks: `transfer` as above, `bytes(action)` of what the action
-/// made.
+/// Adds to a simulated timeline the messages between ranks: `transfer` as above, `bytes(action)` of the action's
+/// result.
 template <class Transfer, class Bytes>
 constexpr void add_messages(Timeline& timeline, const Schedule& schedule, const Transfer& transfer,
                             const Bytes& bytes) {
@@ -142,8 +142,8 @@ constexpr void add_messages(Timeline& timeline, const Schedule& schedule, const 
     }
 }
 
-/// The largest number of activations that each rank keeps at a time: a forward pass adds one, the end of its last gradient
-/// takes it away.    requires: backward passes stand behind their forward passes
+/// The largest number of activations kept by each rank at a time: a forward pass adds one, the end of its last gradient
+/// removes it.    requires: backward passes come after their forward passes
 [[nodiscard]] constexpr List<int> peak_activations(const Schedule& schedule) {
   List<int> peaks;
   for (const List<Action>& order : schedule.orders) {
@@ -162,8 +162,8 @@ constexpr void add_messages(Timeline& timeline, const Schedule& schedule, const 
 /// The schedule with sends and receives. Actions are taken in the order in which they end when each kind of work takes
 /// one tick; after each whose result goes elsewhere, the send is put at the end of its own rank's list and the receive
 /// at the end of the other's. Every list then follows one order of all events, in which both ends of a message are one
-/// event: no rank can wait for another in a circle, buffered or not. What each channel carries has one order on both
-/// sides.
+/// event: ranks cannot wait for each other in a cycle, buffered or not. The messages of each channel have one order on
+/// both sides.
 /// requires: the schedule computes each action once and can be carried out
 [[nodiscard]] constexpr Schedule with_transfers(const Schedule& schedule) {
   const Timeline timeline = simulate(schedule, UniformCost{}, UniformTransfer{});

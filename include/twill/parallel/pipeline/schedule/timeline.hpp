@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time lines of a pipeline's ranks, carried out or simulated: actions that a rank computed, one after the
-// other, and the messages between ranks, which run beside them. A message is an event on either side, from the moment
-// at which that side was ready for it to its end; both together tell when it was under way. All ranks count from one
-// origin. What draws it is profile/gantt.hpp. Read next: parallel/pipeline/schedule/simulate.hpp.
+// Timelines of a pipeline's ranks, measured or simulated: actions computed by a rank, one after another, and the
+// messages between ranks, which run in parallel with them. A message is an event on either side, from the moment at
+// which that side was ready for it to its end; both together give its time in flight. All ranks count from one origin.
+// profile/gantt.hpp draws it. Read next: parallel/pipeline/schedule/simulate.hpp.
 
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>
@@ -14,10 +14,10 @@
 
 namespace twill { inline namespace v0 { namespace pipeline {
 
-/// When an action ran, in seconds of a run or in units of a simulation.
+/// The time of an action, in seconds of a run or in units of a simulation.
 struct TimedAction {
-  int rank = 0;           ///< which ran it
-  Action action;          ///< what ran
+  int rank = 0;           ///< that ran it
+  Action action;          ///< the one that ran
   double start = 0;       ///< since the step began
   double end = 0;         ///< since the step began
   std::int64_t bytes = 0; ///< of a message
@@ -26,16 +26,16 @@ struct TimedAction {
 /// The part of one rank.
 struct RankTimeline {
   List<TimedAction> computed; ///< in order
-  List<TimedAction> messages; ///< sends and receives, in the order of their ends as far as the rank saw them
+  List<TimedAction> messages; ///< sends and receives, in the order of their ends as seen by the rank
 
   constexpr RankTimeline() = default;
 };
 
 /// All actions of a step, and the messages between ranks.
 struct Timeline {
-  List<List<TimedAction>> ranks;    ///< what each rank computed, in order
-  List<List<TimedAction>> messages; ///< what each rank sent and received; empty: nothing is known of it
-  bool is_complete = false;         ///< false: some action waits for what never comes
+  List<List<TimedAction>> ranks;    ///< the computation of each rank, in order
+  List<List<TimedAction>> messages; ///< the messages sent and received by each rank; empty: unknown
+  bool is_complete = false;         ///< false: some action waits forever
 
   constexpr Timeline() = default;
 
@@ -46,7 +46,7 @@ struct Timeline {
       if (!events.empty() && events.back().end > last) last = events.back().end;
     return last;
   }
-  /// How long a rank stands still between its first and its last action.
+  /// The idle time of a rank between its first and its last action.
   [[nodiscard]] constexpr double idle(int rank) const {
     const List<TimedAction>& events = ranks[static_cast<std::size_t>(rank)];
     if (events.empty()) return 0;
@@ -54,7 +54,7 @@ struct Timeline {
     for (const TimedAction& event : events) busy += event.end - event.start;
     return events.back().end - events.front().start - busy;
   }
-  /// The bubble: the idle time of the rank that has most of it.
+  /// The bubble: the idle time of the most idle rank.
   [[nodiscard]] constexpr double bubble() const {
     double most = 0;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank)
@@ -63,21 +63,21 @@ struct Timeline {
   }
 };
 
-/// A message between two ranks, as both sides saw it.
+/// A message between two ranks, as seen by both sides.
 struct TimedMessage {
   int from = 0;           ///< the rank that sent
   int to = 0;             ///< the rank that received
   Action send;            ///< the action that sent it
   double sent = 0;        ///< when the sender was ready
-  double wanted = 0;      ///< when the receiver was
+  double wanted = 0;      ///< when the receiver was ready
   double delivered = 0;   ///< when the receiver had it
   std::int64_t bytes = 0; ///< of all tensors in it
 
-  /// When both were.
+  /// The time at which both were ready.
   [[nodiscard]] constexpr double start() const { return sent > wanted ? sent : wanted; }
 };
 
-/// The messages of a timeline, in the order of the receivers' events; those of which one side is unknown are left out.
+/// The messages of a timeline, in the order of the receivers' events; those with one side unknown are omitted.
 [[nodiscard]] constexpr List<TimedMessage> messages_of(const Timeline& timeline) {
   int stages = 0;
   int micro_batches = 0;

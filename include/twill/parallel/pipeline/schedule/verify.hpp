@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Proves that a schedule can be carried out: every stage and micro-batch is computed once, on one rank, in an order
-// that respects what needs what; every message is sent and received; and no rank waits for another in a circle, neither
-// with buffered sends, which return at once, nor with rendezvous sends, which return when they are received. What is
-// wrong is named by rank and action. `verified<S, Ranks, MicroBatches>` is a proof by the compiler, `schedule<S>(ranks,
-// micro_batches)` the same where the numbers are known only at run time.
+// Verification of a schedule: every stage and micro-batch is computed once, on one rank, in an order that respects all
+// dependencies; every message is sent and received; and ranks do not wait for each other in a cycle, neither with
+// buffered sends, which return immediately, nor with rendezvous sends, which return when they are received. Errors are
+// named by rank and action. `verified<S, Ranks, MicroBatches>` is a proof by the compiler, `schedule<S>(ranks,
+// micro_batches)` the same for numbers known only at run time.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -68,10 +68,10 @@ enum class Fault : std::uint8_t {
 /// The result of a proof: the first fault, or none.
 struct Verdict {
   Fault fault = Fault::none; ///< the first one found
-  int rank = -1;             ///< where it was found; -1 where it is no one rank's
+  int rank = -1;             ///< where it was found; -1 if it is not on one rank
   Action action;             ///< at which it was found
 
-  /// True where nothing is wrong.
+  /// True if there is no fault.
   [[nodiscard]] constexpr explicit operator bool() const { return fault == Fault::none; }
 };
 
@@ -80,7 +80,7 @@ struct Verdict {
 
 namespace detail {
 
-/// The first fault in what each rank does by itself, transfers included where the schedule has any.
+/// The first fault in each rank's own order, including transfers if the schedule has any.
 [[nodiscard]] constexpr Verdict verify_orders(const Schedule& schedule, bool has_transfers) {
   PerAction<char> done{schedule, 0};
   for (int rank = 0; rank < schedule.ranks; ++rank)
@@ -92,7 +92,7 @@ namespace detail {
       if (has(action.work, action.stage)) return wrong(Fault::action_runs_twice);
       done(action) = 1;
       const int s = action.stage;
-      // Of another rank: whether it was received here.    Of this one: whether it was computed before.
+      // If another rank's: whether it was received here.    If this one's: whether it was computed before.
       const auto is_there = [&](int stage, Work received, Work computed, Work or_computed) {
         if (stage < 0 || stage >= schedule.stages) return true;
         if (schedule.rank(stage) != rank) return !has_transfers || has(received, s);
@@ -169,7 +169,7 @@ namespace detail {
   return {};
 }
 
-/// Lets all ranks run as far as they get. A send is over at once, or, where sends wait, together with its receive.
+/// Lets all ranks run as far as possible. A send ends immediately, or, if sends wait, together with its receive.
 [[nodiscard]] constexpr Verdict verify_progress(const Schedule& schedule, bool sends_wait) {
   List<std::size_t> at(static_cast<std::size_t>(schedule.ranks), 0);
   PerAction<char> sent{schedule, 0};
@@ -229,13 +229,13 @@ namespace detail {
   return detail::verify_progress(schedule, true);
 }
 
-/// Proves what a schedule computes, without sends and receives.
+/// Proves the computation of a schedule, without sends and receives.
 [[nodiscard]] constexpr Verdict verify_computation(const Schedule& schedule) {
   if (const Verdict verdict = detail::verify_orders(schedule, false); !verdict) return verdict;
   return detail::verify_dependencies(schedule);
 }
 
-/// Proves a kind of schedule for so many ranks and micro-batches, what passes between ranks included.
+/// Proves a kind of schedule for this number of ranks and micro-batches, including the messages between ranks.
 template <ScheduleKind S> [[nodiscard]] constexpr Verdict verify(int ranks, int micro_batches) {
   if (micro_batches < least_micro_batches<S>(ranks)) return {Fault::too_few_micro_batches, -1, {}};
   if (micro_batches % multiple_of<S>(ranks) != 0) return {Fault::micro_batches_are_not_a_multiple, -1, {}};
@@ -257,7 +257,7 @@ template <ScheduleKind S> [[nodiscard]] Schedule schedule(int ranks, int micro_b
   return with_transfers(table<S>(ranks, micro_batches));
 }
 
-/// Declared and never defined: the compiler prints its arguments, which name what is wrong where.
+/// Declared and never defined: the compiler prints its arguments, which name the fault and its place.
 template <Fault What, class ScheduleKind, class... Values> struct schedule_is_refused;
 
 namespace with {
@@ -272,7 +272,7 @@ template <int Value> struct micro_batch;
 
 /// The compiler's proof; a program with a schedule that cannot be carried out does not compile.
 template <ScheduleKind S, int Ranks, int MicroBatches> struct Proof {
-  static constexpr Verdict verdict = verify<S>(Ranks, MicroBatches); ///< What `verify` says.
+  static constexpr Verdict verdict = verify<S>(Ranks, MicroBatches); ///< the result of `verify`
   /// Whether it found nothing; else the program does not compile, and the message says why.
   static constexpr bool value = [] {
     if constexpr (verdict.fault == Fault::too_few_micro_batches)
@@ -289,7 +289,7 @@ template <ScheduleKind S, int Ranks, int MicroBatches> struct Proof {
     return true;
   }();
 };
-/// Proved by the compiler: true, or an error that says what is wrong with the schedule.
+/// Proved by the compiler: true, or an error that names the fault of the schedule.
 template <ScheduleKind S, int Ranks, int MicroBatches>
 inline constexpr bool verified = Proof<S, Ranks, MicroBatches>::value;
 
