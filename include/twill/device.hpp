@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything about devices: kinds, names, streams, copies, generators. Host kinds and `Meta`; <twill/cuda.cuh> adds CUDA.
+// Devices: kinds, names, streams, copies, generators. Host kinds and `Meta`; <twill/cuda.cuh> adds CUDA.
 
 #include <twill/device/convolution.hpp>
 #include <twill/device/copy.hpp>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each file by itself: its length, its SPDX line, #pragma once, an opening paragraph, namespaces as ctags reads them, and no
-CUDA macros."""
+"""Each file by itself: its length, its SPDX line, #pragma once, an opening paragraph, lines of 120 columns, namespaces as
+ctags reads them, and no CUDA macros."""
 
 import re
 
@@ -9,6 +9,7 @@ import tree
 
 MOST_LINES = 500
 MANY_LINES = 350
+MOST_COLUMNS = 120
 OPENING = re.compile(r"// (The same|What|Of|Who|Where|How|Which|As)\b")
 COMPILER_MACRO = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__)\b")
 
@@ -38,6 +39,9 @@ def check(root):
                 yield f"{name}: the opening paragraph does not begin with a noun phrase: {lines[3]}"
             if re.search(r"^(inline )?namespace \w+::", text, re.MULTILINE):
                 yield f"{name}: write `namespace a {{ namespace b {{` on one line: ctags and IDEs lose what is in a::b"
+            for line in re.sub(r"// clang-format off.*?// clang-format on", "", text, flags=re.DOTALL).splitlines():
+                if len(line) > MOST_COLUMNS:
+                    yield f"{name}: {len(line)} columns, {MOST_COLUMNS} are the most: {line.strip()[:60]}"
             macro = COMPILER_MACRO.search(without_comments(text))
             if macro and name != "include/twill/core/config.hpp":
                 yield f"{name}: {macro.group()} belongs to core/config.hpp only"

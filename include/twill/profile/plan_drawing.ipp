@@ -114,8 +114,8 @@ private:
                          " together; at most ", bytes_text(most), " live at once, at instruction #", peak}));
   }
 
-  /// Draws the bytes alive at each instruction, from their changes. Returns the first instruction with the most, and how
-  /// many these are.
+  /// Draws the bytes alive at each instruction, from their changes. Returns the first instruction with the most, and
+  /// their number.
   template <class YOf>
   [[nodiscard]] std::pair<std::size_t, std::int64_t> draw_bytes_alive(const std::vector<std::int64_t>& changes,
                                                                       const SvgAxis& x_axis, const YOf& y_of) {

@@ -15,9 +15,8 @@ namespace twill { inline namespace v0 {
 inline void say_that_half_is_emulated() {
   static std::atomic<bool> is_said{false};
   if (!is_said.exchange(true))
-    warn(
-        "float16: host devices emulate it, in float32 with a rounding after each operation; bfloat16 is faster where the "
-        "processor has its instructions, and float32 everywhere");
+    warn("float16: host devices emulate it, in float32 with a rounding after each operation; bfloat16 is faster "
+         "where the processor has its instructions, and float32 everywhere");
 }
 
 }} // namespace twill::v0

@@ -80,7 +80,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> atan2(const Pack<floa
   const F r = select(middle, (q - F{1.0F}) / (q + F{1.0F}), q);
   const F z = r * r;
   const F tail = r * z * polynomial(z, table::atan_small);
-  // the angle is base + or - (pi / 4 if middle + r + tail), in quarters of pi: 0 or 1, taken from 2 if steep, then from 4
+  // angle: base + or - (pi / 4 if middle + r + tail), in quarters of pi: 0 or 1, taken from 2 if steep, then from 4
   const auto left = copy_sign(F{1.0F}, b) < F{0.0F};
   const auto turned = steep ^ left;
   const F quarter = select(middle, F{1.0F}, F{0.0F});

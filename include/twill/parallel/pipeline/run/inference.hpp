@@ -34,8 +34,8 @@ struct InferenceOptions {
   std::int64_t timeout_ms = 300'000; ///< how long a rank waits for its peers in one call, where this makes the group
 };
 
-/// The forward passes of a pipeline whose stages lie where a kind of schedule has them: what a rank computes is ordered along
-/// the wave of each micro-batch, which is one order for all, so that no rank waits for another in a circle.
+/// The forward passes of a pipeline whose stages are placed as a kind of schedule places them. A rank computes along the
+/// wave of each micro-batch, which is one order for all ranks, so that none waits for another in a circle.
 template <ScheduleKind S> [[nodiscard]] constexpr Schedule forward_schedule(int ranks, int micro_batches) {
   Schedule schedule;
   schedule.ranks = ranks;
@@ -54,10 +54,10 @@ template <ScheduleKind S> [[nodiscard]] constexpr Schedule forward_schedule(int 
 
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
-/// What a stage is outside of training.
+/// The stage outside of training.
 template <class Stage> using EvaluationOf = typename Stage::Source::Evaluation;
 
-/// Whether it has the weights of the stage in training, in that order: those are given to it.
+/// Whether it has the weights of the stage in training, in the same order: it is given those.
 template <class Stage> [[nodiscard]] consteval bool has_own_weights() {
   using Own = compile::Signature<StageInference<typename Stage::Source>>;
   using Found = compile::Signature<StageInference<EvaluationOf<Stage>>>;
