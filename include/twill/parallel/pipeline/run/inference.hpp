@@ -34,8 +34,8 @@ struct InferenceOptions {
   std::int64_t timeout_ms = 300'000; ///< how long a rank waits for its peers in one call, where this makes the group
 };
 
-/// Forward passes of a pipeline whose stages are placed as a kind of schedule places them. A rank computes along the wave
-/// of each micro-batch, which is one order for all ranks, so that none waits for another in a circle.
+/// Forward passes of a pipeline whose stages are placed as a kind of schedule places them. A rank computes along the
+/// wave of each micro-batch, one order for all ranks, so that none waits for another in a circle.
 template <ScheduleKind S> [[nodiscard]] constexpr Schedule forward_schedule(int ranks, int micro_batches) {
   Schedule schedule;
   schedule.ranks = ranks;
