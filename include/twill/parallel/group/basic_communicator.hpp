@@ -96,7 +96,7 @@ private:
   double finished_s_ = 0;
 };
 
-/// One rank of a group. Its functions are called by one thread at a time.
+/// One rank of a group. Its functions are called by one thread at a time, but for `send` and `receive` over a wire.
 /// Its destruction while other ranks wait for it ends their calls with an error that names it.
 template <Transport T> class BasicCommunicator {
 public:
@@ -172,7 +172,7 @@ public:
   /// Adds a call to the traffic. Devices without memory move nothing.
   void count(const Call& call) {
     if constexpr (requires { requires !Device::has_memory; }) return;
-    traffic_.add(call.operation, detail::transfer_of(call, rank(), size()));
+    traffic_.add_shared(call.operation, detail::transfer_of(call, rank(), size()));
   }
 
 private:

@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -75,6 +76,13 @@ public:
   /// Counts one more call of an operation.
   constexpr void add(Operation operation, const Transfer& transfer) {
     transfers_[static_cast<std::size_t>(operation)] += transfer;
+  }
+  /// Counts one more call of an operation, beside other threads that do the same.
+  void add_shared(Operation operation, const Transfer& transfer) {
+    Transfer& own = transfers_[static_cast<std::size_t>(operation)];
+    std::atomic_ref{own.calls}.fetch_add(transfer.calls, std::memory_order_relaxed);
+    std::atomic_ref{own.sent_bytes}.fetch_add(transfer.sent_bytes, std::memory_order_relaxed);
+    std::atomic_ref{own.received_bytes}.fetch_add(transfer.received_bytes, std::memory_order_relaxed);
   }
 
   /// The sum over all operations.
