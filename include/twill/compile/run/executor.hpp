@@ -129,7 +129,7 @@ public:
 private:
   struct BoundRun : Bound {
     typename CaptureOf::OfBinding captured{};
-    std::size_t first_update = 0; ///< the first launch that changes weights
+    std::size_t first_update = 0; ///< on GPUs the first launch that changes weights
     bool is_prepared = false;
   };
 
@@ -141,7 +141,7 @@ private:
     if (bound.is_prepared) return bound;
     numbers_.place(bound.numbers);
     CaptureOf::prepare(bound.captured, table_, bound.numbers);
-    bound.first_update = detail::first_update(table_, bound.numbers);
+    if constexpr (!HostDevice<D>) bound.first_update = detail::first_update(table_, bound.numbers);
     bound.is_prepared = true;
     return bound;
   }

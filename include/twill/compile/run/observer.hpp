@@ -139,10 +139,6 @@ public:
 
   [[nodiscard]] explicit operator bool() const { return watcher_ != nullptr || times_ != nullptr; }
   [[nodiscard]] bool watches() const { return watcher_ != nullptr; }
-  /// The reason why an observed run cannot be one captured graph; null for one that is not observed.
-  [[nodiscard]] const char* objection() const {
-    return watches() ? "the run was watched" : times_ != nullptr ? "the run was traced" : nullptr;
-  }
 
   /// Runs the launches of a segment. requires: not empty
   void run(const team_t<D>& team, const TableView& table, Binding& binding, const Segment& segment,

@@ -39,10 +39,9 @@ TWILL_COLD TWILL_BODY RecordedRun new_record(const TableView& table, Binding& bi
 }
 
 TWILL_COLD TWILL_BODY std::shared_ptr<TimedRun> begin_record(RunRecorder& recorder, RecordedRun record) {
-  const auto close = [](TimedRun* run) { run->close(); };
   const auto run = std::make_shared<TimedRun>(std::move(record));
   // The tasks' pointer ends the run with the last of them; the recorder's keeps its memory.
-  std::shared_ptr<TimedRun> tasks{run.get(), [run, close](TimedRun* ended) { close(ended); }};
+  std::shared_ptr<TimedRun> tasks{run.get(), [run](TimedRun*) { run->close(); }};
   recorder.add(run);
   return tasks;
 }
