@@ -87,6 +87,7 @@ const OperationRow functions[]{
     {"rad2deg", singles, [](const Value* x) { return graph::rad2deg(x[0]); }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return x[0] * 180 / std::acos(-1.0); }},
     {"degrees", singles, [](const Value* x) { return graph::degrees(x[0]); }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return x[0] * 180 / std::acos(-1.0); }},
     {"sinc", singles, [](const Value* x) { return graph::sinc(x[0]); }, nullptr, RowTypes::floating, {0.3, 1.5}, true, [](const double* x) { return x[0] == 0 ? 1.0 : std::sin(std::acos(-1.0) * x[0]) / (std::acos(-1.0) * x[0]); }},
+    {"hardswish", singles, [](const Value* x) { return graph::hardswish(x[0]); }, nullptr, RowTypes::floating, {-1.5, 1.5}, true, [](const double* x) { return x[0] * std::min(std::max(x[0] + 3, 0.0), 6.0) / 6; }},
     {"invert", singles, [](const Value* x) { return graph::invert(x[0]); }, nullptr, RowTypes::integers_only, {}, false, [](const double* x) { return -x[0] - 1; }},
     {"bitwise_not", singles, [](const Value* x) { return graph::bitwise_not(x[0]); }, nullptr, RowTypes::integers_only, {}, false, [](const double* x) { return -x[0] - 1; }},
     {"add", pairs, [](const Value* x) { return graph::add(x[0], x[1]); }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return x[0] + x[1]; }},

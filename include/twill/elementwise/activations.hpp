@@ -58,6 +58,11 @@ struct Mish {
   static constexpr std::string_view name = "mish";
   constexpr auto operator()(auto x) const { return x * tanh(softplus(x)); }
 };
+/// Source: Howard et al., "Searching for MobileNetV3" (2019).
+struct Hardswish {
+  static constexpr std::string_view name = "hardswish";
+  constexpr auto operator()(auto x) const { return x * minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }
+};
 struct Elu {
   static constexpr std::string_view name = "elu";
   constexpr auto operator()(auto x, auto alpha) const {
@@ -111,6 +116,10 @@ template <Argument X> [[nodiscard]] constexpr auto logsigmoid(X&& x) {
 }
 /// x * tanh(softplus(x))
 template <Argument X> [[nodiscard]] constexpr auto mish(X&& x) { return compose<formula::Mish>(std::forward<X>(x)); }
+/// x * min(max(x + 3, 0), 6) / 6, a silu without exponentials
+template <Argument X> [[nodiscard]] constexpr auto hardswish(X&& x) {
+  return compose<formula::Hardswish>(std::forward<X>(x));
+}
 /// x where positive, alpha * (exp(x) - 1) elsewhere
 template <Argument X> [[nodiscard]] constexpr auto elu(X&& x, double alpha = 1) {
   return compose_with<formula::Elu>(std::forward<X>(x), alpha);
