@@ -2,4 +2,5 @@
 //
 // Bodies of graph/ in the compiled library.
 
+#include <twill/graph/extent.ipp>
 #include <twill/graph/frozen.ipp>

@@ -3,6 +3,8 @@
 // Extents that the compiler does not know meet others that it knows, or does not know either.
 
 #include <twill/compile/function.hpp>
+#include <twill/compile/plan/arenas.hpp>
+#include <twill/device/meta/meta.hpp>
 #include <twill/expr.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
@@ -62,4 +64,23 @@ TEST_CASE("labels of a static batch train a model whose batch has a name", "[com
   const std::string message = message_of([&] { static_cast<void>(fixed_step(five, static_labels)); });
   REQUIRE(message.find("6") != std::string::npos);
   REQUIRE(message.find("5") != std::string::npos);
+}
+
+TEST_CASE("sizes of a program that 64 bits cannot count are refused with their factors", "[compile]") {
+  graph::SymbolValues symbols{};
+  symbols[1] = std::int64_t{1} << 31;
+  const graph::Extent batch = graph::Extent::of_symbol(1);
+  CHECK(graph::Extent{3, (batch * batch).symbols}.evaluate({0, 5}) == 75);
+  CHECK(message_of([&] {
+          static_cast<void>(graph::Extent{4, (batch * batch).symbols}.evaluate(symbols));
+        }) == "sizes: 4 * 2147483648 * 2147483648 is more than 64 bits can count");
+  graph::Extents square{};
+  square.append(batch);
+  square.append(batch);
+  CHECK(compile::bytes_of(DType::boolean, square, symbols) == std::int64_t{1} << 62);
+  CHECK_THROWS_AS(compile::bytes_of(DType::float32, square, symbols), ShapeError);
+  // A kernel over more elements, of which none is stored.
+  const auto outer = compiled([](graph::Value x) { return graph::sum(x * graph::transpose(x)); });
+  const auto column = zeros<float, Shape<dyn, 1>, Meta>(Dims(std::int64_t{1} << 33, 1));
+  CHECK_THROWS_AS(outer(column), ShapeError);
 }

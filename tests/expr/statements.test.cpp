@@ -14,6 +14,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -54,6 +55,14 @@ TEST_CASE("a name gets a new value in its own memory if nobody else can see it",
   CHECK(c.data() != address);
   CHECK(numbers(old) == std::vector<double>{4, 12, 24});
   CHECK(numbers(c) == std::vector<double>{3, 11, 23});
+}
+
+TEST_CASE("operands that broadcast to more elements than 64 bits can count are refused", "[expr]") {
+  const auto one = ones<float, Shape<1, 1>>();
+  const auto column = one.expand<Shape<dyn, 1>>(Dims(std::int64_t{1} << 40, 1));
+  const auto row = one.expand<Shape<1, dyn>>(Dims(1, std::int64_t{1} << 40));
+  CHECK(message_of([&] { Tensor total = sum(column * row); }) ==
+        "multiply: shapes (1099511627776, 1) and (1, 1099511627776) broadcast to more elements than 64 bits can count");
 }
 
 TEST_CASE("a tensor of unknown extents can change its shape", "[expr]") {

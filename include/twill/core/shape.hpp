@@ -59,6 +59,18 @@ struct Dims {
   return strides;
 }
 
+/// The bytes of that many elements of a size, or -1 where an extent is negative or their number exceeds 64 bits. An
+/// extent of 0 counts as 1 for this limit, as in NumPy, so that row-major strides fit too.
+[[nodiscard]] constexpr std::int64_t counted_bytes(const Dims& dims, std::size_t element_bytes) {
+  auto bytes = static_cast<std::int64_t>(element_bytes);
+  bool is_empty = false;
+  for (int axis = 0; axis < dims.rank; ++axis) {
+    is_empty = is_empty || dims[axis] == 0;
+    if (dims[axis] < 0 || __builtin_mul_overflow(bytes, dims[axis] == 0 ? 1 : dims[axis], &bytes)) return -1;
+  }
+  return is_empty ? 0 : bytes;
+}
+
 /// "(2, 3)", "(7,)" or "()", as NumPy prints shapes.
 [[nodiscard]] std::string to_string(const Dims& dims);
 

@@ -12,7 +12,11 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
   if (detail::broadcast_conflict(result, other) >= 0)
     throw ShapeError(std::string(operation) + ": shapes " + to_string(result) + " and " + to_string(other) +
                      " do not broadcast");
-  result = detail::broadcast_dims(result, other);
+  const Dims joined = detail::broadcast_dims(result, other);
+  if (counted_bytes(joined, 1) < 0)
+    throw ShapeError(std::string(operation) + ": shapes " + to_string(result) + " and " + to_string(other) +
+                     " broadcast to more elements than 64 bits can count");
+  result = joined;
 }
 
 }}}} // namespace twill::v0::expr::TWILL_ISA

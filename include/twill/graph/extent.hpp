@@ -68,16 +68,20 @@ struct Extent {
     for (int k = 0; k < power(symbol); ++k) result.factor *= value;
     return result;
   }
-  /// Its number for these values of the symbols.
+  /// Its number for these values of the symbols.    throws: ShapeError where that exceeds 64 bits
   [[nodiscard]] TWILL_CONSTEXPR std::int64_t evaluate(const SymbolValues& values) const {
     std::int64_t product = factor;
     for (int i = 0; i < max_symbols && symbols >> 4 * i != 0; ++i)
-      for (int k = 0; k < power(i); ++k) product *= values[static_cast<std::size_t>(i)];
+      for (int k = 0; k < power(i); ++k)
+        if (__builtin_mul_overflow(product, values[static_cast<std::size_t>(i)], &product)) throw_too_large(values);
     return product;
   }
   [[nodiscard]] friend constexpr bool operator==(const Extent& left, const Extent& right) {
     return left.factor == right.factor && left.symbols == right.symbols;
   }
+
+private:
+  [[noreturn]] void throw_too_large(const SymbolValues& values) const;
 };
 
 /// The product; powers of symbols add up.
@@ -149,3 +153,7 @@ struct Extents {
 }
 
 }}} // namespace twill::v0::graph
+
+#if TWILL_HEADER_ONLY
+#include <twill/graph/extent.ipp>
+#endif

@@ -8,16 +8,11 @@
 namespace twill { inline namespace v0 { namespace io {
 
 TWILL_BODY std::uint64_t checked_bytes(std::string_view where, DType dtype, const Dims& shape) {
-  std::uint64_t bytes = size_of(dtype);
-  bool is_empty = false;
-  for (int axis = 0; axis < shape.rank; ++axis) {
-    is_empty = is_empty || shape[axis] == 0;
-    const auto extent = static_cast<std::uint64_t>(shape[axis] == 0 ? 1 : shape[axis]); // strides must not overflow
-    if (shape[axis] < 0 || __builtin_mul_overflow(bytes, extent, &bytes) || bytes > std::uint64_t{1} << 62)
-      throw ValueError(join_text({where, " is damaged: shape ", to_string(shape), " of ", name(dtype),
-                                  " has more bytes than there are addresses"}));
-  }
-  return is_empty ? 0 : bytes;
+  const std::int64_t bytes = counted_bytes(shape, size_of(dtype));
+  if (bytes < 0)
+    throw ValueError(join_text({where, " is damaged: shape ", to_string(shape), " of ", name(dtype),
+                                " has more bytes than there are addresses"}));
+  return static_cast<std::uint64_t>(bytes);
 }
 
 TWILL_BODY void require_truth_values(std::string_view where, DType dtype, std::span<const std::byte> bytes) {

@@ -54,9 +54,9 @@ std::vector<memory::Buffer<D>> run_executor(Executor& executor, std::span<const 
       outputs[0] = first_output;
       continue;
     }
-    buffers[k] = memory::Buffer<D>(devices[table.slots == 1 ? 0 : static_cast<std::size_t>(value.slot)],
-                                   static_cast<std::size_t>(value.shape.elements().evaluate(given.symbols)) *
-                                       size_of(value.dtype));
+    buffers[k] =
+        memory::Buffer<D>(devices[table.slots == 1 ? 0 : static_cast<std::size_t>(value.slot)],
+                          static_cast<std::size_t>(compile::bytes_of(value.dtype, value.shape, given.symbols)));
     outputs[k] = buffers[k].data();
   }
   compile::RunScalars run_scalars{table.run_scalars};

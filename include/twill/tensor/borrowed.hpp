@@ -134,7 +134,7 @@ template <MdspanLike M, Scalar T, AnyShape S> [[nodiscard]] M view_as(const Tens
     static_cast<void>(sizeof(refused<Problem::ranks_differ, with::left<S::rank>, with::right<Known::rank>>));
   const Dims extents = x.shape();
   const Dims strides = x.strides();
-  detail::require_fit<Known>("view_as", extents);
+  detail::require_fit<Known>("view_as", extents, sizeof(T));
   synchronize(x.device());
   const M view = detail::view_with<M>(x.data(), extents, strides, std::make_index_sequence<M::rank()>{});
   const Dims found = detail::strides_of_view(view);

@@ -89,8 +89,7 @@ template <Scalar T, AnyShape S, Device D>
   DlpackView view{};
   view.extents.rank = view.strides.rank = S::rank;
   for (int axis = 0; axis < S::rank; ++axis) view.extents[axis] = array.shape[axis];
-  require_fit<S>("from_dlpack", view.extents);
-  require_countable(view, sizeof(T)); // without strides at first: theirs follow from these extents
+  require_fit<S>("from_dlpack", view.extents, sizeof(T));
   view.strides = contiguous_strides(view.extents);
   if (array.strides != nullptr)
     for (int axis = 0; axis < S::rank; ++axis) view.strides[axis] = array.strides[axis];

@@ -53,14 +53,13 @@ template <int Rank> [[nodiscard]] constexpr auto strides_array(const Dims& strid
   return result;
 }
 
-[[noreturn]] void throw_misfit(const char* operation, const Dims& known, const Dims& extents);
+[[noreturn]] void throw_misfit(const char* operation, const Dims& known, const Dims& extents,
+                               std::size_t element_bytes);
 
-/// throws: ShapeError when extents contradict the shape or are negative
-template <AnyShape S> void require_fit(const char* operation, const Dims& extents) {
-  bool fits = S::admits(extents);
-  for (int axis = 0; axis < extents.rank; ++axis) fits = fits && extents[axis] >= 0;
-  if (!fits) [[unlikely]]
-    throw_misfit(operation, dims_of<S>, extents);
+/// throws: ShapeError when extents contradict the shape, are negative, or take more bytes than 64 bits can count
+template <AnyShape S> void require_fit(const char* operation, const Dims& extents, std::size_t element_bytes) {
+  if (!S::admits(extents) || counted_bytes(extents, element_bytes) < 0) [[unlikely]]
+    throw_misfit(operation, dims_of<S>, extents, element_bytes);
 }
 
 /// Copies contiguous elements between devices. `copy_bytes` of the two kinds orders the copy with the work of both.

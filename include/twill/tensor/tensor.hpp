@@ -59,7 +59,7 @@ public:
 
   /// Uninitialised elements, row-major. throws: ShapeError when the extents contradict S, OutOfMemoryError
   Tensor(const D& device, const Dims& extents) {
-    detail::require_fit<S>("tensor", extents);
+    detail::require_fit<S>("tensor", extents, sizeof(T));
     storage_ = memory::Buffer<D>(device, static_cast<std::size_t>(extents.elements()) * sizeof(T));
     data_ = static_cast<T*>(storage_.data());
     extents_ = detail::Extents<S>(extents);
@@ -72,7 +72,7 @@ public:
   /// Elements inside a buffer (or in memory that the caller keeps alive: an empty buffer). Strides count elements.
   Tensor(memory::Buffer<D> storage, T* data, const Dims& extents, const Dims& strides)
       : storage_{std::move(storage)}, data_{data} {
-    detail::require_fit<S>("tensor", extents);
+    detail::require_fit<S>("tensor", extents, sizeof(T));
     extents_ = detail::Extents<S>(extents);
     strides_ = detail::strides_array<rank>(strides);
   }

@@ -32,6 +32,14 @@ struct ArenaPlan {
 /// Bytes between the beginnings of values, which do not share a cache line.
 inline constexpr std::int64_t arena_alignment = 64;
 
+/// The bytes of a shape's elements, for these sizes of its symbols. throws: ShapeError where they exceed 64 bits
+[[nodiscard]] TWILL_CONSTEXPR std::int64_t bytes_of(DType dtype, const Extents& shape,
+                                                    const graph::SymbolValues& symbols) {
+  graph::Extent elements = shape.elements();
+  elements.factor *= static_cast<std::int64_t>(size_of(dtype));
+  return elements.evaluate(symbols);
+}
+
 /// The offsets of the temporaries of a slot; `planned` gives each value's index among them.
 [[nodiscard]] TWILL_CONSTEXPR memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
                                                             List<std::size_t>& value_bytes, List<int>& planned,
@@ -39,7 +47,7 @@ inline constexpr std::int64_t arena_alignment = 64;
   List<memory::Lifetime> lifetimes{};
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const ValueInfo& value = table.values[v];
-    value_bytes[v] = static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype);
+    value_bytes[v] = static_cast<std::size_t>(bytes_of(value.dtype, value.shape, symbols));
     if (value.storage != Storage::temporary || value.first_use < 0 || value.slot != slot) continue;
     planned[v] = static_cast<int>(lifetimes.size());
     lifetimes.push_back({static_cast<std::int64_t>(value_bytes[v]), value.first_use, value.last_use});

@@ -139,6 +139,7 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
                                loop->count.evaluate(symbols), binding.moving.size(), binding.moving.size()});
     bound.kernel = static_cast<std::size_t>(instruction.kernel);
     bound.grid = instruction.grid.evaluate(symbols);
+    static_cast<void>(instruction.grid.elements().evaluate(symbols)); // throws where they exceed 64 bits
     bound.collective = instruction.collective;
     bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
     bound.operand_count = static_cast<std::size_t>(instruction.operand_count);

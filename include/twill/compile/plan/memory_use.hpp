@@ -41,12 +41,6 @@ struct Work {
   return bytes == 0 ? 0 : (bytes + granularity - 1) / granularity * granularity;
 }
 
-/// The bytes of a shape's elements, for these sizes of its symbols.
-[[nodiscard]] TWILL_CONSTEXPR std::int64_t bytes_of(DType dtype, const Extents& shape,
-                                                    const graph::SymbolValues& symbols) {
-  return shape.elements().evaluate(symbols) * static_cast<std::int64_t>(size_of(dtype));
-}
-
 /// The work of one node.
 [[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const Node& node, const graph::SymbolValues& symbols) {
   const std::int64_t elements = node.shape.elements().evaluate(symbols);

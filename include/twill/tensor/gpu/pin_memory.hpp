@@ -27,7 +27,7 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 template <gpu::GpuDevice D, Scalar T, AnyShape S>
 [[nodiscard]] Tensor<T, Cpu, S> pinned_empty(const Dims& extents, Cpu device = {}) {
   require_exists(D{}, "pinned_empty");
-  detail::require_fit<S>("pinned_empty", extents);
+  detail::require_fit<S>("pinned_empty", extents, sizeof(T));
   auto storage = memory::PinnedPool<typename D::Runtime>::get().allocate(
       device, static_cast<std::size_t>(extents.elements()) * sizeof(T));
   auto* const data = static_cast<T*>(storage.data());
