@@ -36,7 +36,7 @@ double mean_of(const std::vector<double>& v) { return sum_of(v) / static_cast<do
 double var_of(const std::vector<double>& v) {
   double total = 0;
   for (const double x : v) total += (x - mean_of(v)) * (x - mean_of(v));
-  return total / (static_cast<double>(v.size()) - 1);
+  return total / static_cast<double>(v.size());
 }
 double prod_of(const std::vector<double>& v) {
   double total = 1;
@@ -168,11 +168,10 @@ TEST_CASE("softmax, layer norm and a norm are one kernel each", "[expr]") {
   const auto softmax = lazy(exp(x - max<1>(x, keepdims)) / sum<1>(exp(x - max<1>(x, keepdims)), keepdims));
   static_assert(form_of<std::remove_const_t<decltype(softmax)>>() == Form::rows);
   for (const double total : numbers(eval(sum<1>(eval(softmax))))) CHECK(total == Approx(1));
-  const auto normalized = lazy((x - mean<1>(x, keepdims)) * rsqrt(var<1>(x, keepdims, correction<0>) + 1e-5));
+  const auto normalized = lazy((x - mean<1>(x, keepdims)) * rsqrt(var<1>(x, keepdims) + 1e-5));
   static_assert(form_of<std::remove_const_t<decltype(normalized)>>() == Form::rows);
   for (const double mean_value : numbers(eval(mean<1>(eval(normalized))))) CHECK(mean_value == Approx(0).margin(1e-12));
-  for (const double variance : numbers(eval(var<1>(eval(normalized), correction<0>))))
-    CHECK(variance == Approx(1).margin(1e-3));
+  for (const double variance : numbers(eval(var<1>(eval(normalized))))) CHECK(variance == Approx(1).margin(1e-3));
   const auto norm = lazy(sqrt(sum(square(x))));
   static_assert(form_of<std::remove_const_t<decltype(norm)>>() == Form::totals);
   CHECK(eval(norm).item() == Approx(std::sqrt(sum_of(numbers(eval(square(x)))))));

@@ -34,7 +34,7 @@ double total(const Group& group) {
 }
 double size_of_group(const Group& group) { return static_cast<double>(group.size()); }
 double mean_of(const Group& group) { return total(group) / size_of_group(group); }
-double variance(const Group& group, double correction = 1) {
+double variance(const Group& group, double correction = 0) {
   double result = 0;
   for (const double x : group) result += (x - mean_of(group)) * (x - mean_of(group));
   return result / (size_of_group(group) - correction);
@@ -75,8 +75,8 @@ void check(const R& result, const std::vector<Group>& groups, F reference, doubl
 TEST_CASE("spread, log-sum-exp and counts agree with loops along, down and over all", "[expr]") {
   const auto x = randn<double, Shape<5, 19>>();
   check(stddev<1>(lazy(+x)), axis_groups(x, 2), [](const Group& g) { return std::sqrt(variance(g)); });
-  check(stddev<0>(lazy(+x), correction<0>), axis_groups(x, 1),
-        [](const Group& g) { return std::sqrt(variance(g, 0)); });
+  check(stddev<0>(lazy(+x), correction<1>), axis_groups(x, 1),
+        [](const Group& g) { return std::sqrt(variance(g, 1)); });
   check(stddev(lazy(+x)), axis_groups(x, 3), [](const Group& g) { return std::sqrt(variance(g)); });
   check(ptp<1>(lazy(+x)), axis_groups(x, 2), [](const Group& g) { return greatest(g) - least(g); });
   check(ptp<0>(lazy(+x)), axis_groups(x, 1), [](const Group& g) { return greatest(g) - least(g); });
@@ -171,7 +171,8 @@ TEST_CASE("reductions of numbers pass over NaN", "[expr]") {
   check(nanmean<0>(lazy(+x)), down, none(not_a_number, mean_of));
   check(nanmax<1>(lazy(+x)), along, none(not_a_number, greatest));
   check(nanmin<0>(lazy(+x)), down, none(not_a_number, least));
-  check(nanvar<1>(lazy(+x), correction<0>), along, none(not_a_number, [](const Group& g) { return variance(g, 0); }));
+  check(nanvar<1>(lazy(+x), correction<1>), along,
+        none(not_a_number, [](const Group& g) { return g.size() == 1 ? not_a_number : variance(g, 1); }));
   check(nanstd<0>(lazy(+x)), down,
         [](const Group& g) { return present(g).empty() ? not_a_number : std::sqrt(variance(present(g))); });
   check(nanprod<1>(lazy(+x)), along, none(1, [](const Group& g) {

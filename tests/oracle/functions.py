@@ -374,7 +374,7 @@ FUNCTIONS = {
     "any": reduction(np.any, lambda code: "b1", ("any",)),
     "all": reduction(np.all, lambda code: "b1", ("any",)),
     "mean": reduction(np.mean, dtypes.floating, ("dyadic",)),
-    "var": reduction(lambda x, **how: np.var(x, ddof=1, **how), dtypes.floating, ("dyadic",)),
+    "var": reduction(lambda x, **how: np.var(x, **how), dtypes.floating, ("dyadic",)),
     "argmax": reduction(np.argmax, lambda code: "i8", ("any",), one_axis=True),
     "argmin": reduction(np.argmin, lambda code: "i8", ("any",), one_axis=True),
     # special.cpp
@@ -419,7 +419,7 @@ FUNCTIONS = {
     "round": elementwise(lambda x, n: np.round(x, int(n)), pools=("modest",), own=True,
                          numbers=lambda draw: (draw.choice((-1, 0, 1, 2)),)),
     # statistics.cpp
-    "std": reduction(lambda x, **how: np.std(x, ddof=1, **how), dtypes.floating, ("dyadic",)),
+    "std": reduction(lambda x, **how: np.std(x, **how), dtypes.floating, ("dyadic",)),
     "ptp": reduction(np.ptp, lambda code: code, ("small",)),
     "logsumexp": reduction(log_sum_exp, dtypes.floating, ("modest",)),
     "count_nonzero": reduction(np.count_nonzero, lambda code: "i8", ("small",)),
@@ -428,7 +428,7 @@ FUNCTIONS = {
     "nanmax": reduction(np.nanmax, lambda code: code, ("any",)),
     "nanmin": reduction(np.nanmin, lambda code: code, ("any",)),
     "nanmean": reduction(np.nanmean, dtypes.floating, ("dyadic_nan",)),
-    "nanvar": reduction(lambda x, **how: np.nanvar(x, ddof=1, **how), dtypes.floating, ("dyadic_nan",)),
+    "nanvar": reduction(lambda x, **how: np.nanvar(x, **how), dtypes.floating, ("dyadic_nan",)),
     "norm": reduction(lambda x, axis=None, **how: norm(x, 2, axis, **how), dtypes.floating, ("dyadic",)),
     "norm1": reduction(lambda x, axis=None, **how: norm(x, 1, axis, **how), dtypes.floating, ("dyadic",)),
     "norm_inf": reduction(lambda x, axis=None, **how: norm(x, math.inf, axis, **how), dtypes.floating, ("any",)),

@@ -84,8 +84,8 @@ struct ScaledVariance {
   const int scaled = x.code().step(Primitive::fma, value.type(), {value.line(), scale.line(), lowered.line(), 0});
   return scaled_variance({x.code(), scaled}, scale, row_length(value), correction);
 }
-[[nodiscard]] constexpr Symbol var(Symbol x, int correction = 1) { return scaled_variance(x, correction).variance(); }
-[[nodiscard]] constexpr Symbol stddev(Symbol x, int correction = 1) {
+[[nodiscard]] constexpr Symbol var(Symbol x, int correction = 0) { return scaled_variance(x, correction).variance(); }
+[[nodiscard]] constexpr Symbol stddev(Symbol x, int correction = 0) {
   return scaled_variance(x, correction).deviation();
 }
 

@@ -17,50 +17,43 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The difference between the number of elements and the divisor of a variance.
 template <int Value> struct Correction {};
-/// `variance(x, correction<1>)`: the number subtracted from the count.
+/// `var<0>(x, correction<1>)`: the number subtracted from the count.
 template <int Value> inline constexpr Correction<Value> correction{};
 
-/// The variance with divisor n - 1 (PyTorch's), or n - c: `var<0>(x, correction<0>)`. Two passes over a row in cache,
-/// so nothing cancels.
-template <int... Axes, TensorOperand X, int C = 1> [[nodiscard]] auto var(X&& x, Correction<C> = correction<1>) {
+/// The variance with divisor n, NumPy's, or n - c: `var<0>(x, correction<1>)` is PyTorch's default. Two passes over a row
+/// in cache, so nothing cancels.
+template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto var(X&& x, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::Variance<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X, int C = 1>
-[[nodiscard]] auto var(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
+template <int... Axes, TensorOperand X, int C = 0>
+[[nodiscard]] auto var(X&& x, expr::KeepDims, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::Variance<C>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The root of the variance: NumPy's `std`, a name that C++ has taken.
-template <int... Axes, TensorOperand X, int C = 1> [[nodiscard]] auto stddev(X&& x, Correction<C> = correction<1>) {
+template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto stddev(X&& x, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::Variance<C, true>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X, int C = 1>
-[[nodiscard]] auto stddev(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
+template <int... Axes, TensorOperand X, int C = 0>
+[[nodiscard]] auto stddev(X&& x, expr::KeepDims, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::Variance<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The distance between the greatest and the least element. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] auto ptp(X&& x) {
-  return expr::reduced_node<expr::PeakToPeak, expr::Rest::dropped, Axes...>(std::forward<X>(x));
-}
-template <int... Axes, TensorOperand X> [[nodiscard]] auto ptp(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::PeakToPeak, expr::Rest::kept, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto ptp(X&& x, K = {}) {
+  return expr::reduced_node<expr::PeakToPeak, K::rest, Axes...>(std::forward<X>(x));
 }
 
 /// log(sum(exp(x))), without overflow.
-template <int... Axes, TensorOperand X> [[nodiscard]] auto logsumexp(X&& x) {
-  return expr::reduced_node<expr::LogSumExp, expr::Rest::dropped, Axes...>(std::forward<X>(x));
-}
-template <int... Axes, TensorOperand X> [[nodiscard]] auto logsumexp(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::LogSumExp, expr::Rest::kept, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims>
+[[nodiscard]] auto logsumexp(X&& x, K = {}) {
+  return expr::reduced_node<expr::LogSumExp, K::rest, Axes...>(std::forward<X>(x));
 }
 
 /// The number of elements that are not zero.
-template <int... Axes, TensorOperand X> [[nodiscard]] auto count_nonzero(X&& x) {
-  return sum<Axes...>(std::forward<X>(x) != 0);
-}
-template <int... Axes, TensorOperand X> [[nodiscard]] auto count_nonzero(X&& x, expr::KeepDims) {
-  return sum<Axes...>(std::forward<X>(x) != 0, keepdims);
+template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims>
+[[nodiscard]] auto count_nonzero(X&& x, K = {}) {
+  return sum<Axes...>(std::forward<X>(x) != 0, K{});
 }
 
 }}} // namespace twill::v0::TWILL_ISA
@@ -88,77 +81,52 @@ template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::shape_
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// sum(x weights) / sum(weights). Weights have the shape of x, one that broadcasts to it, or that of the one axis.
-template <int... Axes, TensorOperand X, TensorOperand W> [[nodiscard]] auto average(X&& x, W&& weights) {
-  return expr::reduced_node<expr::WeightedMean, expr::Rest::dropped, Axes...>(
-      std::forward<X>(x), expr::weights_along<expr::rank_of<X>, Axes...>(std::forward<W>(weights)));
-}
-template <int... Axes, TensorOperand X, TensorOperand W>
-[[nodiscard]] auto average(X&& x, W&& weights, expr::KeepDims) {
-  return expr::reduced_node<expr::WeightedMean, expr::Rest::kept, Axes...>(
+template <int... Axes, TensorOperand X, TensorOperand W, expr::RestOfDims K = expr::DropDims>
+[[nodiscard]] auto average(X&& x, W&& weights, K = {}) {
+  return expr::reduced_node<expr::WeightedMean, K::rest, Axes...>(
       std::forward<X>(x), expr::weights_along<expr::rank_of<X>, Axes...>(std::forward<W>(weights)));
 }
 
 /// The sum of the elements that are not NaN.
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nansum(X&& x) {
-  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::sum>, expr::Rest::dropped, Axes...>(
-      std::forward<X>(x));
-}
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nansum(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::sum>, expr::Rest::kept, Axes...>(
-      std::forward<X>(x));
+template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nansum(X&& x, K = {}) {
+  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::sum>, K::rest, Axes...>(std::forward<X>(x));
 }
 
 /// The product of the elements that are not NaN.
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nanprod(X&& x) {
-  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::product>, expr::Rest::dropped, Axes...>(
-      std::forward<X>(x));
-}
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nanprod(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::product>, expr::Rest::kept, Axes...>(
-      std::forward<X>(x));
+template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nanprod(X&& x, K = {}) {
+  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::product>, K::rest, Axes...>(std::forward<X>(x));
 }
 
 /// The greatest element that is not NaN; NaN if all are. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmax(X&& x) {
-  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, expr::Rest::dropped, Axes...>(
-      std::forward<X>(x));
-}
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmax(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nanmax(X&& x, K = {}) {
+  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, K::rest, Axes...>(std::forward<X>(x));
 }
 
 /// The least element that is not NaN; NaN if all are. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmin(X&& x) {
-  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, expr::Rest::dropped, Axes...>(
-      std::forward<X>(x));
-}
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmin(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nanmin(X&& x, K = {}) {
+  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, K::rest, Axes...>(std::forward<X>(x));
 }
 
 /// The mean of the elements that are not NaN; NaN if nothing is left.
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmean(X&& x) {
-  return expr::reduced_node<expr::MeanOfNumbers, expr::Rest::dropped, Axes...>(std::forward<X>(x));
-}
-template <int... Axes, TensorOperand X> [[nodiscard]] auto nanmean(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::MeanOfNumbers, expr::Rest::kept, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nanmean(X&& x, K = {}) {
+  return expr::reduced_node<expr::MeanOfNumbers, K::rest, Axes...>(std::forward<X>(x));
 }
 
-/// The variance of the n elements that are not NaN, with divisor n - 1 or n - c.
-template <int... Axes, TensorOperand X, int C = 1> [[nodiscard]] auto nanvar(X&& x, Correction<C> = correction<1>) {
+/// The variance of the n elements that are not NaN, with divisor n or n - c.
+template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto nanvar(X&& x, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::VarianceOfNumbers<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X, int C = 1>
-[[nodiscard]] auto nanvar(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
+template <int... Axes, TensorOperand X, int C = 0>
+[[nodiscard]] auto nanvar(X&& x, expr::KeepDims, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::VarianceOfNumbers<C>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The root of nanvar.
-template <int... Axes, TensorOperand X, int C = 1> [[nodiscard]] auto nanstd(X&& x, Correction<C> = correction<1>) {
+template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto nanstd(X&& x, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::VarianceOfNumbers<C, true>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X, int C = 1>
-[[nodiscard]] auto nanstd(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
+template <int... Axes, TensorOperand X, int C = 0>
+[[nodiscard]] auto nanstd(X&& x, expr::KeepDims, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::VarianceOfNumbers<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
