@@ -5,7 +5,7 @@
 // expect: matmul_left_columns_differ_from_right_rows
 // expect: left<4>
 // expect: right<5>
-// expect: line<19>
+// expect: wrong_inner_dimension.cpp:19
 
 #include <twill/compile/function.hpp>
 #include <twill/ops/matmul.hpp>

@@ -7,6 +7,7 @@
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/fixed_string.hpp>
 #include <twill/graph/graph.hpp>
 
 #include <array>
@@ -16,21 +17,41 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The two values of a fault, and its line, in the words of an error message.
+/// The two values of a fault, and its call, `at<"model.hpp:41">`, in the words of an error message.
 template <std::int64_t Left> struct left;
 template <std::int64_t Right> struct right;
-template <int Line> struct line;
+template <FixedString Site> struct at;
 
 /// Never defined: naming it puts the problem, its values and its line into the compiler's error.
-template <Problem P, class LeftValue, class RightValue, class AtLine> struct refused;
+template <Problem P, class LeftValue, class RightValue, class AtSite> struct refused;
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
+/// "model.hpp:41".
+template <graph::Fault F> consteval auto site_of() {
+  constexpr auto characters = [](auto take) {
+    for (const char* c = F.file; *c != 0; ++c) take(*c);
+    take(':');
+    int power = 1;
+    while (F.line / power >= 10) power *= 10;
+    for (; power > 0; power /= 10) take(static_cast<char>('0' + F.line / power % 10));
+  };
+  constexpr std::size_t size = [=] {
+    std::size_t count = 0;
+    characters([&](char) { ++count; });
+    return count;
+  }();
+  char text[size + 1]{};
+  char* to = text;
+  characters([&](char c) { *to++ = c; });
+  return FixedString<size + 1>{text};
+}
+
 template <graph::Fault F> constexpr bool check_fault() {
   if constexpr (F.any())
-    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) >= 1;
+    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::at<site_of<F>()>>) >= 1;
   return true;
 }
 

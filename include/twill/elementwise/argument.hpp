@@ -6,6 +6,7 @@
 // written once, for all three. `ArgumentBase`, the empty base class of arguments, lets calls find the functions without
 // a namespace. Read next: elementwise/arithmetic.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/kernel/primitive.hpp>
@@ -63,9 +64,9 @@ template <ArgumentKind Kind> struct Algebra;
 template <Primitive P, Argument X> [[nodiscard]] constexpr auto apply(X&& x) {
   return Algebra<kind_of<X>>::template apply<P>(std::forward<X>(x));
 }
-/// A primitive of two; `line` is that of the call, which messages name.
-template <Primitive P, class A, With<A> B> [[nodiscard]] constexpr auto apply(A&& a, B&& b, int line) {
-  return Algebra<kind_of<A, B>>::template apply<P>(std::forward<A>(a), std::forward<B>(b), line);
+/// A primitive of two; `site` is that of the call, which messages name.
+template <Primitive P, class A, With<A> B> [[nodiscard]] constexpr auto apply(A&& a, B&& b, CallSite site) {
+  return Algebra<kind_of<A, B>>::template apply<P>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// A formula of arguments; each fuses with the lines around it.
 template <class F, class... X>

@@ -5,6 +5,7 @@
 // broadcast, and a plain number takes the type of the argument beside it unless its kind is higher. Read next:
 // elementwise/real.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/elementwise/argument.hpp>
 #include <twill/elementwise/comparison.hpp>
@@ -77,60 +78,60 @@ template <Argument X> [[nodiscard]] constexpr auto fabs(X&& x) {
   return abs(Algebra<kind_of<X>>::floating(std::forward<X>(x)));
 }
 /// a + b
-template <class A, With<A> B> [[nodiscard]] constexpr auto add(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::add>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto add(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::add>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// a - b
-template <class A, With<A> B> [[nodiscard]] constexpr auto subtract(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::subtract>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto subtract(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::subtract>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// a b
-template <class A, With<A> B> [[nodiscard]] constexpr auto multiply(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::multiply>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto multiply(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::multiply>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// a / b as real numbers
-template <class A, With<A> B> [[nodiscard]] constexpr auto divide(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::divide>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto divide(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::divide>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The largest whole number not above a / b; integers divided by 0 give 0.
-template <class A, With<A> B> [[nodiscard]] constexpr auto floor_divide(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::floor_divide>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto floor_divide(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::floor_divide>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The rest of floor_divide: it has the sign of b.
-template <class A, With<A> B> [[nodiscard]] constexpr auto remainder(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::remainder>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto remainder(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::remainder>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The rest of the division towards 0: it has the sign of a.
-template <class A, With<A> B> [[nodiscard]] constexpr auto fmod(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::fmod>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto fmod(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::fmod>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// a to the power of b; integers to negative powers are rounded towards 0.
-template <class A, With<A> B> [[nodiscard]] constexpr auto power(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::power>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto power(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::power>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The larger; NaN wins.
-template <class A, With<A> B> [[nodiscard]] constexpr auto maximum(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::maximum>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto maximum(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::maximum>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The smaller; NaN wins.
-template <class A, With<A> B> [[nodiscard]] constexpr auto minimum(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::minimum>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto minimum(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::minimum>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// sqrt(a a + b b) without overflow on the way
-template <class A, With<A> B> [[nodiscard]] constexpr auto hypot(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::hypot>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto hypot(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::hypot>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The greatest common divisor of integers, never negative.
-template <class A, With<A> B> [[nodiscard]] constexpr auto gcd(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::gcd>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto gcd(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::gcd>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// NumPy's other name of `divide`.
-template <class A, With<A> B> [[nodiscard]] constexpr auto true_divide(A&& a, B&& b, int line = __builtin_LINE()) {
-  return divide(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto true_divide(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return divide(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// NumPy's other name of `remainder`.
-template <class A, With<A> B> [[nodiscard]] constexpr auto mod(A&& a, B&& b, int line = __builtin_LINE()) {
-  return remainder(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto mod(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return remainder(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The larger; a NaN beside a number is left out.
 template <class A, With<A> B> [[nodiscard]] constexpr auto fmax(A&& a, B&& b) {
@@ -149,14 +150,14 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto heaviside(A&& a, B&& 
   return compose<formula::Heaviside>(std::forward<A>(a), std::forward<B>(b));
 }
 /// a to the power of b in float64
-template <class A, With<A> B> [[nodiscard]] constexpr auto float_power(A&& a, B&& b, int line = __builtin_LINE()) {
+template <class A, With<A> B> [[nodiscard]] constexpr auto float_power(A&& a, B&& b, CallSite site = CallSite::here()) {
   constexpr auto as_double = []<class X>(X&& x) {
     if constexpr (Argument<X>)
       return cast<double>(std::forward<X>(x));
     else
       return static_cast<double>(x);
   };
-  return power(as_double(std::forward<A>(a)), as_double(std::forward<B>(b)), line);
+  return power(as_double(std::forward<A>(a)), as_double(std::forward<B>(b)), site);
 }
 /// start + weight (end - start), exact at both ends
 template <class A, class B, With<A, B> W> [[nodiscard]] constexpr auto lerp(A&& start, B&& end, W&& weight) {
@@ -165,23 +166,23 @@ template <class A, class B, With<A, B> W> [[nodiscard]] constexpr auto lerp(A&& 
 
 /// x between low and high; NaN stays NaN. Where low is above high, high. At a bound that is a number the gradient is 0.
 template <Argument X, class Low, With<X, Low> High>
-[[nodiscard]] constexpr auto clamp(X&& x, Low&& low, High&& high, int line = __builtin_LINE()) {
-  return minimum(maximum(std::forward<X>(x), std::forward<Low>(low), line), std::forward<High>(high), line);
+[[nodiscard]] constexpr auto clamp(X&& x, Low&& low, High&& high, CallSite site = CallSite::here()) {
+  return minimum(maximum(std::forward<X>(x), std::forward<Low>(low), site), std::forward<High>(high), site);
 }
 /// NumPy's name of `clamp`: x between low and high.
 template <Argument X, class Low, With<X, Low> High>
-[[nodiscard]] constexpr auto clip(X&& x, Low&& low, High&& high, int line = __builtin_LINE()) {
-  return clamp(std::forward<X>(x), std::forward<Low>(low), std::forward<High>(high), line);
+[[nodiscard]] constexpr auto clip(X&& x, Low&& low, High&& high, CallSite site = CallSite::here()) {
+  return clamp(std::forward<X>(x), std::forward<Low>(low), std::forward<High>(high), site);
 }
 /// x, but at least low; NaN stays NaN.
 template <Argument X, With<X> Low>
-[[nodiscard]] constexpr auto clamp_min(X&& x, Low&& low, int line = __builtin_LINE()) {
-  return maximum(std::forward<X>(x), std::forward<Low>(low), line);
+[[nodiscard]] constexpr auto clamp_min(X&& x, Low&& low, CallSite site = CallSite::here()) {
+  return maximum(std::forward<X>(x), std::forward<Low>(low), site);
 }
 /// x, but at most high; NaN stays NaN.
 template <Argument X, With<X> High>
-[[nodiscard]] constexpr auto clamp_max(X&& x, High&& high, int line = __builtin_LINE()) {
-  return minimum(std::forward<X>(x), std::forward<High>(high), line);
+[[nodiscard]] constexpr auto clamp_max(X&& x, High&& high, CallSite site = CallSite::here()) {
+  return minimum(std::forward<X>(x), std::forward<High>(high), site);
 }
 
 }}}} // namespace twill::v0::elementwise::TWILL_ISA

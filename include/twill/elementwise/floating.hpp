@@ -4,6 +4,7 @@
 // Rounding, which leaves integers alone, and the parts of floating-point numbers: classification, signs, neighbours,
 // powers of two. Integers become float32 where a real number is needed. Read next: elementwise/activations.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/elementwise/argument.hpp>
 #include <twill/elementwise/arithmetic.hpp>
@@ -72,16 +73,16 @@ template <Argument X> [[nodiscard]] constexpr auto signbit(X&& x) {
   return compose<formula::Signbit>(std::forward<X>(x));
 }
 /// The magnitude of a with the sign of b.
-template <class A, With<A> B> [[nodiscard]] constexpr auto copysign(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::copysign>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto copysign(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::copysign>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The next number after a on the way to b, in float32 or float64.
-template <class A, With<A> B> [[nodiscard]] constexpr auto nextafter(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::nextafter>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto nextafter(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::nextafter>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// a 2^b for a whole b
-template <class A, With<A> B> [[nodiscard]] constexpr auto ldexp(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::ldexp>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto ldexp(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::ldexp>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The distance to the next number away from 0, with the sign of x, in float32 or float64.
 template <Argument X> [[nodiscard]] constexpr auto spacing(X&& x) {

@@ -5,6 +5,7 @@
 // spellings, special functions. Integers become float32. Errors are in units in the last place; tools/ulp/results.md
 // lists all of them. Read next: elementwise/floating.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/elementwise/argument.hpp>
 #include <twill/elementwise/arithmetic.hpp>
@@ -110,12 +111,12 @@ template <Argument X> [[nodiscard]] constexpr auto acosh(X&& x) { return apply<P
 /// The inverse of tanh; NaN outside [-1, 1].
 template <Argument X> [[nodiscard]] constexpr auto atanh(X&& x) { return apply<Primitive::atanh>(std::forward<X>(x)); }
 /// The angle of the point (b, a) in [-pi, pi], signed zeros and infinities as in C.
-template <class A, With<A> B> [[nodiscard]] constexpr auto atan2(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::atan2>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto atan2(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::atan2>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// NumPy's name of `atan2`: the angle in radians of the point (b, a).
-template <class A, With<A> B> [[nodiscard]] constexpr auto arctan2(A&& a, B&& b, int line = __builtin_LINE()) {
-  return atan2(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto arctan2(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return atan2(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// NumPy's name of `asin`, in radians.
 template <Argument X> [[nodiscard]] constexpr auto arcsin(X&& x) { return asin(std::forward<X>(x)); }
@@ -161,8 +162,8 @@ template <Argument X> [[nodiscard]] constexpr auto digamma(X&& x) {
   return apply<Primitive::digamma>(std::forward<X>(x));
 }
 /// The derivative of order a of digamma at b.
-template <class A, With<A> B> [[nodiscard]] constexpr auto polygamma(A&& a, B&& b, int line = __builtin_LINE()) {
-  return apply<Primitive::polygamma>(std::forward<A>(a), std::forward<B>(b), line);
+template <class A, With<A> B> [[nodiscard]] constexpr auto polygamma(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::polygamma>(std::forward<A>(a), std::forward<B>(b), site);
 }
 
 }}}} // namespace twill::v0::elementwise::TWILL_ISA

@@ -86,10 +86,10 @@ namespace twill { inline namespace v0 { namespace elementwise { inline namespace
 
 template <> struct Algebra<ArgumentKind::tensor> {
   template <Primitive P, class X> static auto apply(X&& x) { return expr::apply_node<P>(std::forward<X>(x)); }
-  template <Primitive P, class A, class B> static auto apply(A&& a, B&& b, int) {
+  template <Primitive P, class A, class B> static auto apply(A&& a, B&& b, CallSite) {
     return expr::apply_node<P>(std::forward<A>(a), std::forward<B>(b));
   }
-  template <class C, class A, class B> static auto choose(C&& condition, A&& a, B&& b, int) {
+  template <class C, class A, class B> static auto choose(C&& condition, A&& a, B&& b, CallSite) {
     using namespace expr;
     constexpr DType common = common_type<A, B>();
     return Node<Where, operand_t<common, C>, operand_t<common, A>, operand_t<common, B>>(

@@ -187,10 +187,10 @@ template <> struct Algebra<ArgumentKind::symbol> {
   using Term = expr::Term;
 
   template <Primitive P> static constexpr Symbol apply(Symbol x) { return expr::apply(P, x); }
-  template <Primitive P> static constexpr Symbol apply(const Term& a, const Term& b, int) {
+  template <Primitive P> static constexpr Symbol apply(const Term& a, const Term& b, CallSite) {
     return expr::apply(P, a, b);
   }
-  static constexpr Symbol choose(Symbol condition, const Term& a, const Term& b, int) {
+  static constexpr Symbol choose(Symbol condition, const Term& a, const Term& b, CallSite) {
     return expr::choose(condition, a, b);
   }
   template <DType To> static constexpr Symbol convert(Symbol x) { return x.to(To); }

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace twill { inline namespace v0 { namespace graph {
 
@@ -41,6 +42,9 @@ struct Extent {
   std::int64_t factor = 1;   ///< the number
   std::uint64_t symbols = 0; ///< the power of symbol i in the bits from 4i on
 
+  Extent() = default;
+  /// A number, or a number times powers of symbols. In a target shape, -1 follows from the other extents.
+  constexpr Extent(std::int64_t number, std::uint64_t powers = 0) : factor{number}, symbols{powers} {}
   /// The symbol itself: factor 1, power 1.
   [[nodiscard]] static constexpr Extent of_symbol(int symbol) { return {1, std::uint64_t{1} << 4 * symbol}; }
 
@@ -89,12 +93,25 @@ private:
   return {left.factor * right.factor, left.symbols + right.symbols};
 }
 
+/// The whole number of times that one extent fits another, as far as symbols show it; 0 where it does not.
+[[nodiscard]] TWILL_CONSTEXPR Extent quotient(Extent whole, Extent part) {
+  for (int i = 0; i < max_symbols; ++i)
+    if (whole.power(i) < part.power(i)) return {0};
+  if (part.factor == 0 || whole.factor % part.factor != 0) return {0};
+  return {whole.factor / part.factor, whole.symbols - part.symbols};
+}
+
 /// The shape of a traced value. Loops over it index `axes.items`: constant evaluation takes twice the time and memory
 /// to walk with pointers.
 struct Extents {
   int rank = 0;                 ///< how many axes there are
   Few<Extent, max_rank> axes{}; ///< their extents in order
 
+  Extents() = default;
+  /// `{2, 3}`: the extents in order.
+  constexpr Extents(std::initializer_list<Extent> extents) {
+    for (const Extent& extent : extents) append(extent);
+  }
   [[nodiscard]] constexpr const Extent& operator[](int axis) const { return axes.items[axis]; }
   [[nodiscard]] constexpr Extent& operator[](int axis) { return axes.items[axis]; }
   /// Adds a last axis.

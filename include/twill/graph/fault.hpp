@@ -5,6 +5,7 @@
 // undefined template whose arguments are the sentence, both values and the caller's line, so all of them appear in the
 // first error line of g++, clang and nvcc. Read next: graph/graph.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 
 #include <cstdint>
@@ -135,8 +136,19 @@ struct Fault {
   Problem problem = Problem::none; ///< what kind; `none` while all is well
   std::int64_t left = 0;           ///< the first of the two values that the sentence names
   std::int64_t right = 0;          ///< the second
+  char file[48]{};                 ///< of the user's call, without folders; longer names lose their beginning
   int line = 0;                    ///< of the user's call
 
+  Fault() = default;
+  constexpr Fault(Problem kind, std::int64_t first, std::int64_t second, const CallSite& site)
+      : problem{kind}, left{first}, right{second}, line{site.line} {
+    const char* begin = site.file;
+    const char* end = site.file;
+    for (; *end != 0; ++end)
+      if (*end == '/' || *end == '\\') begin = end + 1;
+    if (end - begin > 47) begin = end - 47;
+    for (char* to = file; begin != end;) *to++ = *begin++;
+  }
   /// Whether there is a fault.
   [[nodiscard]] constexpr bool any() const { return problem != Problem::none; }
 };

@@ -4,6 +4,7 @@
 // Elementwise functions of traced values: the algebra with which elementwise/ appends nodes, and the derivatives of
 // formulas that are computed in pieces. Read next: graph/reductions.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/elementwise/activations.hpp>
@@ -43,11 +44,11 @@ template <> struct Algebra<ArgumentKind::value> {
   using Value = graph::Value;
 
   template <Primitive P> static constexpr Value apply(Value x) { return graph::detail::unary(P, x); }
-  template <Primitive P, class A, class B> static constexpr Value apply(const A& a, const B& b, int line) {
-    return graph::detail::binary(P, {a, line}, {b, line});
+  template <Primitive P, class A, class B> static constexpr Value apply(const A& a, const B& b, CallSite site) {
+    return graph::detail::binary(P, {a, site}, {b, site});
   }
-  template <class A, class B> static constexpr Value choose(Value condition, const A& a, const B& b, int line) {
-    return graph::detail::choose(condition, {a, line}, {b, line});
+  template <class A, class B> static constexpr Value choose(Value condition, const A& a, const B& b, CallSite site) {
+    return graph::detail::choose(condition, {a, site}, {b, site});
   }
   template <DType To> static constexpr Value convert(Value x) { return graph::cast(x, To); }
   static constexpr Value floating(Value x) { return graph::cast(x, floating_type(x.dtype())); }

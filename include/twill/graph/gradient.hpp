@@ -5,6 +5,7 @@
 // pass as further nodes of the same graph. Only nodes between the variables and the differentiated value are visited.
 // Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3. Read next: graph/derivatives.hpp (the rules).
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/loop_gradient.hpp>
 #include <twill/graph/region_gradient.hpp>
@@ -136,7 +137,7 @@ TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const
       continue;
     }
     if ((node.kind == Kind::slice || node.kind == Kind::carry) && active.items[node.input(0)] != 0)
-      graph.refuse(Problem::gradient_inside_a_scan_of_a_value_outside, id, 0, 0);
+      graph.refuse(Problem::gradient_inside_a_scan_of_a_value_outside, id, 0, {});
     const Few<int, max_inputs> inputs = node.inputs;
     const int arity = node.arity;
     const int own_scope = node.scope;
@@ -162,17 +163,17 @@ TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const
 /// reached.
 template <std::size_t N>
 [[nodiscard]] constexpr std::array<Value, N> gradients(Value result, std::array<Value, N> variables,
-                                                       int line = __builtin_LINE()) {
+                                                       CallSite site = CallSite::here()) {
   Graph& graph = result.graph();
   if (!result.shape().elements().is_one())
-    graph.refuse(Problem::gradient_of_a_value_that_is_not_a_scalar, result.rank(), 0, line);
+    graph.refuse(Problem::gradient_of_a_value_that_is_not_a_scalar, result.rank(), 0, site);
   if (!is_floating(result.dtype()))
-    graph.refuse(Problem::gradient_of_a_value_that_is_not_floating, static_cast<int>(result.dtype()), 0, line);
+    graph.refuse(Problem::gradient_of_a_value_that_is_not_floating, static_cast<int>(result.dtype()), 0, site);
   List<int> ids{};
   for (const Value& variable : variables) {
     if (!is_floating(variable.dtype()))
       graph.refuse(Problem::gradient_with_respect_to_a_value_that_is_not_floating, static_cast<int>(variable.dtype()),
-                   0, line);
+                   0, site);
     ids.push_back(variable.id());
   }
   if (graph.fault.any()) return variables;
@@ -187,8 +188,8 @@ template <std::size_t N>
 }
 
 /// The gradient of a scalar value with respect to another value of the same graph; zero where it is not reached.
-[[nodiscard]] TWILL_CONSTEXPR Value gradient(Value result, Value variable, int line = __builtin_LINE()) {
-  return gradients(result, std::array<Value, 1>{variable}, line)[0];
+[[nodiscard]] TWILL_CONSTEXPR Value gradient(Value result, Value variable, CallSite site = CallSite::here()) {
+  return gradients(result, std::array<Value, 1>{variable}, site)[0];
 }
 
 }}} // namespace twill::v0::graph

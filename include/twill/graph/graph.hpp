@@ -5,6 +5,7 @@
 // exists in constant evaluation only; compile/ freezes it into tables. Every check of a traced function ends in
 // `refuse`, which keeps the first fault. Read next: graph/value.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/graph/fault.hpp>
@@ -58,7 +59,7 @@ public:
     if (own.scope == 0) own.scope = scope_;
     own.region = open_region;
     if (merges_symbols_) make_canonical(own.shape);
-    if (slots_.has_several()) refuse(Placement::place(id, nodes, parameters), 0);
+    if (slots_.has_several()) refuse(Placement::place(id, nodes, parameters), {});
     return id;
   }
 
@@ -83,15 +84,15 @@ public:
   constexpr void fix_symbol(int symbol, std::int64_t value) { replace({symbol, -1, value}); }
 
   /// Keeps the first fault of the trace; later ones may only follow from it.
-  TWILL_CONSTEXPR void refuse(Problem problem, std::int64_t left, std::int64_t right, int line) {
-    if (!fault.any()) fault = {problem, left, right, line};
+  TWILL_CONSTEXPR void refuse(Problem problem, std::int64_t left, std::int64_t right, CallSite site) {
+    if (!fault.any()) fault = {problem, left, right, site};
   }
 
   /// Refuses an extent below a minimum, now or in the run that makes it so.
   TWILL_CONSTEXPR void require_at_least(Extent extent, std::int64_t minimum, Problem problem, std::string_view what,
-                                        int line) {
+                                        CallSite site) {
     extent = canonical(extent);
-    if (extent.is_static() && extent.factor < minimum) refuse(problem, extent.factor, minimum, line);
+    if (extent.is_static() && extent.factor < minimum) refuse(problem, extent.factor, minimum, site);
     if (extent.is_static()) return;
     Name layer = path_;
     if (layer.size > 0) layer.shorten(layer.size - 1); // the dot
@@ -131,19 +132,19 @@ public:
   [[nodiscard]] constexpr int slots() const { return slots_.count(); }
 
   /// Makes room for a slot.
-  constexpr void add_slot(int slot, int line) { refuse(slots_.add(slot, nodes, parameters), line); }
+  constexpr void add_slot(int slot, CallSite site) { refuse(slots_.add(slot, nodes, parameters), site); }
 
   /// The slot of a value, `anywhere` for numbers; an unused weight is put into the slot `wanted`.
-  TWILL_CONSTEXPR int settle(int id, int wanted, int line) {
-    if (node(id).slot == unplaced) refuse(Placement::settle(id, wanted, nodes, parameters), line);
+  TWILL_CONSTEXPR int settle(int id, int wanted, CallSite site) {
+    if (node(id).slot == unplaced) refuse(Placement::settle(id, wanted, nodes, parameters), site);
     return node(id).slot;
   }
 
   /// Refuses operands of one node that are in different slots.
-  TWILL_CONSTEXPR void require_one_slot(int left, int right, int line) {
+  TWILL_CONSTEXPR void require_one_slot(int left, int right, CallSite site) {
     if (!slots_.has_several()) return;
     const SlotClash clash{node(left).slot, node(right).slot};
-    if (clash.left >= 0 && clash.right >= 0 && clash.left != clash.right) refuse(clash, line);
+    if (clash.left >= 0 && clash.right >= 0 && clash.left != clash.right) refuse(clash, site);
   }
 
   /// Shows a value under a name.
@@ -207,7 +208,7 @@ public:
         if (symbols[i].name.view() == name) index = i;
     if (index == symbols.size()) symbols.push_back({Name{name}});
     if (index >= max_symbols) {
-      refuse(Problem::too_many_symbols, static_cast<std::int64_t>(index), max_symbols, 0);
+      refuse(Problem::too_many_symbols, static_cast<std::int64_t>(index), max_symbols, {});
       return {};
     }
     return Extent::of_symbol(static_cast<int>(index));
@@ -215,7 +216,7 @@ public:
 
   /// Adds a stored tensor under the current scope.
   TWILL_CONSTEXPR int add_parameter(std::string_view name, DType dtype, const Extents& shape, Initialiser initialiser,
-                                    Role role, int line) {
+                                    Role role, CallSite site) {
     ParameterInfo info{};
     info.name = path_;
     info.name.append(name);
@@ -224,13 +225,13 @@ public:
     info.initialiser = initialiser;
     info.role = role;
     for (int axis = 0; axis < shape.rank; ++axis)
-      if (shape[axis].factor < 0) refuse(Problem::parameter_extent_is_negative, shape[axis].factor, axis, line);
-    if (info.name.truncated) refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, line);
+      if (shape[axis].factor < 0) refuse(Problem::parameter_extent_is_negative, shape[axis].factor, axis, site);
+    if (info.name.truncated) refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, site);
     const std::uint64_t hash = info.name.hash;
     const std::size_t known = parameters.size();
     for (std::size_t i = 0; i < known; ++i)
       if (parameters.items[i].name.hash == hash && parameters.items[i].name == info.name)
-        refuse(Problem::parameter_name_is_used_twice, parameters.items[i].node, size(), line);
+        refuse(Problem::parameter_name_is_used_twice, parameters.items[i].node, size(), site);
     Node node{};
     node.kind = Kind::parameter;
     node.dtype = dtype;
@@ -313,8 +314,8 @@ public:
   constexpr void set_path(const Name& path) { path_ = path; }
 
 private:
-  TWILL_CONSTEXPR void refuse(const SlotClash& clash, int line) {
-    if (clash.any()) refuse(Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, line);
+  TWILL_CONSTEXPR void refuse(const SlotClash& clash, CallSite site) {
+    if (clash.any()) refuse(Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, site);
   }
 
   TWILL_CONSTEXPR void make_canonical(Extents& shape) const {

@@ -100,13 +100,13 @@ struct Pair {
 [[nodiscard]] TWILL_CONSTEXPR Pair aligned(const Term& left, const Term& right, DType dtype) {
   Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
   if (!left.is_number && !right.is_number && &left.value.graph() != &right.value.graph()) {
-    graph.refuse(Problem::values_of_different_graphs, left.value.id(), right.value.id(), left.line);
+    graph.refuse(Problem::values_of_different_graphs, left.value.id(), right.value.id(), left.site);
     return {left.value, left.value};
   }
   const Value a = materialise(graph, left, dtype);
   const Value b = materialise(graph, right, dtype);
-  graph.require_one_slot(a.id(), b.id(), left.line);
-  const Extents shape = broadcast_shape(graph, a.node().shape, b.node().shape, left.line);
+  graph.require_one_slot(a.id(), b.id(), left.site);
+  const Extents shape = broadcast_shape(graph, a.node().shape, b.node().shape, left.site);
   return {broadcast_to(a, shape), broadcast_to(b, shape)};
 }
 
@@ -164,14 +164,14 @@ namespace detail {
 [[nodiscard]] TWILL_CONSTEXPR Value choose(Value condition, const Term& left, const Term& right) {
   Graph& graph = condition.graph();
   if (condition.dtype() != DType::boolean)
-    graph.refuse(Problem::condition_of_where_is_not_bool, static_cast<int>(condition.dtype()), 0, left.line);
+    graph.refuse(Problem::condition_of_where_is_not_bool, static_cast<int>(condition.dtype()), 0, left.site);
   DType dtype = left.is_number && right.is_number ? graph.element : common_dtype(left, right);
   const Value a = materialise(graph, left, dtype);
   const Value b = materialise(graph, right, dtype);
-  graph.require_one_slot(a.id(), b.id(), left.line);
-  graph.require_one_slot(condition.id(), a.id(), left.line);
-  Extents shape = broadcast_shape(graph, a.shape(), b.shape(), left.line);
-  shape = broadcast_shape(graph, condition.shape(), shape, left.line);
+  graph.require_one_slot(a.id(), b.id(), left.site);
+  graph.require_one_slot(condition.id(), a.id(), left.site);
+  Extents shape = broadcast_shape(graph, a.shape(), b.shape(), left.site);
+  shape = broadcast_shape(graph, condition.shape(), shape, left.site);
   return apply(Primitive::where, dtype,
                {broadcast_to(condition, shape), broadcast_to(a, shape), broadcast_to(b, shape)});
 }

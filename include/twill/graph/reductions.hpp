@@ -4,6 +4,7 @@
 // Reductions of traced values. In the graph a reduction takes one axis and keeps it with extent one; several axes are a
 // chain from last to first, which the fuser turns into row and column programs. Read next: graph/derivatives.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 
@@ -40,11 +41,11 @@ namespace detail {
   return reshape(value, shape);
 }
 
-[[nodiscard]] TWILL_CONSTEXPR unsigned axis_set(Value value, std::initializer_list<int> axes, int line) {
+[[nodiscard]] TWILL_CONSTEXPR unsigned axis_set(Value value, std::initializer_list<int> axes, CallSite site) {
   unsigned set = 0;
   for (int axis : axes) {
-    const unsigned bit = 1u << checked_axis(value, axis, line);
-    if ((set & bit) != 0) value.graph().refuse(Problem::axis_is_named_twice, axis, value.rank(), line);
+    const unsigned bit = 1u << checked_axis(value, axis, site);
+    if ((set & bit) != 0) value.graph().refuse(Problem::axis_is_named_twice, axis, value.rank(), site);
     set |= bit;
   }
   return set;
@@ -69,8 +70,8 @@ namespace detail {
 
 /// Sum over the given axes (negative: from the end), or over all of them.
 [[nodiscard]] TWILL_CONSTEXPR Value sum(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                        int line = __builtin_LINE()) {
-  return detail::reduce(Reduction::sum, detail::summable(x), detail::axis_set(x, axes, line), keep);
+                                        CallSite site = CallSite::here()) {
+  return detail::reduce(Reduction::sum, detail::summable(x), detail::axis_set(x, axes, site), keep);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value sum(Value x) {
   return detail::reduce(Reduction::sum, detail::summable(x), detail::all_axes(x), KeepDims::no);
@@ -78,15 +79,15 @@ namespace detail {
 
 /// Mean over the given axes, or over all of them.
 [[nodiscard]] TWILL_CONSTEXPR Value mean(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                         int line = __builtin_LINE()) {
-  return detail::mean_over(x, detail::axis_set(x, axes, line), keep);
+                                         CallSite site = CallSite::here()) {
+  return detail::mean_over(x, detail::axis_set(x, axes, site), keep);
 }
 [[nodiscard]] constexpr Value mean(Value x) { return detail::mean_over(x, detail::all_axes(x), KeepDims::no); }
 
 /// Largest element over the given axes, or over all of them; NaN wins.
 [[nodiscard]] TWILL_CONSTEXPR Value max(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                        int line = __builtin_LINE()) {
-  return detail::reduce(Reduction::max, x, detail::axis_set(x, axes, line), keep);
+                                        CallSite site = CallSite::here()) {
+  return detail::reduce(Reduction::max, x, detail::axis_set(x, axes, site), keep);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value max(Value x) {
   return detail::reduce(Reduction::max, x, detail::all_axes(x), KeepDims::no);
@@ -94,8 +95,8 @@ namespace detail {
 
 /// Smallest element over the given axes, or over all of them; NaN wins.
 [[nodiscard]] TWILL_CONSTEXPR Value min(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                        int line = __builtin_LINE()) {
-  return detail::reduce(Reduction::min, x, detail::axis_set(x, axes, line), keep);
+                                        CallSite site = CallSite::here()) {
+  return detail::reduce(Reduction::min, x, detail::axis_set(x, axes, site), keep);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value min(Value x) {
   return detail::reduce(Reduction::min, x, detail::all_axes(x), KeepDims::no);
@@ -103,8 +104,8 @@ namespace detail {
 
 /// Product over the given axes, or over all of them.
 [[nodiscard]] TWILL_CONSTEXPR Value prod(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                         int line = __builtin_LINE()) {
-  return detail::reduce(Reduction::product, detail::summable(x), detail::axis_set(x, axes, line), keep);
+                                         CallSite site = CallSite::here()) {
+  return detail::reduce(Reduction::product, detail::summable(x), detail::axis_set(x, axes, site), keep);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value prod(Value x) {
   return detail::reduce(Reduction::product, detail::summable(x), detail::all_axes(x), KeepDims::no);
@@ -112,12 +113,12 @@ namespace detail {
 
 /// Mean squared distance from the mean, divided by N - correction (0: NumPy's default, 1: PyTorch's).
 [[nodiscard]] TWILL_CONSTEXPR Value var(Value x, std::initializer_list<int> axes, double correction = 0,
-                                        KeepDims keep = KeepDims::no, int line = __builtin_LINE()) {
-  const Value deviation = x - mean(x, axes, KeepDims::yes, line);
-  const Value biased = mean(square(deviation), axes, keep, line);
+                                        KeepDims keep = KeepDims::no, CallSite site = CallSite::here()) {
+  const Value deviation = x - mean(x, axes, KeepDims::yes, site);
+  const Value biased = mean(square(deviation), axes, keep, site);
   if (correction == 0) return biased;
   double count = 1;
-  for (int axis : axes) count *= static_cast<double>(x.size(axis, line));
+  for (int axis : axes) count *= static_cast<double>(x.size(axis, site));
   return biased * (count / (count - correction));
 }
 

@@ -6,6 +6,7 @@
 // step are computed once. Random draws differ from step to step, and the backward pass repeats them. Read next:
 // graph/loop.hpp, nn/recurrent.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/loop.hpp>
 
@@ -32,36 +33,36 @@ struct ScanOptions {
 namespace detail {
 
 /// Refuses carries that a step changes into something else.
-TWILL_CONSTEXPR bool check_carries(Graph& graph, const List<int>& carries, const List<int>& next, int line) {
+TWILL_CONSTEXPR bool check_carries(Graph& graph, const List<int>& carries, const List<int>& next, CallSite site) {
   for (std::size_t c = 0; c < carries.size(); ++c) {
     const Node before = graph.node(carries[c]);
     const Node now = graph.node(next[c]);
     const auto number = static_cast<std::int64_t>(c);
     if (before.dtype != now.dtype)
       graph.refuse(Problem::scan_carry_changes_its_dtype, static_cast<int>(before.dtype), static_cast<int>(now.dtype),
-                   line);
+                   site);
     bool same = before.shape.rank == now.shape.rank;
     for (int axis = 0; same && axis < now.shape.rank; ++axis) same = unify(graph, before.shape[axis], now.shape[axis]);
-    if (!same) graph.refuse(Problem::scan_carry_changes_its_shape, number, now.shape.rank, line);
+    if (!same) graph.refuse(Problem::scan_carry_changes_its_shape, number, now.shape.rank, site);
   }
   return !graph.fault.any();
 }
 
 /// The number of steps of a loop over these inputs.
-TWILL_CONSTEXPR Extent steps_of(Graph& graph, const Value* stacked, std::size_t inputs, Extent count, int line) {
+TWILL_CONSTEXPR Extent steps_of(Graph& graph, const Value* stacked, std::size_t inputs, Extent count, CallSite site) {
   for (std::size_t i = 0; i < inputs; ++i) {
     if (stacked[i].rank() == 0) {
-      graph.refuse(Problem::scan_needs_a_first_axis_of_steps, static_cast<std::int64_t>(i), 0, line);
+      graph.refuse(Problem::scan_needs_a_first_axis_of_steps, static_cast<std::int64_t>(i), 0, site);
       return {};
     }
     const Extent own = stacked[i].shape()[0];
     if (count.factor < 0) count = own;
     if (!unify(graph, count, own))
       graph.refuse(Problem::scan_inputs_have_different_numbers_of_steps, count.is_static() ? count.factor : -1,
-                   own.is_static() ? own.factor : -1, line);
+                   own.is_static() ? own.factor : -1, site);
     count = graph.canonical(count);
   }
-  if (count.factor < 0) graph.refuse(Problem::scan_needs_a_first_axis_of_steps, 0, 0, line);
+  if (count.factor < 0) graph.refuse(Problem::scan_needs_a_first_axis_of_steps, 0, 0, site);
   return count;
 }
 
@@ -72,11 +73,11 @@ TWILL_CONSTEXPR Extent steps_of(Graph& graph, const Value* stacked, std::size_t 
 /// cost: the body's kernels once a step; no more kernels or compile time than one step
 template <std::size_t Carries, std::size_t Inputs, class Body>
 [[nodiscard]] constexpr auto scan(const std::array<Value, Carries>& initial, const std::array<Value, Inputs>& stacked,
-                                  const Body& body, ScanOptions options = {}, int line = __builtin_LINE()) {
+                                  const Body& body, ScanOptions options = {}, CallSite site = CallSite::here()) {
   static_assert(Carries > 0, "twill: scan: there has to be a carry; a function of the elements alone needs no loop");
   Graph& graph = initial[0].graph();
-  const Extent count = detail::steps_of(graph, stacked.data(), Inputs, options.count, line);
-  if (graph.open_loop >= 0) graph.refuse(Problem::scan_inside_the_body_of_a_scan, graph.open_loop, 0, line);
+  const Extent count = detail::steps_of(graph, stacked.data(), Inputs, options.count, site);
+  if (graph.open_loop >= 0) graph.refuse(Problem::scan_inside_the_body_of_a_scan, graph.open_loop, 0, site);
   const bool is_refused = graph.fault.any();
   detail::LoopBuilder loop{graph, count, options.reversed};
   std::array<Value, Carries + Inputs> arguments{};
@@ -92,7 +93,7 @@ template <std::size_t Carries, std::size_t Inputs, class Body>
   for (std::size_t c = 0; c < Carries; ++c) carries.push_back(arguments[c].id());
   for (const Value& value : step.carry) next.push_back(value.id());
   for (const Value& value : step.results) results.push_back(value.id());
-  if (is_refused || !detail::check_carries(graph, carries, next, line)) {
+  if (is_refused || !detail::check_carries(graph, carries, next, site)) {
     graph.open_loop = -1;
     return step;
   }

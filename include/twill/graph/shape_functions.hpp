@@ -4,6 +4,7 @@
 // Functions of traced values that change only the shape: broadcasting, reshaping, transposing. None of them costs a
 // kernel where the consumer can read through a view. Read next: graph/operators.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
 
@@ -28,7 +29,7 @@ namespace twill { inline namespace v0 { namespace graph {
 
 /// The common shape of two operands by NumPy's rules; refuses extents that neither agree nor are one.
 [[nodiscard]] TWILL_CONSTEXPR Extents broadcast_shape(Graph& graph, const Extents& left, const Extents& right,
-                                                      int line) {
+                                                      CallSite site) {
   if (left == right || right.rank == 0) return graph.canonical(left);
   if (left.rank == 0) return graph.canonical(right);
   Extents result{};
@@ -40,25 +41,37 @@ namespace twill { inline namespace v0 { namespace graph {
     const Extent b = in_right < 0 ? Extent{} : right[in_right];
     if (!a.is_one() && !b.is_one() && !unify(graph, a, b)) {
       if (!a.is_static() && !b.is_static())
-        graph.refuse(Problem::two_symbols_must_be_equal, axis, axis, line);
+        graph.refuse(Problem::two_symbols_must_be_equal, axis, axis, site);
       else
         graph.refuse(Problem::broadcast_extents_differ, a.is_static() ? a.factor : -1, b.is_static() ? b.factor : -1,
-                     line);
+                     site);
     }
     result[axis] = graph.canonical(a.is_one() ? b : a);
   }
   return result;
 }
 
-/// Gives the elements another shape, in row-major order; never copies.
-[[nodiscard]] TWILL_CONSTEXPR Value reshape(Value value, const Extents& target, int line = __builtin_LINE()) {
-  const Extents shape = value.graph().canonical(target);
+/// Gives the elements another shape, in row-major order; never copies. One extent may be -1 and follows from the others.
+[[nodiscard]] TWILL_CONSTEXPR Value reshape(Value value, const Extents& target, CallSite site = CallSite::here()) {
+  Extents shape = value.graph().canonical(target);
   const Node& source = value.node();
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    if (shape[axis].factor >= 0) continue;
+    Extent others = shape.elements();
+    others.factor /= shape[axis].factor; // a further one leaves it negative
+    const Extent found = shape[axis].factor == -1 && others.factor > 0 ? quotient(source.shape.elements(), others) : 0;
+    if (found.factor == 0) {
+      value.graph().refuse(Problem::reshape_changes_the_number_of_elements, source.shape.elements().factor,
+                           others.factor, site);
+      return value;
+    }
+    shape[axis] = found;
+  }
   if (source.shape == shape) return value;
   const Extent before = source.shape.elements();
   const Extent after = shape.elements();
   if (!(before == after)) {
-    value.graph().refuse(Problem::reshape_changes_the_number_of_elements, before.factor, after.factor, line);
+    value.graph().refuse(Problem::reshape_changes_the_number_of_elements, before.factor, after.factor, site);
     return value;
   }
   Node node{};
@@ -72,7 +85,7 @@ namespace twill { inline namespace v0 { namespace graph {
 
 /// Axis d of the result is axis `axes[d]` of the operand.
 [[nodiscard]] TWILL_CONSTEXPR Value transpose(Value value, std::initializer_list<int> axes,
-                                              int line = __builtin_LINE()) {
+                                              CallSite site = CallSite::here()) {
   const Node& source = value.node();
   Node node{};
   node.kind = Kind::transpose;
@@ -81,22 +94,22 @@ namespace twill { inline namespace v0 { namespace graph {
   node.inputs[0] = value.id();
   unsigned seen = 0;
   for (int axis : axes) {
-    const int position = checked_axis(value, axis, line);
+    const int position = checked_axis(value, axis, site);
     seen |= 1u << position;
     node.permutation[static_cast<std::size_t>(node.shape.rank)] = static_cast<std::int8_t>(position);
     node.shape.append(source.shape[position]);
   }
   if (node.shape.rank != source.shape.rank || seen + 1 != 1u << source.shape.rank)
-    value.graph().refuse(Problem::transpose_needs_each_axis_once, node.shape.rank, source.shape.rank, line);
+    value.graph().refuse(Problem::transpose_needs_each_axis_once, node.shape.rank, source.shape.rank, site);
   return {value.graph(), value.graph().add(node)};
 }
 
 /// Exchanges the last two axes.
-[[nodiscard]] TWILL_CONSTEXPR Value transpose(Value value, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value transpose(Value value, CallSite site = CallSite::here()) {
   const Node& source = value.node();
   const int rank = source.shape.rank;
   if (rank < 2 || rank > max_rank) { // the second is never true; g++ 12 warns of overflow without it
-    value.graph().refuse(Problem::axis_is_outside_the_rank, 1, rank, line);
+    value.graph().refuse(Problem::axis_is_outside_the_rank, 1, rank, site);
     return value;
   }
   Node node{};
@@ -115,11 +128,11 @@ namespace twill { inline namespace v0 { namespace graph {
 }
 
 /// Inserts an axis of extent one in front of `axis` (negative: counted in the result).
-[[nodiscard]] TWILL_CONSTEXPR Value unsqueeze(Value value, int axis, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value unsqueeze(Value value, int axis, CallSite site = CallSite::here()) {
   const Extents source = value.shape();
   const int position = axis < 0 ? axis + source.rank + 1 : axis;
   if (position < 0 || position > source.rank) {
-    value.graph().refuse(Problem::axis_is_outside_the_rank, axis, source.rank + 1, line);
+    value.graph().refuse(Problem::axis_is_outside_the_rank, axis, source.rank + 1, site);
     return value;
   }
   Extents shape{};
@@ -127,29 +140,34 @@ namespace twill { inline namespace v0 { namespace graph {
     if (i == position) shape.append({});
     if (i < source.rank) shape.append(source[i]);
   }
-  return reshape(value, shape, line);
+  return reshape(value, shape, site);
 }
 
-/// Merges every axis from `first` on into one.
-[[nodiscard]] TWILL_CONSTEXPR Value flatten(Value value, int first = 1, int line = __builtin_LINE()) {
+/// Merges the axes from `first` to `last` into one; negative ones count from the end.
+[[nodiscard]] TWILL_CONSTEXPR Value flatten(Value value, int first = 1, int last = -1,
+                                            CallSite site = CallSite::here()) {
   const Extents source = value.shape();
+  const int from = checked_axis(value, first, site);
+  const int to = checked_axis(value, last, site);
+  if (from > to) {
+    value.graph().refuse(Problem::axis_is_outside_the_rank, first, to + 1, site);
+    return value;
+  }
   Extents shape{};
-  Extent tail{};
   for (int axis = 0; axis < source.rank; ++axis) {
-    if (axis < first)
+    if (axis <= from || axis > to)
       shape.append(source[axis]);
     else
-      tail = tail * source[axis];
+      shape[from] = shape[from] * source[axis];
   }
-  shape.append(tail);
-  return reshape(value, shape, line);
+  return reshape(value, shape, site);
 }
 
 /// Splits one axis (negative: from the end) into several, whose extents multiply to its own.
 [[nodiscard]] TWILL_CONSTEXPR Value unflatten(Value value, int axis, std::initializer_list<std::int64_t> extents,
-                                              int line = __builtin_LINE()) {
+                                              CallSite site = CallSite::here()) {
   const Extents source = value.shape();
-  const int position = checked_axis(value, axis, line);
+  const int position = checked_axis(value, axis, site);
   Extents shape{};
   for (int i = 0; i < source.rank; ++i) {
     if (i != position)
@@ -157,7 +175,7 @@ namespace twill { inline namespace v0 { namespace graph {
     else
       for (std::int64_t extent : extents) shape.append({extent, 0});
   }
-  return reshape(value, shape, line);
+  return reshape(value, shape, site);
 }
 
 }}} // namespace twill::v0::graph

@@ -4,6 +4,7 @@
 // Values of traced functions. A `Value` is the number of a node in the graph under construction. A `Term` is an operand
 // as the user wrote it, a value or a plain number, together with the line of its call. Read next: graph/operators.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/elementwise/argument.hpp>
@@ -36,15 +37,15 @@ public:
   [[nodiscard]] constexpr int rank() const { return node().shape.rank; }
 
   /// The extent of an axis (negative: from the end), which has to be known to the compiler.
-  [[nodiscard]] TWILL_CONSTEXPR std::int64_t size(int axis, int line = __builtin_LINE()) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::int64_t size(int axis, CallSite site = CallSite::here()) const {
     const Extents extents = shape();
     const int position = axis < 0 ? axis + extents.rank : axis;
     if (position < 0 || position >= extents.rank) {
-      graph_->refuse(Problem::axis_is_outside_the_rank, axis, extents.rank, line);
+      graph_->refuse(Problem::axis_is_outside_the_rank, axis, extents.rank, site);
       return 1;
     }
     if (!extents[position].is_static())
-      graph_->refuse(Problem::extent_is_known_only_at_run_time, axis, extents.rank, line);
+      graph_->refuse(Problem::extent_is_known_only_at_run_time, axis, extents.rank, site);
     return extents[position].factor;
   }
 
@@ -53,34 +54,34 @@ private:
   int id_ = -1;
 };
 
-/// An operand and the line of its call. A plain number takes the type of the other operand.
+/// An operand and its call. A plain number takes the type of the other operand.
 struct Term : ArgumentBase<ArgumentKind::value, Term> {
   Value value{};                   ///< where it is not a plain number
   double number = 0;               ///< where it is one
   bool is_number = false;          ///< whether it is one
   bool is_floating_number = false; ///< whether that one has a fraction, as a float or double
-  int line = 0;                    ///< of the caller, for messages
+  CallSite site{};                 ///< of the caller, for messages
 
   /// A traced value.
-  constexpr Term(Value operand, int caller = __builtin_LINE()) : value{operand}, line{caller} {}
+  constexpr Term(Value operand, CallSite caller = CallSite::here()) : value{operand}, site{caller} {}
   /// A plain number.
   template <class T>
   requires std::integral<T> || std::floating_point<T>
-  constexpr Term(T operand, int caller = __builtin_LINE())
+  constexpr Term(T operand, CallSite caller = CallSite::here())
       : number{static_cast<double>(operand)},
         is_number{true},
         is_floating_number{std::floating_point<T>},
-        line{caller} {}
-  /// An operand that knows its line.
-  constexpr Term(const Term& operand, int /*caller*/) : Term{operand} {}
+        site{caller} {}
+  /// An operand that knows its call.
+  constexpr Term(const Term& operand, CallSite /*caller*/) : Term{operand} {}
 };
 
 /// The axis counted from the front; refuses one outside the rank.
-[[nodiscard]] TWILL_CONSTEXPR int checked_axis(Value value, int axis, int line) {
+[[nodiscard]] TWILL_CONSTEXPR int checked_axis(Value value, int axis, CallSite site) {
   const int rank = value.rank();
   const int position = axis < 0 ? axis + rank : axis;
   if (position >= 0 && position < rank) return position;
-  value.graph().refuse(Problem::axis_is_outside_the_rank, axis, rank, line);
+  value.graph().refuse(Problem::axis_is_outside_the_rank, axis, rank, site);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 // Activation functions of rows, softmax and its relatives, as compositions of reductions and arithmetic. Definitions
 // and defaults are PyTorch's. Those of single elements: elementwise/activations.hpp. Read next: nn/normalisation.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
@@ -12,8 +13,8 @@
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// log(sum(exp(x - above))).
-[[nodiscard]] TWILL_CONSTEXPR Value log_sum(Value x, Value above, int axis, int line) {
-  return log(sum(exp(x - above), {axis}, KeepDims::yes, line));
+[[nodiscard]] TWILL_CONSTEXPR Value log_sum(Value x, Value above, int axis, CallSite site) {
+  return log(sum(exp(x - above), {axis}, KeepDims::yes, site));
 }
 
 /// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the
@@ -22,9 +23,9 @@ struct Normaliser {
   Value greatest;
   Value excess;
 };
-[[nodiscard]] TWILL_CONSTEXPR Normaliser normaliser(Value x, int axis, int line) {
-  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
-  return {greatest, log_sum(x, greatest, axis, line)};
+[[nodiscard]] TWILL_CONSTEXPR Normaliser normaliser(Value x, int axis, CallSite site) {
+  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, site));
+  return {greatest, log_sum(x, greatest, axis, site)};
 }
 
 }}}}} // namespace twill::v0::graph::detail::TWILL_ISA
@@ -32,25 +33,25 @@ struct Normaliser {
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// exp(x - max) / sum over one axis.
-[[nodiscard]] TWILL_CONSTEXPR Value softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value softmax(Value x, int axis = -1, CallSite site = CallSite::here()) {
   x = detail::autocast_to_wide(x);
-  const Value e = exp(x - stop_gradient(max(x, {axis}, KeepDims::yes, line)));
-  return e / sum(e, {axis}, KeepDims::yes, line);
+  const Value e = exp(x - stop_gradient(max(x, {axis}, KeepDims::yes, site)));
+  return e / sum(e, {axis}, KeepDims::yes, site);
 }
 
 /// log(sum(exp(x))) over one axis, which stays with extent one. Rows with infinity have their maximum for it, as have
 /// rows of nothing but its negative.
-[[nodiscard]] TWILL_CONSTEXPR Value logsumexp(Value x, int axis = -1, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value logsumexp(Value x, int axis = -1, CallSite site = CallSite::here()) {
   x = detail::autocast_to_wide(x);
-  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
+  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, site));
   const Value above = where(isinf(greatest), 0, greatest);
-  return detail::log_sum(x, above, axis, line) + above;
+  return detail::log_sum(x, above, axis, site) + above;
 }
 
 /// x - logsumexp(x) over one axis; NaN in rows whose maximum is infinite.
-[[nodiscard]] TWILL_CONSTEXPR Value log_softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value log_softmax(Value x, int axis = -1, CallSite site = CallSite::here()) {
   x = detail::autocast_to_wide(x);
-  const detail::Normaliser of_rows = detail::normaliser(x, axis, line);
+  const detail::Normaliser of_rows = detail::normaliser(x, axis, site);
   return x - of_rows.greatest - of_rows.excess;
 }
 

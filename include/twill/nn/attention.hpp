@@ -5,6 +5,7 @@
 // initial values. One form keeps the scores in memory, two products around one row program, which fuses scale, mask and
 // softmax; the other, one operation, does not. Both take the same masks. Read next: ops/attention.hpp, the operation.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/activations.hpp>
 #include <twill/nn/dropout.hpp>
@@ -48,22 +49,22 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 /// The mask of the scores, including padded keys; none if nothing is masked.
 [[nodiscard]] TWILL_CONSTEXPR std::optional<Value> whole_mask(Value query, Value key, const AttentionOptions& options,
-                                                              int line) {
+                                                              CallSite site) {
   graph::Graph& graph = query.graph();
   constexpr double never = -std::numeric_limits<double>::infinity();
-  if (options.mask) graph::detail::check_attention_mask(query, key, *options.mask, line);
+  if (options.mask) graph::detail::check_attention_mask(query, key, *options.mask, site);
   if (!options.key_padding_mask) return options.mask;
   Value padding = *options.key_padding_mask;
   if (query.rank() < 3 || padding.rank() != 2) {
-    graph.refuse(graph::Problem::attention_padding_mask_needs_a_batch_and_keys, padding.rank(), query.rank(), line);
+    graph.refuse(graph::Problem::attention_padding_mask_needs_a_batch_and_keys, padding.rank(), query.rank(), site);
     return {};
   }
   graph::Extents shape{};
   shape.rank = query.rank();
   shape[0] = padding.shape()[0];
   shape[shape.rank - 1] = padding.shape()[1];
-  padding = graph::reshape(padding, shape, line);
-  graph::detail::check_attention_mask(query, key, padding, line);
+  padding = graph::reshape(padding, shape, site);
+  graph::detail::check_attention_mask(query, key, padding, site);
   if (graph.fault.any()) return {};
   const bool is_added = padding.dtype() != DType::boolean;
   const Value kept = is_added ? padding : graph::logical_not(padding);
@@ -74,8 +75,8 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
   return is_added ? mask + kept : graph::where(kept, mask, never);
 }
 
-[[nodiscard]] TWILL_CONSTEXPR double scale_of(Value query, const AttentionOptions& options, int line) {
-  return options.scale != 0 ? options.scale : reciprocal_root(static_cast<double>(query.size(-1, line)));
+[[nodiscard]] TWILL_CONSTEXPR double scale_of(Value query, const AttentionOptions& options, CallSite site) {
+  return options.scale != 0 ? options.scale : reciprocal_root(static_cast<double>(query.size(-1, site)));
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
@@ -87,37 +88,37 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// errors: ranks or extents that differ, a mask that does not fit
 [[nodiscard]] TWILL_CONSTEXPR Value composed_attention(Value query, Value key, Value value,
                                                        const AttentionOptions& options = {},
-                                                       int line = __builtin_LINE()) {
-  graph::detail::check_attention(query, key, value, line);
+                                                       CallSite site = CallSite::here()) {
+  graph::detail::check_attention(query, key, value, site);
   graph::Graph& graph = query.graph();
   if (graph.fault.any()) return query;
-  const std::optional<Value> mask = detail::whole_mask(query, key, options, line);
+  const std::optional<Value> mask = detail::whole_mask(query, key, options, site);
   if (graph.fault.any()) return query;
   const Value scores = graph::detail::attention_scores(
-      query, key, {.scale = detail::scale_of(query, options, line), .is_causal = options.is_causal, .mask = mask},
-      line);
-  Value weights = mask ? graph::detail::attention_weights(scores) : graph::softmax(scores, -1, line);
-  if (options.dropout != 0) weights = dropout(weights, options.dropout, "dropout", line);
-  return graph::matmul(weights, value, line);
+      query, key, {.scale = detail::scale_of(query, options, site), .is_causal = options.is_causal, .mask = mask},
+      site);
+  Value weights = mask ? graph::detail::attention_weights(scores) : graph::softmax(scores, -1, site);
+  if (options.dropout != 0) weights = dropout(weights, options.dropout, "dropout", site);
+  return graph::matmul(weights, value, site);
 }
 
 /// softmax(scale Q K^T, masked) V in the options' form; see composed_attention and graph::streamed_attention.
 /// errors: those of both, weights to drop when none are in memory
 [[nodiscard]] TWILL_CONSTEXPR Value scaled_dot_product_attention(Value query, Value key, Value value,
                                                                  const AttentionOptions& options = {},
-                                                                 int line = __builtin_LINE()) {
+                                                                 CallSite site = CallSite::here()) {
   graph::Graph& graph = query.graph();
   const bool streams = options.form == AttentionForm::automatic ? graph.suits_gpus && options.dropout == 0
                                                                 : options.form == AttentionForm::streamed;
-  if (!streams) return composed_attention(query, key, value, options, line);
-  graph::detail::check_attention(query, key, value, line);
-  if (options.dropout != 0) graph.refuse(graph::Problem::streamed_attention_cannot_drop_weights, 0, 0, line);
+  if (!streams) return composed_attention(query, key, value, options, site);
+  graph::detail::check_attention(query, key, value, site);
+  if (options.dropout != 0) graph.refuse(graph::Problem::streamed_attention_cannot_drop_weights, 0, 0, site);
   if (graph.fault.any()) return query;
-  const std::optional<Value> mask = detail::whole_mask(query, key, options, line);
+  const std::optional<Value> mask = detail::whole_mask(query, key, options, site);
   if (graph.fault.any()) return query;
   return graph::streamed_attention(
       query, key, value,
-      {.scale = detail::scale_of(query, options, line), .is_causal = options.is_causal, .mask = mask}, line);
+      {.scale = detail::scale_of(query, options, site), .is_causal = options.is_causal, .mask = mask}, site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -125,21 +126,21 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// (batch, rows, heads * width) to (batch, heads, rows, width).
-[[nodiscard]] TWILL_CONSTEXPR Value heads_apart(Value x, std::int64_t heads, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value heads_apart(Value x, std::int64_t heads, CallSite site) {
   graph::Extents shape = x.shape();
-  const std::int64_t width = x.size(-1, line) / heads;
+  const std::int64_t width = x.size(-1, site) / heads;
   shape[2] = {heads, 0};
   shape.append({width, 0});
-  return graph::transpose(graph::reshape(x, shape, line), {0, 2, 1, 3}, line);
+  return graph::transpose(graph::reshape(x, shape, site), {0, 2, 1, 3}, site);
 }
 
 /// (batch, heads, rows, width) to (batch, rows, heads * width).
-[[nodiscard]] TWILL_CONSTEXPR Value heads_together(Value x, int line) {
-  const Value rows = graph::transpose(x, {0, 2, 1, 3}, line);
+[[nodiscard]] TWILL_CONSTEXPR Value heads_together(Value x, CallSite site) {
+  const Value rows = graph::transpose(x, {0, 2, 1, 3}, site);
   graph::Extents shape = rows.shape();
   shape[2] = shape[2] * shape[3];
   shape.rank = 3;
-  return graph::reshape(rows, shape, line);
+  return graph::reshape(rows, shape, site);
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
@@ -151,40 +152,40 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// errors: a width that the heads do not divide, ranks or extents that differ
 [[nodiscard]] TWILL_CONSTEXPR Value multi_head_attention(Value query, Value key, Value value, std::int64_t heads,
                                                          std::string_view name, const AttentionOptions& options = {},
-                                                         int line = __builtin_LINE()) {
+                                                         CallSite site = CallSite::here()) {
   graph::Graph& graph = query.graph();
   if (query.rank() != 3 || key.rank() != 3 || value.rank() != 3) {
-    graph.refuse(graph::Problem::attention_ranks_differ, query.rank(), 3, line);
+    graph.refuse(graph::Problem::attention_ranks_differ, query.rank(), 3, site);
     return query;
   }
-  const std::int64_t width = query.size(-1, line);
+  const std::int64_t width = query.size(-1, site);
   if (heads < 1 || width % heads != 0) {
-    graph.refuse(graph::Problem::heads_do_not_divide_the_width, heads, width, line);
+    graph.refuse(graph::Problem::heads_do_not_divide_the_width, heads, width, site);
     return query;
   }
   const Scope scope{graph, name};
   const auto inputs = static_cast<double>(width);
   const Value weight = parameter(graph, "in_proj_weight", {3 * width, width},
-                                 initialise::xavier_uniform(inputs, 3 * inputs), Trainable::yes, line);
-  const Value bias = parameter(graph, "in_proj_bias", {3 * width}, initialise::zeros(), Trainable::yes, line);
+                                 initialise::xavier_uniform(inputs, 3 * inputs), Trainable::yes, site);
+  const Value bias = parameter(graph, "in_proj_bias", {3 * width}, initialise::zeros(), Trainable::yes, site);
   Value parts[3] = {query, key, value};
   if (query.id() == key.id() && key.id() == value.id()) {
-    const auto [q, k, v] = graph::split<3>(linear(query, weight, bias, line), -1, line);
+    const auto [q, k, v] = graph::split<3>(linear(query, weight, bias, site), -1, site);
     parts[0] = q;
     parts[1] = k;
     parts[2] = v;
   } else {
-    const auto weights = graph::split<3>(weight, 0, line);
-    const auto biases = graph::split<3>(bias, 0, line);
-    for (std::size_t i = 0; i < 3; ++i) parts[i] = linear(parts[i], weights[i], biases[i], line);
+    const auto weights = graph::split<3>(weight, 0, site);
+    const auto biases = graph::split<3>(bias, 0, site);
+    for (std::size_t i = 0; i < 3; ++i) parts[i] = linear(parts[i], weights[i], biases[i], site);
   }
-  for (Value& part : parts) part = detail::heads_apart(part, heads, line);
+  for (Value& part : parts) part = detail::heads_apart(part, heads, site);
   const Value together =
-      detail::heads_together(scaled_dot_product_attention(parts[0], parts[1], parts[2], options, line), line);
+      detail::heads_together(scaled_dot_product_attention(parts[0], parts[1], parts[2], options, site), site);
   const Scope projection{graph, "out_proj"};
   const Value out =
-      parameter(graph, "weight", {width, width}, initialise::fan_in_uniform(inputs), Trainable::yes, line);
-  return linear(together, out, parameter(graph, "bias", {width}, initialise::zeros(), Trainable::yes, line), line);
+      parameter(graph, "weight", {width, width}, initialise::fan_in_uniform(inputs), Trainable::yes, site);
+  return linear(together, out, parameter(graph, "bias", {width}, initialise::zeros(), Trainable::yes, site), site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

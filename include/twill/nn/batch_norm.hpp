@@ -6,6 +6,7 @@
 // statistics move towards them, the variance in its unbiased form; evaluation uses the running statistics. A batch may
 // be divided over several ranks (synchronised), or come in accumulated pieces (deferred).
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/nn/buffer.hpp>
@@ -194,17 +195,17 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// batch in training has more than one value per channel: known sizes are refused, others throw ShapeError in the run;
 /// synchronised, one value over all ranks is normalised to the bias and leaves the running statistics unchanged.
 [[nodiscard]] TWILL_CONSTEXPR Value batch_norm(Value x, std::string_view name, BatchNormOptions options = {},
-                                               int line = __builtin_LINE()) {
+                                               CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
   const graph::Extents shape = x.shape();
   if (shape.rank < 2) {
-    graph.refuse(graph::Problem::batch_norm_needs_a_batch_axis_and_a_channel_axis, shape.rank, 2, line);
+    graph.refuse(graph::Problem::batch_norm_needs_a_batch_axis_and_a_channel_axis, shape.rank, 2, site);
     return x;
   }
   const Scope scope{graph, name};
   const Value wide = graph::widened(x);
   graph::Extents channels{};
-  channels.append({x.size(1, line), 0});
+  channels.append({x.size(1, site), 0});
   graph::Extents along{}; // of one value for each channel
   graph::Extent values_per_channel{};
   unsigned axes = 0;
@@ -214,14 +215,14 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
     axes |= 1u << axis;
     values_per_channel = values_per_channel * shape[axis];
   }
-  const Value weight = options.is_affine ? detail::norm_weight(graph, "weight", channels, 1, line) : Value{};
-  const Value bias = options.is_affine ? detail::norm_weight(graph, "bias", channels, 0, line) : Value{};
+  const Value weight = options.is_affine ? detail::norm_weight(graph, "weight", channels, 1, site) : Value{};
+  const Value bias = options.is_affine ? detail::norm_weight(graph, "bias", channels, 0, site) : Value{};
   detail::Statistics statistics{};
   const bool uses_batch = graph.training || !options.has_running_statistics;
   if (uses_batch) {
     const int least = options.is_synchronised ? 0 : graph.training ? 2 : 1; // other ranks may have the values
     graph.require_at_least(values_per_channel, least, graph::Problem::batch_norm_needs_more_than_one_value_per_channel,
-                           "batch_norm needs several values per channel to train", line);
+                           "batch_norm needs several values per channel to train", site);
     statistics = detail::batch_statistics(wide, axes, values_per_channel, options.is_synchronised);
   } else {
     statistics.mean = graph::constant(graph, wide.dtype(), 0);

@@ -5,6 +5,7 @@
 // weights, no optimiser changes them, and no gradient flows into them. A forward pass reads their values from before
 // it. Read next: nn/batch_norm.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
 
@@ -21,8 +22,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// A tensor under the current scope in which every element starts as `initial`.
 [[nodiscard]] TWILL_CONSTEXPR Value buffer(graph::Graph& graph, DType dtype, std::string_view name,
                                            const graph::Extents& shape, Initialiser initial,
-                                           int line = __builtin_LINE()) {
-  const int stored = graph.add_parameter(name, dtype, shape, initial, graph::Role::buffer, line);
+                                           CallSite site = CallSite::here()) {
+  const int stored = graph.add_parameter(name, dtype, shape, initial, graph::Role::buffer, site);
   // The model reads a copy: a backward pass may need it after the buffer has its next value.
   graph::Node read{};
   read.kind = graph::Kind::cast;
@@ -34,15 +35,15 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 }
 
 /// Sets the value of the buffer from the end of a forward pass in training. value: any type, of the buffer's shape.
-TWILL_CONSTEXPR void update_buffer(Value buffer, Value value, int line = __builtin_LINE()) {
+TWILL_CONSTEXPR void update_buffer(Value buffer, Value value, CallSite site = CallSite::here()) {
   graph::Graph& graph = buffer.graph();
   const int stored = buffer.node().arity == 1 ? buffer.node().input(0) : buffer.id();
   const graph::Node& target = graph.node(stored);
   if (target.kind != graph::Kind::parameter ||
       graph.parameters[static_cast<std::size_t>(target.index)].role != graph::Role::buffer)
-    return graph.refuse(graph::Problem::update_of_a_value_that_is_not_a_buffer, stored, 0, line);
+    return graph.refuse(graph::Problem::update_of_a_value_that_is_not_a_buffer, stored, 0, site);
   graph::ParameterInfo& info = graph.parameters[static_cast<std::size_t>(target.index)];
-  if (info.is_updated) return graph.refuse(graph::Problem::buffer_is_updated_twice, stored, 0, line);
+  if (info.is_updated) return graph.refuse(graph::Problem::buffer_is_updated_twice, stored, 0, site);
   info.is_updated = true;
   if (!graph.training) return;
   const Value next = graph::cast(graph::stop_gradient(value), buffer.dtype());

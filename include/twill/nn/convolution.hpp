@@ -4,6 +4,7 @@
 // Convolutional layers with their own weights. Shapes, names and initial values of weights are those of
 // torch.nn.Conv1d, Conv2d, ConvTranspose1d and ConvTranspose2d. Read next: nn/pooling.hpp, ops/convolution.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/ops/transposed_convolution.hpp>
@@ -52,7 +53,7 @@ struct LayerWeights {
 
 template <class Options>
 constexpr LayerWeights layer_weights(graph::Graph& graph, int dimensions, std::int64_t first, std::int64_t second,
-                                     std::int64_t filters, const Options& o, int line) {
+                                     std::int64_t filters, const Options& o, CallSite site) {
   graph::Extents shape{};
   shape.append({first, 0});
   shape.append({second, 0});
@@ -62,46 +63,46 @@ constexpr LayerWeights layer_weights(graph::Graph& graph, int dimensions, std::i
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(second * area)); // like PyTorch
   LayerWeights made{};
   made.weight =
-      parameter(graph, graph.element, "weight", shape, initialise::chosen(o.weight, own), Trainable::yes, line);
+      parameter(graph, graph.element, "weight", shape, initialise::chosen(o.weight, own), Trainable::yes, site);
   if (o.has_bias)
-    made.bias = parameter(graph, "bias", {filters}, initialise::chosen(o.bias, own), Trainable::yes, line);
+    made.bias = parameter(graph, "bias", {filters}, initialise::chosen(o.bias, own), Trainable::yes, site);
   return made;
 }
 
 TWILL_CONSTEXPR bool check_layer(Value x, int dimensions, std::int64_t filters, Sides kernel, std::int64_t groups,
-                                 int line) {
+                                 CallSite site) {
   graph::Graph& graph = x.graph();
   if (x.rank() != dimensions + 2)
-    graph.refuse(graph::Problem::convolution_input_has_the_wrong_rank, x.rank(), dimensions + 2, line);
-  else if (groups < 1 || x.size(1, line) % groups != 0)
-    graph.refuse(graph::Problem::convolution_groups_do_not_divide_the_input_channels, groups, x.size(1, line), line);
+    graph.refuse(graph::Problem::convolution_input_has_the_wrong_rank, x.rank(), dimensions + 2, site);
+  else if (groups < 1 || x.size(1, site) % groups != 0)
+    graph.refuse(graph::Problem::convolution_groups_do_not_divide_the_input_channels, groups, x.size(1, site), site);
   else if (filters < 1 || filters % groups != 0)
-    graph.refuse(graph::Problem::convolution_groups_do_not_divide_the_output_channels, groups, filters, line);
+    graph.refuse(graph::Problem::convolution_groups_do_not_divide_the_output_channels, groups, filters, site);
   else if (kernel.width < 1 || (dimensions == 2 && kernel.height < 1))
-    graph.refuse(graph::Problem::convolution_kernel_is_not_positive, kernel.height, kernel.width, line);
+    graph.refuse(graph::Problem::convolution_kernel_is_not_positive, kernel.height, kernel.width, site);
   return !graph.fault.any();
 }
 
 TWILL_CONSTEXPR Value convolution_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
-                                        const ConvolutionLayerOptions& o, int line) {
-  if (!check_layer(x, dimensions, filters, o.kernel, o.groups, line)) return x;
+                                        const ConvolutionLayerOptions& o, CallSite site) {
+  if (!check_layer(x, dimensions, filters, o.kernel, o.groups, site)) return x;
   const Scope scope{x.graph(), name};
-  const LayerWeights own = layer_weights(x.graph(), dimensions, filters, x.size(1, line) / o.groups, filters, o, line);
+  const LayerWeights own = layer_weights(x.graph(), dimensions, filters, x.size(1, site) / o.groups, filters, o, site);
   const graph::ConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
   const Value y =
-      dimensions == 1 ? graph::conv1d(x, own.weight, options, line) : graph::conv2d(x, own.weight, options, line);
-  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, line) : y;
+      dimensions == 1 ? graph::conv1d(x, own.weight, options, site) : graph::conv2d(x, own.weight, options, site);
+  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, site) : y;
 }
 
 TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
-                                       const TransposedConvolutionLayerOptions& o, int line) {
-  if (!check_layer(x, dimensions, filters, o.kernel, o.groups, line)) return x;
+                                       const TransposedConvolutionLayerOptions& o, CallSite site) {
+  if (!check_layer(x, dimensions, filters, o.kernel, o.groups, site)) return x;
   const Scope scope{x.graph(), name};
-  const LayerWeights own = layer_weights(x.graph(), dimensions, x.size(1, line), filters / o.groups, filters, o, line);
+  const LayerWeights own = layer_weights(x.graph(), dimensions, x.size(1, site), filters / o.groups, filters, o, site);
   const graph::TransposedConvolutionOptions options{o.stride, o.padding, o.output_padding, o.dilation, o.groups};
-  const Value y = dimensions == 1 ? graph::conv_transpose1d(x, own.weight, options, line)
-                                  : graph::conv_transpose2d(x, own.weight, options, line);
-  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, line) : y;
+  const Value y = dimensions == 1 ? graph::conv_transpose1d(x, own.weight, options, site)
+                                  : graph::conv_transpose2d(x, own.weight, options, site);
+  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, site) : y;
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
@@ -110,28 +111,28 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 /// Convolves x (batch, channels, length) by `filters` filters. "weight": (filters, channels / groups, kernel), "bias".
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, std::int64_t filters, std::string_view name,
-                                           const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
-  return detail::convolution_layer(x, 1, filters, name, options, line);
+                                           const ConvolutionLayerOptions& options, CallSite site = CallSite::here()) {
+  return detail::convolution_layer(x, 1, filters, name, options, site);
 }
 
 /// Convolves x (batch, channels, height, width). "weight": (filters, channels / groups, height, width), "bias".
 [[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, std::int64_t filters, std::string_view name,
-                                           const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
-  return detail::convolution_layer(x, 2, filters, name, options, line);
+                                           const ConvolutionLayerOptions& options, CallSite site = CallSite::here()) {
+  return detail::convolution_layer(x, 2, filters, name, options, site);
 }
 
 /// The transposed convolution of x (batch, channels, length). "weight": (channels, filters / groups, kernel), "bias".
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, std::int64_t filters, std::string_view name,
                                                      const TransposedConvolutionLayerOptions& options,
-                                                     int line = __builtin_LINE()) {
-  return detail::transposed_layer(x, 1, filters, name, options, line);
+                                                     CallSite site = CallSite::here()) {
+  return detail::transposed_layer(x, 1, filters, name, options, site);
 }
 
 /// Transposed conv, x (batch, channels, height, width). "weight": (channels, filters / groups, height, width), "bias".
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, std::int64_t filters, std::string_view name,
                                                      const TransposedConvolutionLayerOptions& options,
-                                                     int line = __builtin_LINE()) {
-  return detail::transposed_layer(x, 2, filters, name, options, line);
+                                                     CallSite site = CallSite::here()) {
+  return detail::transposed_layer(x, 2, filters, name, options, site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

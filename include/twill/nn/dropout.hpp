@@ -4,6 +4,7 @@
 // Dropout (Srivastava et al., 2014). The probability is a run-time number; the mask is drawn again in the backward pass
 // instead of being kept.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/random.hpp>
 #include <twill/nn/parameter.hpp>
@@ -13,10 +14,10 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// Zeroes elements with the given probability and scales the others by 1 / (1 - probability); the identity outside
 /// training. `name` is the name of the run-time number under the current scope, by which a network changes it.
 [[nodiscard]] TWILL_CONSTEXPR Value dropout(Value x, double probability, std::string_view name = "dropout",
-                                            int line = __builtin_LINE()) {
+                                            CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
   if (!(probability >= 0 && probability <= 1))
-    graph.refuse(graph::Problem::dropout_probability_is_outside_0_to_1, graph::shown_as_integer(probability), 1, line);
+    graph.refuse(graph::Problem::dropout_probability_is_outside_0_to_1, graph::shown_as_integer(probability), 1, site);
   if (!graph.training) return x;
   graph::Name path = graph.path();
   path.append(name);

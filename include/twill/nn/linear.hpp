@@ -3,6 +3,7 @@
 //
 // Fully connected layers. The weight is (outputs, inputs) as in PyTorch, so state dictionaries agree.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/ops/biased_product.hpp>
@@ -27,7 +28,7 @@ struct LinearOptions {
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Applies `product` to the rows of x: (..., inputs) is seen as (rows, inputs), the result as (..., outputs).
-template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, const F& product) {
+template <class F> [[nodiscard]] constexpr Value by_rows(Value x, CallSite site, const F& product) {
   const graph::Extents shape = x.shape();
   if (shape.rank == 2) return product(x);
   graph::Extents rows{};
@@ -35,10 +36,10 @@ template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, cons
   for (int axis = 0; axis + 1 < shape.rank; ++axis) leading = leading * shape[axis];
   rows.append(leading);
   rows.append(shape[shape.rank - 1]);
-  const Value of_rows = product(graph::reshape(x, rows, line));
+  const Value of_rows = product(graph::reshape(x, rows, site));
   graph::Extents result = shape;
   result[shape.rank - 1] = of_rows.shape()[1];
-  return graph::reshape(of_rows, result, line);
+  return graph::reshape(of_rows, result, site);
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
@@ -46,36 +47,36 @@ template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, cons
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// y = x W^T for a weight (outputs, inputs) owned by the caller, for tied weights. x: (..., inputs), y: (..., outputs).
-[[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, int line = __builtin_LINE()) {
-  return detail::by_rows(x, line,
-                         [&](Value rows) { return graph::matmul(rows, graph::transpose(weight, line), line); });
+[[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, CallSite site = CallSite::here()) {
+  return detail::by_rows(x, site,
+                         [&](Value rows) { return graph::matmul(rows, graph::transpose(weight, site), site); });
 }
 
 /// y = x W^T + b for a weight (outputs, inputs) and a bias (outputs) owned by the caller.
-[[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, Value bias, int line = __builtin_LINE()) {
-  if (!x.graph().suits_gpus) return linear(x, weight, line) + bias;
-  return detail::by_rows(x, line, [&](Value rows) {
-    return graph::biased_product(rows, graph::transpose(weight, line), bias, graph::Activation::none, line);
+[[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, Value bias, CallSite site = CallSite::here()) {
+  if (!x.graph().suits_gpus) return linear(x, weight, site) + bias;
+  return detail::by_rows(x, site, [&](Value rows) {
+    return graph::biased_product(rows, graph::transpose(weight, site), bias, graph::Activation::none, site);
   });
 }
 
 /// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch, unless the
 /// options say otherwise.
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, LinearOptions options,
-                                           int line = __builtin_LINE()) {
-  const std::int64_t inputs = x.size(-1, line);
+                                           CallSite site = CallSite::here()) {
+  const std::int64_t inputs = x.size(-1, site);
   const Scope scope{x.graph(), name};
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(inputs));
   const Value weight =
-      parameter(x.graph(), "weight", {outputs, inputs}, initialise::chosen(options.weight, own), Trainable::yes, line);
-  if (!options.has_bias) return linear(x, weight, line);
+      parameter(x.graph(), "weight", {outputs, inputs}, initialise::chosen(options.weight, own), Trainable::yes, site);
+  if (!options.has_bias) return linear(x, weight, site);
   return linear(x, weight,
-                parameter(x.graph(), "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, line),
-                line);
+                parameter(x.graph(), "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, site),
+                site);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
-                                           int line = __builtin_LINE()) {
-  return linear(x, outputs, name, LinearOptions{.has_bias = bias == Bias::yes}, line);
+                                           CallSite site = CallSite::here()) {
+  return linear(x, outputs, name, LinearOptions{.has_bias = bias == Bias::yes}, site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

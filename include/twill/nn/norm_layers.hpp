@@ -5,6 +5,7 @@
 // Sennrich, 2019), over groups of channels (Wu and He, 2018). Formulas, defaults and names are PyTorch's. Models of
 // half precision keep the weights of norms in float32 and compute in it. Read next: nn/batch_norm.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
@@ -13,9 +14,9 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 /// A weight of a norm: float32 in models of half precision.
 [[nodiscard]] TWILL_CONSTEXPR Value norm_weight(graph::Graph& graph, std::string_view name, const graph::Extents& shape,
-                                                double initial, int line) {
+                                                double initial, CallSite site) {
   const DType dtype = graph.element == DType::float64 ? DType::float64 : DType::float32;
-  return parameter(graph, dtype, name, shape, initialise::constant(initial), Trainable::yes, line);
+  return parameter(graph, dtype, name, shape, initialise::constant(initial), Trainable::yes, site);
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
@@ -32,20 +33,20 @@ struct LayerNormOptions {
 
 /// (x - mean) / sqrt(variance + epsilon) over the last axes, times "weight" plus "bias" of their shape.
 [[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, std::string_view name, LayerNormOptions options = {},
-                                               int line = __builtin_LINE()) {
+                                               CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
   const graph::Extents shape = x.shape();
   if (options.axes < 1 || options.axes > shape.rank) {
-    graph.refuse(graph::Problem::layer_norm_needs_that_many_axes, options.axes, shape.rank, line);
+    graph.refuse(graph::Problem::layer_norm_needs_that_many_axes, options.axes, shape.rank, site);
     return x;
   }
   const Scope scope{graph, name};
   graph::Extents normalised{};
-  for (int axis = shape.rank - options.axes; axis < shape.rank; ++axis) normalised.append({x.size(axis, line), 0});
+  for (int axis = shape.rank - options.axes; axis < shape.rank; ++axis) normalised.append({x.size(axis, site), 0});
   const Value rows = graph::flatten(graph::widened(x), shape.rank - options.axes);
-  Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, line), shape);
-  if (options.is_affine) y = y * detail::norm_weight(graph, "weight", normalised, 1, line);
-  if (options.is_affine && options.has_bias) y = y + detail::norm_weight(graph, "bias", normalised, 0, line);
+  Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, site), shape);
+  if (options.is_affine) y = y * detail::norm_weight(graph, "weight", normalised, 1, site);
+  if (options.is_affine && options.has_bias) y = y + detail::norm_weight(graph, "bias", normalised, 0, site);
   return graph::cast(y, x.dtype());
 }
 
@@ -57,13 +58,13 @@ struct RmsNormOptions {
 
 /// x / sqrt(mean(x^2) + epsilon) over the last axis, times "weight".
 [[nodiscard]] TWILL_CONSTEXPR Value rms_norm(Value x, std::string_view name, RmsNormOptions options = {},
-                                             int line = __builtin_LINE()) {
+                                             CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
   const Scope scope{graph, name};
   graph::Extents last{};
-  last.append({x.size(-1, line), 0});
-  Value y = graph::rms_norm(graph::widened(x), options.epsilon, -1, line);
-  if (options.is_affine) y = y * detail::norm_weight(graph, "weight", last, 1, line);
+  last.append({x.size(-1, site), 0});
+  Value y = graph::rms_norm(graph::widened(x), options.epsilon, -1, site);
+  if (options.is_affine) y = y * detail::norm_weight(graph, "weight", last, 1, site);
   return graph::cast(y, x.dtype());
 }
 
@@ -76,12 +77,12 @@ struct GroupNormOptions {
 /// The channels of x (batch, channels, ...) in this number of groups, each normalised separately, times "weight" plus
 /// "bias" of each channel.
 [[nodiscard]] TWILL_CONSTEXPR Value group_norm(Value x, std::int64_t groups, std::string_view name,
-                                               GroupNormOptions options = {}, int line = __builtin_LINE()) {
+                                               GroupNormOptions options = {}, CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
   const graph::Extents shape = x.shape();
-  const std::int64_t channels = shape.rank < 2 ? 0 : x.size(1, line);
+  const std::int64_t channels = shape.rank < 2 ? 0 : x.size(1, site);
   if (shape.rank < 2 || groups < 1 || channels % groups != 0) {
-    graph.refuse(graph::Problem::group_norm_channels_are_not_divisible_by_groups, channels, groups, line);
+    graph.refuse(graph::Problem::group_norm_channels_are_not_divisible_by_groups, channels, groups, site);
     return x;
   }
   const Scope scope{graph, name};
@@ -96,12 +97,12 @@ struct GroupNormOptions {
   }
   grouped.append(members);
   const Value rows = graph::reshape(graph::widened(x), grouped);
-  Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, line), shape);
+  Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, site), shape);
   if (!options.is_affine) return graph::cast(y, x.dtype());
   graph::Extents per_channel{};
   per_channel.append(shape[1]);
-  const Value weight = detail::norm_weight(graph, "weight", per_channel, 1, line);
-  const Value bias = detail::norm_weight(graph, "bias", per_channel, 0, line);
+  const Value weight = detail::norm_weight(graph, "weight", per_channel, 1, site);
+  const Value bias = detail::norm_weight(graph, "bias", per_channel, 0, site);
   return graph::cast(y * graph::reshape(weight, along) + graph::reshape(bias, along), x.dtype());
 }
 

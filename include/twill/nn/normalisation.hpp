@@ -4,6 +4,7 @@
 // Normalisations over the rows of an axis, as compositions of reductions and arithmetic. The fuser has no special case
 // for them: each becomes one row program, and so does its gradient. Definitions and defaults are PyTorch's.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/graph/functions.hpp>
@@ -17,8 +18,8 @@ template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
 }
 
 /// The root of the sum of squares over one axis. At the origin, where it has a kink, the gradient is 0.
-[[nodiscard]] TWILL_CONSTEXPR Value euclidean_norm(Value x, int axis, KeepDims keep, int line) {
-  const Value squares = sum(square(x), {axis}, keep, line);
+[[nodiscard]] TWILL_CONSTEXPR Value euclidean_norm(Value x, int axis, KeepDims keep, CallSite site) {
+  const Value squares = sum(square(x), {axis}, keep, site);
   const Value none = equal(squares, 0);
   return where(none, 0, sqrt(where(none, 1, squares)));
 }
@@ -30,43 +31,43 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// (x - mean) / sqrt(variance + epsilon) over one axis. The mean's rounding error, 0 without rounding, is found with
 /// the variance and subtracted: equal elements give 0 and an offset costs no more digits than its mean has.
 [[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1,
-                                               int line = __builtin_LINE()) {
+                                               CallSite site = CallSite::here()) {
   return detail::in_wide(x, [&](Value wide) {
-    const Value roughly = mean(wide, {axis}, KeepDims::yes, line), centred = wide - roughly;
-    const Value rest = stop_gradient(mean(centred, {axis}, KeepDims::yes, line));
-    const Value variance = mean(square(centred), {axis}, KeepDims::yes, line) - square(rest);
+    const Value roughly = mean(wide, {axis}, KeepDims::yes, site), centred = wide - roughly;
+    const Value rest = stop_gradient(mean(centred, {axis}, KeepDims::yes, site));
+    const Value variance = mean(square(centred), {axis}, KeepDims::yes, site) - square(rest);
     return (wide - (roughly + rest)) * rsqrt(variance + epsilon);
   });
 }
 
 /// Layer normalisation over the last axis, scaled and shifted by vectors of its length.
 [[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, Value scale, Value shift, double epsilon = 1e-5,
-                                               int line = __builtin_LINE()) {
-  return layer_norm(x, epsilon, -1, line) * scale + shift;
+                                               CallSite site = CallSite::here()) {
+  return layer_norm(x, epsilon, -1, site) * scale + shift;
 }
 
 /// x / sqrt(mean(x^2) + epsilon) over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value rms_norm(Value x, double epsilon = 1e-5, int axis = -1,
-                                             int line = __builtin_LINE()) {
+                                             CallSite site = CallSite::here()) {
   return detail::in_wide(
-      x, [&](Value wide) { return wide * rsqrt(mean(square(wide), {axis}, KeepDims::yes, line) + epsilon); });
+      x, [&](Value wide) { return wide * rsqrt(mean(square(wide), {axis}, KeepDims::yes, site) + epsilon); });
 }
 
 /// x / max(|x|, epsilon) over one axis, |x| being the root of the sum of squares.
 [[nodiscard]] TWILL_CONSTEXPR Value normalize(Value x, double epsilon = 1e-12, int axis = -1,
-                                              int line = __builtin_LINE()) {
+                                              CallSite site = CallSite::here()) {
   return detail::in_wide(x, [&](Value wide) {
-    return wide / clamp_min(detail::euclidean_norm(wide, axis, KeepDims::yes, line), epsilon);
+    return wide / clamp_min(detail::euclidean_norm(wide, axis, KeepDims::yes, site), epsilon);
   });
 }
 
 /// The cosine of the angle between a and b over one axis, which disappears.
 [[nodiscard]] TWILL_CONSTEXPR Value cosine_similarity(Value a, Value b, int axis = -1, double epsilon = 1e-8,
-                                                      int line = __builtin_LINE()) {
+                                                      CallSite site = CallSite::here()) {
   const DType type = floating_type(detail::autocast_to_wide(a * b).dtype());
   const Value left = widened(a), right = widened(b);
-  const auto length = [&](Value x) { return clamp_min(detail::euclidean_norm(x, axis, KeepDims::no, line), epsilon); };
-  return cast(sum(left * right, {axis}, KeepDims::no, line) / (length(left) * length(right)), type);
+  const auto length = [&](Value x) { return clamp_min(detail::euclidean_norm(x, axis, KeepDims::no, site), epsilon); };
+  return cast(sum(left * right, {axis}, KeepDims::no, site) / (length(left) * length(right)), type);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

@@ -4,6 +4,7 @@
 // Weights named by a model's `forward`. A handle used twice is a tied weight; the same name twice is refused. Names
 // nest with `Scope`. Initial values: nn/initialisers.hpp. Read next: nn/linear.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/nn/initialisers.hpp>
@@ -24,9 +25,9 @@ enum class Trainable : bool { no, yes };
 /// A weight of a given element type under the current scope, such as float32 in a model of half precision.
 [[nodiscard]] TWILL_CONSTEXPR Value parameter(graph::Graph& graph, DType dtype, std::string_view name,
                                               const graph::Extents& shape, Initialiser initialiser,
-                                              Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
+                                              Trainable trainable = Trainable::yes, CallSite site = CallSite::here()) {
   const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
-  const Value weight{graph, graph.add_parameter(name, dtype, shape, initialiser, role, line)};
+  const Value weight{graph, graph.add_parameter(name, dtype, shape, initialiser, role, site)};
   if (graph.split.ranks.size < 2 || !graph.split.sums_weights) return weight;
   return graph::detail::copied_to(weight, graph.split.ranks); // each rank sees a part of the weight's operands
 }
@@ -35,10 +36,10 @@ enum class Trainable : bool { no, yes };
 /// the loss.
 [[nodiscard]] TWILL_CONSTEXPR Value parameter(graph::Graph& graph, std::string_view name,
                                               std::initializer_list<std::int64_t> shape, Initialiser initialiser,
-                                              Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
+                                              Trainable trainable = Trainable::yes, CallSite site = CallSite::here()) {
   graph::Extents extents{};
   for (std::int64_t extent : shape) extents.append({extent, 0});
-  return parameter(graph, graph.element, name, extents, initialiser, trainable, line);
+  return parameter(graph, graph.element, name, extents, initialiser, trainable, site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

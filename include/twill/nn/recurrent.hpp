@@ -6,6 +6,7 @@
 // computed before the loop, which is traced once for any number of steps; each gate has its own product, so that
 // nothing is split between the steps. Read next: nn/recurrent_layers.hpp, graph/scan.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/scan.hpp>
 #include <twill/nn/activations.hpp>
@@ -45,13 +46,13 @@ struct CellWeights {
 /// Makes "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0" and so on.
 [[nodiscard]] TWILL_CONSTEXPR CellWeights cell_weights(graph::Graph& graph, Cell cell, std::int64_t inputs,
                                                        std::int64_t hidden, std::string_view suffix, bool has_bias,
-                                                       int line) {
+                                                       CallSite site) {
   const std::int64_t gates = gates_of(cell);
   const Initialiser initialiser = initialise::fan_in_uniform(static_cast<double>(hidden));
   const auto named = [&](std::string_view kind, std::initializer_list<std::int64_t> shape) {
     graph::Name name{kind};
     name.append(suffix);
-    return parameter(graph, name.view(), shape, initialiser, Trainable::yes, line);
+    return parameter(graph, name.view(), shape, initialiser, Trainable::yes, site);
   };
   const Value of_input = named("weight_ih_l", {gates * hidden, inputs});
   const Value of_state = named("weight_hh_l", {gates * hidden, hidden});

@@ -6,6 +6,7 @@
 // of packed sequences, unpacked again. A row of length 0, which PyTorch refuses, gives zeros and keeps its initial
 // state; a batch without rows has no results, and zero gradients of the weights. Read next: nn/recurrent.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/recurrent.hpp>
@@ -57,48 +58,48 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 }
 
 TWILL_CONSTEXPR void check_state(graph::Graph& graph, Value state, std::int64_t count, graph::Extent rows,
-                                 std::int64_t hidden, int line) {
+                                 std::int64_t hidden, CallSite site) {
   if (state.id() < 0) return;
   const graph::Extents shape = state.shape();
   if (shape.rank != 3 || !(shape[0] == graph::Extent{count, 0}) || !graph::unify(graph, shape[1], rows) ||
       !(shape[2] == graph::Extent{hidden, 0}))
-    graph.refuse(graph::Problem::recurrent_state_has_another_shape_than_layers_rows_hidden, shape.rank, count, line);
+    graph.refuse(graph::Problem::recurrent_state_has_another_shape_than_layers_rows_hidden, shape.rank, count, site);
 }
 
 /// Refuses invalid shapes and options.
-TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const RecurrentOptions& options, int line) {
+TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const RecurrentOptions& options, CallSite site) {
   using graph::Problem;
   graph::Graph& graph = x.graph();
-  if (x.rank() != 3) return graph.refuse(Problem::recurrent_layer_needs_steps_rows_and_features, x.rank(), 3, line);
-  if (hidden < 1) graph.refuse(Problem::recurrent_layer_has_no_hidden_features, hidden, 1, line);
+  if (x.rank() != 3) return graph.refuse(Problem::recurrent_layer_needs_steps_rows_and_features, x.rank(), 3, site);
+  if (hidden < 1) graph.refuse(Problem::recurrent_layer_has_no_hidden_features, hidden, 1, site);
   if (!(options.dropout >= 0 && options.dropout <= 1))
-    graph.refuse(Problem::dropout_probability_is_outside_0_to_1, graph::shown_as_integer(options.dropout), 1, line);
-  if (options.layers < 1) graph.refuse(Problem::recurrent_layer_has_no_layers, options.layers, 1, line);
+    graph.refuse(Problem::dropout_probability_is_outside_0_to_1, graph::shown_as_integer(options.dropout), 1, site);
+  if (options.layers < 1) graph.refuse(Problem::recurrent_layer_has_no_layers, options.layers, 1, site);
   const graph::Extent rows = x.shape()[options.batch_first ? 0 : 1];
   const graph::Extent steps = x.shape()[options.batch_first ? 1 : 0];
   const std::int64_t count = options.layers * (options.is_bidirectional ? 2 : 1);
-  check_state(graph, options.hidden, count, rows, hidden, line);
-  check_state(graph, options.cell, count, rows, hidden, line);
+  check_state(graph, options.hidden, count, rows, hidden, site);
+  check_state(graph, options.cell, count, rows, hidden, site);
   if (options.lengths.id() >= 0) {
     if (is_floating(options.lengths.dtype()) || options.lengths.dtype() == DType::boolean)
-      graph.refuse(Problem::recurrent_lengths_are_not_integers, static_cast<int>(options.lengths.dtype()), 0, line);
+      graph.refuse(Problem::recurrent_lengths_are_not_integers, static_cast<int>(options.lengths.dtype()), 0, site);
     const graph::Extents shape = options.lengths.shape();
     if (shape.rank != 1 || !graph::unify(graph, shape[0], rows))
       graph.refuse(Problem::recurrent_lengths_are_not_one_for_each_row, shape.rank == 1 ? shape[0].factor : -1,
-                   rows.is_static() ? rows.factor : -1, line);
+                   rows.is_static() ? rows.factor : -1, site);
   }
   if (options.total_length != 0 && (!steps.is_static() || options.total_length < steps.factor))
     graph.refuse(Problem::recurrent_total_length_is_below_the_number_of_steps, options.total_length,
-                 steps.is_static() ? steps.factor : -1, line);
+                 steps.is_static() ? steps.factor : -1, site);
 }
 
 [[nodiscard]] TWILL_CONSTEXPR Recurrent recurrent(Cell cell, Value x, std::int64_t hidden, std::string_view name,
-                                                  const RecurrentOptions& options, int line) {
+                                                  const RecurrentOptions& options, CallSite site) {
   graph::Graph& graph = x.graph();
-  check_recurrent(x, hidden, options, line);
+  check_recurrent(x, hidden, options, site);
   if (graph.fault.any()) return {x, x, x};
   const Scope scope{graph, name};
-  if (options.batch_first) x = graph::transpose(x, {1, 0, 2}, line);
+  if (options.batch_first) x = graph::transpose(x, {1, 0, 2}, site);
   const graph::Extent steps = x.shape()[0];
   graph::Extents state_shape{};
   state_shape.append(x.shape()[1]);
@@ -115,21 +116,21 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
     x = graph::where(valid, x, 0.0);
   }
   const auto first = [&](Value given, int number) {
-    if (given.id() >= 0) return graph::select(given, 0, number, line);
+    if (given.id() >= 0) return graph::select(given, 0, number, site);
     return graph::broadcast_to(graph::constant(graph, x.dtype(), 0), state_shape);
   };
   const int directions = options.is_bidirectional ? 2 : 1;
   List<int> last_hidden{};
   List<int> last_memory{};
   for (int layer = 0; layer < options.layers; ++layer) {
-    if (layer > 0 && options.dropout > 0) x = dropout(x, options.dropout, "dropout", line);
+    if (layer > 0 && options.dropout > 0) x = dropout(x, options.dropout, "dropout", site);
     std::array<Value, 2> outputs{};
     for (int direction = 0; direction < directions; ++direction) {
       graph::Name suffix{};
       suffix.append_number(layer);
       if (direction == 1) suffix.append("_reverse");
       const CellWeights weights =
-          cell_weights(graph, cell, x.size(-1, line), hidden, suffix.view(), options.has_bias, line);
+          cell_weights(graph, cell, x.size(-1, site), hidden, suffix.view(), options.has_bias, site);
       const int number = layer * directions + direction;
       const CellState initial{first(options.hidden, number),
                               cell == Cell::lstm ? first(options.cell, number) : Value{}};
@@ -138,10 +139,10 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
       last_hidden.push_back(result.last.hidden.id());
       if (cell == Cell::lstm) last_memory.push_back(result.last.memory.id());
     }
-    x = directions == 2 ? graph::concatenate({outputs[0], outputs[1]}, 2, line) : outputs[0];
+    x = directions == 2 ? graph::concatenate({outputs[0], outputs[1]}, 2, site) : outputs[0];
   }
-  if (options.total_length > 0) x = graph::pad(x, 0, {0, options.total_length - steps.factor}, 0, line);
-  if (options.batch_first) x = graph::transpose(x, {1, 0, 2}, line);
+  if (options.total_length > 0) x = graph::pad(x, 0, {0, options.total_length - steps.factor}, 0, site);
+  if (options.batch_first) x = graph::transpose(x, {1, 0, 2}, site);
   return {x, stacked_states(last_hidden, graph), cell == Cell::lstm ? stacked_states(last_memory, graph) : Value{}};
 }
 
@@ -153,21 +154,21 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// x: (steps, rows, features), or with batch_first (rows, steps, features). cost: one product a layer and direction
 /// outside the loop, one a step in it; compile time does not depend on the number of steps
 [[nodiscard]] TWILL_CONSTEXPR Recurrent rnn(Value x, std::int64_t hidden, std::string_view name,
-                                            const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
+                                            const RecurrentOptions& options = {}, CallSite site = CallSite::here()) {
   const bool is_relu = options.function == RnnFunction::relu;
-  return detail::recurrent(is_relu ? detail::Cell::relu : detail::Cell::tanh, x, hidden, name, options, line);
+  return detail::recurrent(is_relu ? detail::Cell::relu : detail::Cell::tanh, x, hidden, name, options, site);
 }
 
 /// Long short-term memory, gates in the order input, forget, cell, output. Shapes like `rnn`; cost: four times as much.
 [[nodiscard]] TWILL_CONSTEXPR Recurrent lstm(Value x, std::int64_t hidden, std::string_view name,
-                                             const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
-  return detail::recurrent(detail::Cell::lstm, x, hidden, name, options, line);
+                                             const RecurrentOptions& options = {}, CallSite site = CallSite::here()) {
+  return detail::recurrent(detail::Cell::lstm, x, hidden, name, options, site);
 }
 
 /// A gated recurrent unit, gates in the order reset, update, new. Shapes as for `rnn`; cost: three times as much.
 [[nodiscard]] TWILL_CONSTEXPR Recurrent gru(Value x, std::int64_t hidden, std::string_view name,
-                                            const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
-  return detail::recurrent(detail::Cell::gru, x, hidden, name, options, line);
+                                            const RecurrentOptions& options = {}, CallSite site = CallSite::here()) {
+  return detail::recurrent(detail::Cell::gru, x, hidden, name, options, site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -4,6 +4,7 @@
 // Weights divided over the ranks along an axis, and regions in which each rank computes a part of the values. The
 // initial part equals that part of a single device's draw, under the same name. Read next: nn/tensor_parallel.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/ops/collective.hpp>
@@ -25,14 +26,14 @@ struct ShardOptions {
 template <AnyRankAxis A>
 [[nodiscard]] constexpr Value sharded_parameter(graph::Graph& graph, std::string_view name,
                                                 std::initializer_list<std::int64_t> whole, Initialiser initialiser,
-                                                ShardOptions options = {}, int line = __builtin_LINE()) {
+                                                ShardOptions options = {}, CallSite site = CallSite::here()) {
   graph::Extents shape{};
   for (std::int64_t extent : whole) shape.append({extent, 0});
   std::int64_t& extent = shape[options.dimension].factor;
   if (extent % (A::size * options.blocks) != 0)
-    graph.refuse(graph::Problem::ranks_do_not_divide_the_axis, A::size, extent / options.blocks, line);
+    graph.refuse(graph::Problem::ranks_do_not_divide_the_axis, A::size, extent / options.blocks, site);
   extent /= A::size;
-  const Value part{graph, graph.add_parameter(name, graph.element, shape, initialiser, graph::Role::weight, line)};
+  const Value part{graph, graph.add_parameter(name, graph.element, shape, initialiser, graph::Role::weight, site)};
   if (A::size == 1) return part;
   graph::ShardInfo& shard = graph.parameters[static_cast<std::size_t>(part.node().index)].shard;
   shard.axis = A::id;

@@ -7,6 +7,7 @@
 // bits. Inputs are in slot 0, targets of a loss beside the prediction. Gradients move back, states of optimisers are
 // beside their weights, and work on different devices overlaps. Read next: ops/move.hpp, nn/moved.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/ops/move.hpp>
 
@@ -18,8 +19,8 @@ struct Slot {
 };
 
 /// The value in a slot. A value already there is returned unchanged; a weight without an earlier use is put there.
-[[nodiscard]] TWILL_CONSTEXPR graph::Value to(graph::Value x, Slot slot, int line = __builtin_LINE()) {
-  return graph::to_slot(x, slot.number, line);
+[[nodiscard]] TWILL_CONSTEXPR graph::Value to(graph::Value x, Slot slot, CallSite site = CallSite::here()) {
+  return graph::to_slot(x, slot.number, site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

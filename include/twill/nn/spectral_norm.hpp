@@ -5,6 +5,7 @@
 // iteration: the vectors are buffers, and each forward pass in training improves them. Names are those of
 // torch.nn.utils.spectral_norm: "weight_orig", "weight_u", "weight_v". Read next: nn/linear.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/buffer.hpp>
 #include <twill/nn/linear.hpp>
@@ -26,10 +27,10 @@ struct SpectralNormOptions {
 /// others. No gradient flows through the vectors. Called instead of `parameter`.
 [[nodiscard]] TWILL_CONSTEXPR Value spectral_norm(graph::Graph& graph, std::string_view name,
                                                   std::initializer_list<std::int64_t> shape, Initialiser initialiser,
-                                                  SpectralNormOptions options = {}, int line = __builtin_LINE()) {
+                                                  SpectralNormOptions options = {}, CallSite site = CallSite::here()) {
   graph::Name stored{name};
   stored.append("_orig");
-  const Value weight = parameter(graph, stored.view(), shape, initialiser, Trainable::yes, line);
+  const Value weight = parameter(graph, stored.view(), shape, initialiser, Trainable::yes, site);
   const graph::Extents full = weight.shape();
   graph::Extents matrix_shape{};
   graph::Extent others{};
@@ -37,14 +38,14 @@ struct SpectralNormOptions {
   matrix_shape.append(full[0]);
   matrix_shape.append(others);
   const Value wide = graph::widened(weight);
-  const Value matrix = graph::reshape(wide, matrix_shape, line);
+  const Value matrix = graph::reshape(wide, matrix_shape, site);
   const Value fixed = graph::stop_gradient(matrix);
   const auto vector = [&](std::string_view end, graph::Extent length) {
     graph::Name full_name{name};
     full_name.append(end);
     graph::Extents extents{};
     extents.append(length);
-    return buffer(graph, wide.dtype(), full_name.view(), extents, initialise::normal(), line);
+    return buffer(graph, wide.dtype(), full_name.view(), extents, initialise::normal(), site);
   };
   const Value u = vector("_u", full[0]);
   const Value v = vector("_v", others);
@@ -59,8 +60,8 @@ struct SpectralNormOptions {
       right = unit(graph::matmul(left, fixed));
       left = unit(graph::matmul(right, graph::transpose(fixed)));
     }
-    update_buffer(u, graph::reshape(left, u.shape()), line);
-    update_buffer(v, graph::reshape(right, v.shape()), line);
+    update_buffer(u, graph::reshape(left, u.shape()), site);
+    update_buffer(v, graph::reshape(right, v.shape()), site);
     left = graph::where(is_training(graph), left, old_left);
     right = graph::where(is_training(graph), right, old_right);
   }

@@ -6,6 +6,7 @@
 // The gradient of an added mask and second derivatives use the composition with scores in memory. Read next:
 // kernel/attention.hpp, nn/attention.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/kernel/attention.hpp>
@@ -53,9 +54,9 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 
 /// scale Q K^T, with -infinity for keys that take no part.
 [[nodiscard]] TWILL_CONSTEXPR Value attention_scores(Value q, Value k, const StreamedAttentionOptions& options,
-                                                     int line = __builtin_LINE()) {
+                                                     CallSite site = CallSite::here()) {
   constexpr double never = -std::numeric_limits<double>::infinity();
-  Value scores = matmul(q, transpose(k, line), line) * options.scale;
+  Value scores = matmul(q, transpose(k, site), site) * options.scale;
   if (options.mask)
     scores = options.mask->dtype() == DType::boolean ? where(*options.mask, scores, never) : scores + *options.mask;
   const Extents shape = scores.shape();
@@ -156,15 +157,15 @@ TWILL_CONSTEXPR void attention_backward_vjp(Graph& graph, int node, const Cotang
 }
 
 /// Refuses queries, keys and values whose shapes or types do not match.
-TWILL_CONSTEXPR void check_attention(Value query, Value key, Value value, int line) {
+TWILL_CONSTEXPR void check_attention(Value query, Value key, Value value, CallSite site) {
   Graph& graph = query.graph();
   const int rank = query.rank();
   if (rank < 2 || key.rank() != rank || value.rank() != rank)
-    return graph.refuse(Problem::attention_ranks_differ, rank, key.rank() != rank ? key.rank() : value.rank(), line);
+    return graph.refuse(Problem::attention_ranks_differ, rank, key.rank() != rank ? key.rank() : value.rank(), site);
   const auto agree = [&](Extent a, Extent b) {
     if (!unify(graph, a, b))
       graph.refuse(Problem::attention_extents_differ, a.is_static() ? a.factor : dyn, b.is_static() ? b.factor : dyn,
-                   line);
+                   site);
   };
   for (int axis = 0; axis < rank - 2; ++axis) {
     agree(query.shape()[axis], key.shape()[axis]);
@@ -175,20 +176,20 @@ TWILL_CONSTEXPR void check_attention(Value query, Value key, Value value, int li
 }
 
 /// Refuses a mask that does not broadcast to the scores or has integer elements.
-TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, int line) {
+TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, CallSite site) {
   Graph& graph = query.graph();
   Extents scores = query.shape();
   scores[scores.rank - 1] = key.shape()[scores.rank - 2];
   const int first = scores.rank - mask.rank();
   if (mask.dtype() != DType::boolean && !is_floating(mask.dtype()))
-    graph.refuse(Problem::attention_mask_is_neither_bool_nor_floating, static_cast<int>(mask.dtype()), 0, line);
-  if (first < 0) return graph.refuse(Problem::attention_mask_does_not_fit_the_scores, mask.rank(), scores.rank, line);
+    graph.refuse(Problem::attention_mask_is_neither_bool_nor_floating, static_cast<int>(mask.dtype()), 0, site);
+  if (first < 0) return graph.refuse(Problem::attention_mask_does_not_fit_the_scores, mask.rank(), scores.rank, site);
   for (int axis = 0; axis < mask.rank(); ++axis) {
     const Extent a = mask.shape()[axis];
     const Extent b = scores[first + axis];
     if (!a.is_one() && !unify(graph, a, b))
       graph.refuse(Problem::attention_mask_does_not_fit_the_scores, a.is_static() ? a.factor : dyn,
-                   b.is_static() ? b.factor : dyn, line);
+                   b.is_static() ? b.factor : dyn, site);
   }
 }
 
@@ -236,13 +237,13 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// errors: ranks, extents or types that differ, a mask that does not fit
 [[nodiscard]] TWILL_CONSTEXPR Value streamed_attention(Value query, Value key, Value value,
                                                        const StreamedAttentionOptions& options = {},
-                                                       int line = __builtin_LINE()) {
+                                                       CallSite site = CallSite::here()) {
   Graph& graph = query.graph();
-  detail::check_attention(query, key, value, line);
+  detail::check_attention(query, key, value, site);
   if (query.dtype() != key.dtype() || query.dtype() != value.dtype())
     graph.refuse(Problem::attention_dtypes_differ, static_cast<int>(query.dtype()),
-                 static_cast<int>(query.dtype() != key.dtype() ? key.dtype() : value.dtype()), line);
-  if (options.mask && !graph.fault.any()) detail::check_attention_mask(query, key, *options.mask, line);
+                 static_cast<int>(query.dtype() != key.dtype() ? key.dtype() : value.dtype()), site);
+  if (options.mask && !graph.fault.any()) detail::check_attention_mask(query, key, *options.mask, site);
   if (graph.fault.any()) return query;
   const bool is_narrow = query.dtype() == DType::float16 || query.dtype() == DType::bfloat16;
   const DType dtype = is_narrow && !graph.suits_gpus ? DType::float32 : query.dtype();

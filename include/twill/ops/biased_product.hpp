@@ -6,6 +6,7 @@
 // each in one kernel (epilogues); elsewhere a product and a program do. Models for GPUs are traced with them, see
 // nn/device_trace.hpp. Read next: kernel/epilogue_product.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/gradient.hpp>
@@ -99,14 +100,14 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// errors: those of matmul, a bias of another length
 [[nodiscard]] TWILL_CONSTEXPR Value biased_product(Value x, Value w, Value bias,
                                                    Activation activation = Activation::none,
-                                                   int line = __builtin_LINE()) {
+                                                   CallSite site = CallSite::here()) {
   Graph& graph = x.graph();
-  const Value product = matmul(x, w, line); // checks the factors, then dropped
+  const Value product = matmul(x, w, site); // checks the factors, then dropped
   if (graph.fault.any()) return product;
   const Extents shape = product.shape();
   if (shape.rank != 2 || bias.rank() != 1 || !unify(graph, bias.shape()[0], shape[1]))
     graph.refuse(Problem::broadcast_extents_differ, bias.rank() == 1 ? bias.shape()[0].factor : bias.rank(),
-                 shape[shape.rank - 1].factor, line);
+                 shape[shape.rank - 1].factor, site);
   if (graph.fault.any()) return product;
   const Value result = add_operation(
       biased_product_operation,

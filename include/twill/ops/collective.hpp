@@ -7,6 +7,7 @@
 // on all ranks under a loss that all compute alike (Shoeybi et al., Megatron-LM, 2019, section 3): they are copied or
 // split before ranks differ, reduced or gathered after. Read next: nn/tensor_parallel.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/operation.hpp>
@@ -73,8 +74,8 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 }
 
 [[nodiscard]] TWILL_CONSTEXPR Value on_ranks(const Operation& operation, Value x, const kernel::AxisId& ranks,
-                                             const Extents& shape, Reduction reduction = Reduction::sum, int line = 0) {
-  if (x.graph().open_loop >= 0) x.graph().refuse(Problem::ranks_work_together_outside_of_scans_only, 0, 0, line);
+                                             const Extents& shape, Reduction reduction = Reduction::sum, CallSite site = {}) {
+  if (x.graph().open_loop >= 0) x.graph().refuse(Problem::ranks_work_together_outside_of_scans_only, 0, 0, site);
   return add_operation(operation, {x}, x.dtype(), shape,
                        {ranks.low, ranks.high, ranks.size, static_cast<std::int64_t>(reduction)});
 }
@@ -104,18 +105,18 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 
 /// The parts of all ranks, (outer, ranks, inner), from (outer, 1, inner).
 [[nodiscard]] TWILL_CONSTEXPR Value all_parts(const Operation& operation, Value part, const kernel::AxisId& ranks,
-                                              int line = 0) {
+                                              CallSite site = {}) {
   Extents flat{};
   flat.append(part.shape()[0]);
   flat.append(part.shape()[2]);
-  const Value gathered = on_ranks(operation, reshape(part, flat), ranks, parts_of(ranks, flat), Reduction::sum, line);
+  const Value gathered = on_ranks(operation, reshape(part, flat), ranks, parts_of(ranks, flat), Reduction::sum, site);
   return transpose(gathered, {1, 0, 2});
 }
 
 TWILL_CONSTEXPR void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   if (static_cast<Reduction>(graph.attribute(self, 3)) != Reduction::sum)
-    return graph.refuse(Problem::operation_has_no_gradient, node, 0, 0);
+    return graph.refuse(Problem::operation_has_no_gradient, node, 0, {});
   gradients.set(0, on_ranks(all_reduce_operation, {graph, cotangents[0]}, ranks_of(graph, self), self.shape));
 }
 
@@ -175,11 +176,11 @@ TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& c
 }
 
 /// The axis of x as (outer, ranks, inner) parts. errors: ranks that do not divide it
-[[nodiscard]] TWILL_CONSTEXPR Value in_parts(Value x, int axis, const kernel::AxisId& ranks, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value in_parts(Value x, int axis, const kernel::AxisId& ranks, CallSite site) {
   Extents shape = x.shape();
   const Extent extent = shape[axis];
   if (extent.factor % ranks.size != 0) {
-    x.graph().refuse(Problem::ranks_do_not_divide_the_axis, ranks.size, extent.factor, line);
+    x.graph().refuse(Problem::ranks_do_not_divide_the_axis, ranks.size, extent.factor, site);
     return x;
   }
   Extents around{};
@@ -190,7 +191,7 @@ TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& c
   around.append(outer);
   around.append({ranks.size, 0});
   around.append(inner);
-  return reshape(x, around, line);
+  return reshape(x, around, site);
 }
 
 /// The shape with the extent of an axis times the ranks, or divided by them.
@@ -205,8 +206,8 @@ TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& c
 
 /// The parts of all ranks along an axis of x.
 [[nodiscard]] TWILL_CONSTEXPR Value gathered(const Operation& operation, Value x, int axis, const kernel::AxisId& ranks,
-                                             int line) {
-  const int position = checked_axis(x, axis, line);
+                                             CallSite site) {
+  const int position = checked_axis(x, axis, site);
   if (x.rank() == 0 || x.graph().fault.any()) return x;
   const Extents shape = x.shape();
   Extents around{};
@@ -216,7 +217,7 @@ TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& c
   around.append(outer);
   around.append({});
   around.append(inner);
-  return reshape(all_parts(operation, reshape(x, around, line), ranks, line), whole_of(shape, position, ranks), line);
+  return reshape(all_parts(operation, reshape(x, around, site), ranks, site), whole_of(shape, position, ranks), site);
 }
 
 }}}}} // namespace twill::v0::graph::detail::TWILL_ISA
@@ -225,25 +226,25 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// The reduction of the values of all ranks, on every rank. Gradients, of sums only, are summed.
 template <AnyRankAxis A>
-[[nodiscard]] constexpr Value all_reduce(Value x, Reduction reduction = Reduction::sum, int line = __builtin_LINE()) {
-  return A::size == 1 ? x : detail::on_ranks(all_reduce_operation, x, A::id, x.shape(), reduction, line);
+[[nodiscard]] constexpr Value all_reduce(Value x, Reduction reduction = Reduction::sum, CallSite site = CallSite::here()) {
+  return A::size == 1 ? x : detail::on_ranks(all_reduce_operation, x, A::id, x.shape(), reduction, site);
 }
 
 /// The values of all ranks joined along an axis, in order of rank. The gradient is reduced and scattered.
-template <AnyRankAxis A> [[nodiscard]] constexpr Value all_gather(Value x, int axis, int line = __builtin_LINE()) {
-  return A::size == 1 ? x : detail::gathered(all_gather_operation, x, axis, A::id, line);
+template <AnyRankAxis A> [[nodiscard]] constexpr Value all_gather(Value x, int axis, CallSite site = CallSite::here()) {
+  return A::size == 1 ? x : detail::gathered(all_gather_operation, x, axis, A::id, site);
 }
 
 /// This rank's part, along an axis, of the sum of the values of all ranks. The gradient is gathered.
 /// errors: ranks that do not divide the axis
-template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_scatter(Value x, int axis, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
+template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_scatter(Value x, int axis, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
   if (A::size == 1 || x.rank() == 0) return x;
-  const Value parts = transpose(detail::in_parts(x, position, A::id, line), {1, 0, 2}, line);
+  const Value parts = transpose(detail::in_parts(x, position, A::id, site), {1, 0, 2}, site);
   if (x.graph().fault.any()) return x;
   const Value own =
-      detail::on_ranks(reduce_scatter_operation, parts, A::id, detail::part_of(parts.shape()), Reduction::sum, line);
-  return reshape(own, detail::share_of(x.shape(), position, A::id), line);
+      detail::on_ranks(reduce_scatter_operation, parts, A::id, detail::part_of(parts.shape()), Reduction::sum, site);
+  return reshape(own, detail::share_of(x.shape(), position, A::id), site);
 }
 
 /// The value itself, equal on all ranks, entering a region where ranks differ; its gradients are summed.
@@ -252,23 +253,23 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value copy_to(Value x) {
 }
 
 /// The sum of the ranks' values, leaving such a region. The gradient, equal on all ranks, passes.
-template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_from(Value x, int line = __builtin_LINE()) {
-  return A::size == 1 ? x : detail::on_ranks(reduce_from_operation, x, A::id, x.shape(), Reduction::sum, line);
+template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_from(Value x, CallSite site = CallSite::here()) {
+  return A::size == 1 ? x : detail::on_ranks(reduce_from_operation, x, A::id, x.shape(), Reduction::sum, site);
 }
 
 /// This rank's part, along an axis, of a value that is equal on all ranks. The gradient is gathered.
 /// errors: ranks that do not divide the axis
-template <AnyRankAxis A> [[nodiscard]] constexpr Value split_to(Value x, int axis, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
+template <AnyRankAxis A> [[nodiscard]] constexpr Value split_to(Value x, int axis, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
   if (A::size == 1 || x.rank() == 0) return x;
-  const Value parts = detail::in_parts(x, position, A::id, line);
+  const Value parts = detail::in_parts(x, position, A::id, site);
   if (x.graph().fault.any()) return x;
-  return reshape(detail::own_part(parts, A::id), detail::share_of(x.shape(), position, A::id), line);
+  return reshape(detail::own_part(parts, A::id), detail::share_of(x.shape(), position, A::id), site);
 }
 
 /// The parts of all ranks along an axis, equal on all ranks afterwards. The gradient is split.
-template <AnyRankAxis A> [[nodiscard]] constexpr Value gather_from(Value x, int axis, int line = __builtin_LINE()) {
-  return A::size == 1 ? x : detail::gathered(gather_from_operation, x, axis, A::id, line);
+template <AnyRankAxis A> [[nodiscard]] constexpr Value gather_from(Value x, int axis, CallSite site = CallSite::here()) {
+  return A::size == 1 ? x : detail::gathered(gather_from_operation, x, axis, A::id, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

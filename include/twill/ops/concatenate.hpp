@@ -4,6 +4,7 @@
 // Concatenation of traced values along an axis, each written once into its place. The gradient splits the result's
 // gradient again. Read next: ops/slice.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/ops/slice.hpp>
 
@@ -61,22 +62,22 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// The values joined in order along an axis; element types are promoted. errors: other extents differ, the axis is
 /// unknown until run time
 [[nodiscard]] TWILL_CONSTEXPR Value concatenate(std::initializer_list<Value> values, int axis = 0,
-                                                int line = __builtin_LINE()) {
+                                                CallSite site = CallSite::here()) {
   const Value first = *values.begin();
   Graph& graph = first.graph();
-  const int position = checked_axis(first, axis, line);
+  const int position = checked_axis(first, axis, site);
   DType dtype = first.dtype();
   for (const Value& value : values) {
     dtype = promote(dtype, value.dtype());
     if (value.rank() != first.rank()) {
-      graph.refuse(Problem::joined_values_have_different_ranks, first.rank(), value.rank(), line);
+      graph.refuse(Problem::joined_values_have_different_ranks, first.rank(), value.rank(), site);
       return first;
     }
     for (int i = 0; i < first.rank(); ++i)
       if (i != position && !unify(graph, first.shape()[i], value.shape()[i]))
         graph.refuse(Problem::joined_values_have_different_extents, first.shape()[i].factor, value.shape()[i].factor,
-                     line);
-    static_cast<void>(first.rank() == 0 ? 0 : value.size(position, line));
+                     site);
+    static_cast<void>(first.rank() == 0 ? 0 : value.size(position, site));
   }
   if (first.rank() == 0 || graph.fault.any()) return first;
   Value pending[max_inputs];
@@ -93,9 +94,9 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// Values of one shape along a new axis before `axis`.
 [[nodiscard]] TWILL_CONSTEXPR Value stack(std::initializer_list<Value> values, int axis = 0,
-                                          int line = __builtin_LINE()) {
+                                          CallSite site = CallSite::here()) {
   List<Value> wider{};
-  for (const Value& value : values) wider.push_back(unsqueeze(value, axis, line));
+  for (const Value& value : values) wider.push_back(unsqueeze(value, axis, site));
   const int position = axis < 0 ? axis + wider[0].rank() : axis;
   Value joined = wider[0];
   for (std::size_t i = 1; i < wider.size();) {
@@ -104,13 +105,13 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
     while (i < wider.size() && count < max_inputs) parts[count++] = wider[i++];
     for (int k = 1; k < count; ++k) {
       if (parts[k].rank() != joined.rank() || parts[k].dtype() != joined.dtype()) {
-        joined.graph().refuse(Problem::joined_values_have_different_ranks, joined.rank(), parts[k].rank(), line);
+        joined.graph().refuse(Problem::joined_values_have_different_ranks, joined.rank(), parts[k].rank(), site);
         return joined;
       }
       for (int d = 0; d < joined.rank(); ++d)
         if (d != position && !unify(joined.graph(), joined.shape()[d], parts[k].shape()[d]))
           joined.graph().refuse(Problem::joined_values_have_different_extents, joined.shape()[d].factor,
-                                parts[k].shape()[d].factor, line);
+                                parts[k].shape()[d].factor, site);
     }
     if (joined.graph().fault.any()) return joined;
     joined = detail::join(parts, count, position);
@@ -119,14 +120,14 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 }
 
 /// The elements moved by `shift` places along an axis; elements that leave at the end enter at the front.
-[[nodiscard]] TWILL_CONSTEXPR Value roll(Value x, std::int64_t shift, int axis, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
+[[nodiscard]] TWILL_CONSTEXPR Value roll(Value x, std::int64_t shift, int axis, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
   if (x.rank() == 0) return x;
-  const std::int64_t extent = x.size(position, line);
+  const std::int64_t extent = x.size(position, site);
   if (extent < 2 || shift % extent == 0 || x.graph().fault.any()) return x;
   const std::int64_t moved = (shift % extent + extent) % extent;
-  return concatenate({narrow(x, position, extent - moved, moved, line), narrow(x, position, 0, extent - moved, line)},
-                     position, line);
+  return concatenate({narrow(x, position, extent - moved, moved, site), narrow(x, position, 0, extent - moved, site)},
+                     position, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

@@ -7,6 +7,7 @@
 // of arguments and defaults are PyTorch's. Read next: ops/transposed_convolution.hpp, nn/convolution.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/operation.hpp>
@@ -136,10 +137,10 @@ TWILL_CONSTEXPR int convolution_attributes(Graph& graph, int dimensions, Sides s
 
 /// Checks the requirements shared by a convolution and its transpose. `image` is (batch, channels, axes...).
 TWILL_CONSTEXPR bool check_convolution(Value x, Value w, int dimensions, Sides stride, Sides padding, Sides dilation,
-                                       std::int64_t groups, int line) {
+                                       std::int64_t groups, CallSite site) {
   Graph& graph = x.graph();
   const auto refuse = [&](bool is_wrong, Problem problem, std::int64_t left, std::int64_t right) {
-    if (is_wrong) graph.refuse(problem, left, right, line);
+    if (is_wrong) graph.refuse(problem, left, right, site);
     return is_wrong;
   };
   const bool flat = dimensions == 1;
@@ -154,39 +155,39 @@ TWILL_CONSTEXPR bool check_convolution(Value x, Value w, int dimensions, Sides s
                  dilation.height, dilation.width) &&
          !refuse(padding.width < 0 || (!flat && padding.height < 0), Problem::convolution_padding_is_negative,
                  padding.height, padding.width) &&
-         !refuse(groups < 1 || x.size(1, line) % groups != 0,
-                 Problem::convolution_groups_do_not_divide_the_input_channels, groups, x.size(1, line)) &&
-         !refuse(w.size(0, line) < 1 || w.size(1, line) < 1, Problem::convolution_weight_has_no_channels,
-                 w.size(0, line), w.size(1, line));
+         !refuse(groups < 1 || x.size(1, site) % groups != 0,
+                 Problem::convolution_groups_do_not_divide_the_input_channels, groups, x.size(1, site)) &&
+         !refuse(w.size(0, site) < 1 || w.size(1, site) < 1, Problem::convolution_weight_has_no_channels,
+                 w.size(0, site), w.size(1, site));
 }
 
 /// y + bias along the channels.
-TWILL_CONSTEXPR Value add_channel_bias(Value y, Value bias, int line) {
+TWILL_CONSTEXPR Value add_channel_bias(Value y, Value bias, CallSite site) {
   const Extents shape = y.shape();
   if (bias.rank() != 1 || !(bias.shape()[0] == shape[1])) {
     y.graph().refuse(Problem::convolution_bias_differs_from_the_output_channels,
-                     bias.rank() == 1 ? bias.size(0, line) : bias.rank(), y.size(1, line), line);
+                     bias.rank() == 1 ? bias.size(0, site) : bias.rank(), y.size(1, site), site);
     return y;
   }
   Extents spread{};
   for (int axis = 1; axis < shape.rank; ++axis) spread.append(axis == 1 ? shape[1] : Extent{});
-  return y + reshape(bias, spread, line);
+  return y + reshape(bias, spread, site);
 }
 
-TWILL_CONSTEXPR Value convolution(Value x, Value w, int dimensions, const ConvolutionOptions& options, int line) {
+TWILL_CONSTEXPR Value convolution(Value x, Value w, int dimensions, const ConvolutionOptions& options, CallSite site) {
   Graph& graph = x.graph();
   x = autocast_to_narrow(x);
   w = autocast_to_narrow(w);
-  if (!check_convolution(x, w, dimensions, options.stride, options.padding, options.dilation, options.groups, line))
+  if (!check_convolution(x, w, dimensions, options.stride, options.padding, options.dilation, options.groups, site))
     return x;
-  const std::int64_t channels = x.size(1, line);
-  if (w.size(1, line) * options.groups != channels) {
+  const std::int64_t channels = x.size(1, site);
+  if (w.size(1, site) * options.groups != channels) {
     graph.refuse(Problem::convolution_input_channels_differ_from_the_weights, channels,
-                 w.size(1, line) * options.groups, line);
+                 w.size(1, site) * options.groups, site);
     return x;
   }
-  if (w.size(0, line) % options.groups != 0) {
-    graph.refuse(Problem::convolution_groups_do_not_divide_the_output_channels, options.groups, w.size(0, line), line);
+  if (w.size(0, site) % options.groups != 0) {
+    graph.refuse(Problem::convolution_groups_do_not_divide_the_output_channels, options.groups, w.size(0, site), site);
     return x;
   }
   Extents shape{};
@@ -196,11 +197,11 @@ TWILL_CONSTEXPR Value convolution(Value x, Value w, int dimensions, const Convol
     const std::int64_t stride = is_width ? options.stride.width : options.stride.height;
     const std::int64_t dilation = is_width ? options.dilation.width : options.dilation.height;
     const std::int64_t padding = is_width ? options.padding.width : options.padding.height;
-    const std::int64_t reach = dilation * (w.size(axis, line) - 1) + 1;
-    const std::int64_t padded = x.size(axis, line) + 2 * padding;
+    const std::int64_t reach = dilation * (w.size(axis, site) - 1) + 1;
+    const std::int64_t padded = x.size(axis, site) + 2 * padding;
     if (graph.fault.any()) return x;
     if (reach > padded || reach < 1) {
-      graph.refuse(Problem::convolution_kernel_is_larger_than_the_padded_input, reach, padded, line);
+      graph.refuse(Problem::convolution_kernel_is_larger_than_the_padded_input, reach, padded, site);
       return x;
     }
     shape.append({(padded - reach) / stride + 1, 0});
@@ -217,24 +218,24 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// Convolution of x (batch, channels, length) by weights (filters, channels / groups, length).
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, Value weight, const ConvolutionOptions& options = {},
-                                           int line = __builtin_LINE()) {
-  return detail::convolution(x, weight, 1, options, line);
+                                           CallSite site = CallSite::here()) {
+  return detail::convolution(x, weight, 1, options, site);
 }
 /// Convolution of one dimension plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
-                                           int line = __builtin_LINE()) {
-  return detail::add_channel_bias(detail::convolution(x, weight, 1, options, line), bias, line);
+                                           CallSite site = CallSite::here()) {
+  return detail::add_channel_bias(detail::convolution(x, weight, 1, options, site), bias, site);
 }
 
 /// Convolution of x (batch, channels, height, width) by weights (filters, channels / groups, height, width).
 [[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, Value weight, const ConvolutionOptions& options = {},
-                                           int line = __builtin_LINE()) {
-  return detail::convolution(x, weight, 2, options, line);
+                                           CallSite site = CallSite::here()) {
+  return detail::convolution(x, weight, 2, options, site);
 }
 /// Convolution of two dimensions plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
-                                           int line = __builtin_LINE()) {
-  return detail::add_channel_bias(detail::convolution(x, weight, 2, options, line), bias, line);
+                                           CallSite site = CallSite::here()) {
+  return detail::add_channel_bias(detail::convolution(x, weight, 2, options, site), bias, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

@@ -4,6 +4,7 @@
 // Cumulative sums of a traced value along an axis. The gradient sums from the other end. Bits do not depend on the
 // number of threads. Read next: kernel/scan.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/kernel/scan.hpp>
@@ -37,8 +38,8 @@ TWILL_CONSTEXPR void cumsum_vjp(Graph& graph, int node, const Cotangents& cotang
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The sum of the elements up to and including each one along an axis; integers and truth values become int64.
-[[nodiscard]] TWILL_CONSTEXPR Value cumsum(Value x, int axis, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
+[[nodiscard]] TWILL_CONSTEXPR Value cumsum(Value x, int axis, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
   if (x.rank() == 0) return x;
   const Value parts = detail::around_axis(detail::summable(x), position);
   return reshape(add_operation(cumsum_operation, {parts}, parts.dtype(), parts.shape()), x.shape());

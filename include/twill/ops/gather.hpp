@@ -7,6 +7,7 @@
 // the bits do not depend on the number of threads. Read next: nn/embedding.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/graph/reductions.hpp>
@@ -56,29 +57,29 @@ TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotan
 }
 
 /// Refuses indices that are not integers, and in a run those outside of an axis of this extent; int64 otherwise.
-[[nodiscard]] TWILL_CONSTEXPR Value checked_index(Value index, Extent extent, bool from_end, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value checked_index(Value index, Extent extent, bool from_end, CallSite site) {
   if (is_floating(index.dtype()) || index.dtype() == DType::boolean)
-    index.graph().refuse(Problem::indices_are_not_integers, static_cast<int>(index.dtype()), 0, line);
+    index.graph().refuse(Problem::indices_are_not_integers, static_cast<int>(index.dtype()), 0, site);
   index.graph().require_within(index.id(), {.what = "an index", .counts_from_end = from_end, .end = extent});
   return cast(index, DType::int64);
 }
 
 /// The shape of an index along an axis: x's with another extent there.
-[[nodiscard]] TWILL_CONSTEXPR Value index_along(Value x, Value index, int axis, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value index_along(Value x, Value index, int axis, CallSite site) {
   Graph& graph = x.graph();
   const Extents shape = x.shape();
   if (index.rank() != shape.rank) {
-    graph.refuse(Problem::index_has_another_rank, index.rank(), shape.rank, line);
+    graph.refuse(Problem::index_has_another_rank, index.rank(), shape.rank, site);
     return index;
   }
   Extents wanted = index.shape();
   for (int i = 0; i < shape.rank; ++i) {
     if (i == axis) continue;
     if (!wanted[i].is_one() && !unify(graph, wanted[i], shape[i]))
-      graph.refuse(Problem::index_has_another_extent, wanted[i].factor, shape[i].factor, line);
+      graph.refuse(Problem::index_has_another_extent, wanted[i].factor, shape[i].factor, site);
     wanted[i] = graph.canonical(shape[i]);
   }
-  return broadcast_to(checked_index(index, shape[axis], true, line), wanted);
+  return broadcast_to(checked_index(index, shape[axis], true, site), wanted);
 }
 
 [[nodiscard]] TWILL_CONSTEXPR kernel::IndexedBlocks indexed_blocks(const Dims& small, const Dims& large,
@@ -98,12 +99,12 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// The slices of an axis selected by an index of any shape; the index's axes replace that axis, like NumPy's take.
 /// errors: an index that is no integer    throws: IndexError in a run, for an input outside of the axis
-[[nodiscard]] TWILL_CONSTEXPR Value take(Value x, Value index, int axis = 0, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
+[[nodiscard]] TWILL_CONSTEXPR Value take(Value x, Value index, int axis = 0, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
   const Extents shape = x.shape();
   const Extents chosen = index.shape();
   if (shape.rank == 0 || shape.rank - 1 + chosen.rank > max_rank) {
-    x.graph().refuse(Problem::axis_is_outside_the_rank, shape.rank - 1 + chosen.rank, max_rank, line);
+    x.graph().refuse(Problem::axis_is_outside_the_rank, shape.rank - 1 + chosen.rank, max_rank, site);
     return x;
   }
   Extents result{};
@@ -115,22 +116,22 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   line_of_indices.append({});
   line_of_indices.append(chosen.elements());
   line_of_indices.append({});
-  const Value flat = reshape(detail::checked_index(index, shape[position], true, line), line_of_indices);
+  const Value flat = reshape(detail::checked_index(index, shape[position], true, site), line_of_indices);
   const Value parts = detail::around_axis(x, position);
   const Extents gathered = detail::with_extent(parts.shape(), 1, chosen.elements());
   return reshape(add_operation(gather_operation, {parts, flat}, x.dtype(), gathered), result);
 }
 
 /// The slices of an axis selected by an index of one axis, with PyTorch's name and order of arguments.
-[[nodiscard]] TWILL_CONSTEXPR Value index_select(Value x, int axis, Value index, int line = __builtin_LINE()) {
-  if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, line);
-  return take(x, index, axis, line);
+[[nodiscard]] TWILL_CONSTEXPR Value index_select(Value x, int axis, Value index, CallSite site = CallSite::here()) {
+  if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, site);
+  return take(x, index, axis, site);
 }
 
 /// y[i, j, k] = x[i, index[i, j, k], k] for axis 1; extents of one in the index broadcast along the other axes.
-[[nodiscard]] TWILL_CONSTEXPR Value take_along_axis(Value x, Value index, int axis, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  const Value along = detail::index_along(x, index, position, line);
+[[nodiscard]] TWILL_CONSTEXPR Value take_along_axis(Value x, Value index, int axis, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  const Value along = detail::index_along(x, index, position, site);
   if (x.rank() == 0 || x.graph().fault.any()) return x;
   const Value places = detail::around_axis(along, position);
   const Value y =
@@ -141,9 +142,9 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// x with values added at indices along an axis: x[index[i], j] += values[i, j] for axis 0. Values have the shape of
 /// the index. Several for one place are added in order.
 [[nodiscard]] TWILL_CONSTEXPR Value scatter_add(Value x, int axis, Value index, Value values,
-                                                int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  const Value along = detail::index_along(x, index, position, line);
+                                                CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  const Value along = detail::index_along(x, index, position, site);
   if (x.rank() == 0 || x.graph().fault.any()) return x;
   const Value aligned = broadcast_to(cast(values, x.dtype()), along.shape());
   const Value sums = detail::scattered(detail::around_axis(aligned, position), detail::around_axis(along, position),
@@ -153,9 +154,9 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// x with slices added along an axis: x[index[i]] += values[i] for axis 0, like PyTorch's index_add.
 [[nodiscard]] TWILL_CONSTEXPR Value index_add(Value x, int axis, Value index, Value values,
-                                              int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, line);
+                                              CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, site);
   if (x.rank() == 0 || x.graph().fault.any()) return x;
   Extents shape{};
   shape.append({});
@@ -164,7 +165,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   const Value aligned =
       broadcast_to(cast(values, x.dtype()), detail::with_extent(x.shape(), position, index.shape()[0]));
   const Value sums = detail::scattered(detail::around_axis(aligned, position),
-                                       reshape(detail::checked_index(index, x.shape()[position], true, line), shape),
+                                       reshape(detail::checked_index(index, x.shape()[position], true, site), shape),
                                        detail::around_axis(x, position).shape());
   return x + reshape(sums, x.shape());
 }
@@ -172,11 +173,11 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// A new last axis that is 1 at the index and 0 elsewhere; all 0 for a computed index outside of [0, classes). It has
 /// no kernel of its own.    throws: IndexError in a run, for an input outside of them
 [[nodiscard]] TWILL_CONSTEXPR Value one_hot(Value index, std::int64_t classes, DType dtype = DType::int64,
-                                            int line = __builtin_LINE()) {
+                                            CallSite site = CallSite::here()) {
   Extents shape{};
   shape.append({classes, 0});
   return cast(
-      equal(unsqueeze(detail::checked_index(index, {classes, 0}, false, line), -1, line), iota(index.graph(), shape)),
+      equal(unsqueeze(detail::checked_index(index, {classes, 0}, false, site), -1, site), iota(index.graph(), shape)),
       dtype);
 }
 

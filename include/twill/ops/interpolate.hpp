@@ -5,6 +5,7 @@
 // linear and each other's gradient. Read next: kernel/interpolation.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/kernel/interpolation.hpp>
@@ -87,18 +88,18 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// x (batch, channels, length) or (batch, channels, height, width) with other extents: `interpolate(x, {.size = 224,
 /// .mode = Interpolation::linear})`. Linear in two dimensions is bilinear.
 [[nodiscard]] TWILL_CONSTEXPR Value interpolate(Value x, const InterpolateOptions& options,
-                                                int line = __builtin_LINE()) {
+                                                CallSite site = CallSite::here()) {
   Graph& graph = x.graph();
   if (x.rank() != 3 && x.rank() != 4) {
-    graph.refuse(Problem::interpolation_input_has_the_wrong_rank, x.rank(), 4, line);
+    graph.refuse(Problem::interpolation_input_has_the_wrong_rank, x.rank(), 4, site);
     return x;
   }
   if (!is_floating(x.dtype())) {
-    graph.refuse(Problem::interpolation_needs_a_floating_type, static_cast<int>(x.dtype()), 0, line);
+    graph.refuse(Problem::interpolation_needs_a_floating_type, static_cast<int>(x.dtype()), 0, site);
     return x;
   }
   if (options.align_corners == AlignCorners::yes && options.mode == Interpolation::nearest) {
-    graph.refuse(Problem::interpolation_aligns_corners_only_if_linear, 1, 0, line);
+    graph.refuse(Problem::interpolation_aligns_corners_only_if_linear, 1, 0, site);
     return x;
   }
   Extents shape{};
@@ -108,11 +109,11 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
     const bool is_width = axis + 1 == x.rank();
     const std::int64_t size = is_width ? options.size.width : options.size.height;
     const double scale = is_width ? options.scale_width : options.scale_height;
-    const std::int64_t length = x.size(axis, line);
+    const std::int64_t length = x.size(axis, site);
     const std::int64_t extent = size != 0 ? size : static_cast<std::int64_t>(static_cast<double>(length) * scale);
     if (graph.fault.any()) return x;
     if (length < 1 || extent < 1) {
-      graph.refuse(Problem::interpolation_needs_an_output_and_an_input, extent, length, line);
+      graph.refuse(Problem::interpolation_needs_an_output_and_an_input, extent, length, site);
       return x;
     }
     if (size == 0) scales[is_width ? 1 : 0] = 1 / scale;

@@ -5,6 +5,7 @@
 // Transposes reach the kernel as strides, so a transposed operand is never copied. Read next: nn/linear.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/graph/reductions.hpp>
@@ -19,7 +20,7 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-[[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, int line = __builtin_LINE());
+[[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, CallSite site = CallSite::here());
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
@@ -81,27 +82,27 @@ inline constexpr Operation matmul_operation{.name = "matmul",
                                             .is_product = true};
 
 /// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n).
-[[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, CallSite site) {
   Graph& graph = left.graph();
   left = detail::autocast_to_narrow(left);
   right = detail::autocast_to_narrow(right);
-  graph.require_one_slot(left.id(), right.id(), line);
+  graph.require_one_slot(left.id(), right.id(), site);
   const Extents a = left.shape();
   const Extents b = right.shape();
   if (a.rank < 2 || b.rank != a.rank) {
-    graph.refuse(Problem::matmul_needs_two_dimensions_on_both_sides, a.rank, b.rank, line);
+    graph.refuse(Problem::matmul_needs_two_dimensions_on_both_sides, a.rank, b.rank, site);
     return left;
   }
   if (left.dtype() != right.dtype())
-    graph.refuse(Problem::matmul_dtypes_differ, static_cast<int>(left.dtype()), static_cast<int>(right.dtype()), line);
+    graph.refuse(Problem::matmul_dtypes_differ, static_cast<int>(left.dtype()), static_cast<int>(right.dtype()), site);
   const Extent columns = a[a.rank - 1];
   const Extent rows = b[b.rank - 2];
   if (!unify(graph, columns, rows))
     graph.refuse(Problem::matmul_left_columns_differ_from_right_rows, columns.is_static() ? columns.factor : dyn,
-                 rows.is_static() ? rows.factor : dyn, line);
+                 rows.is_static() ? rows.factor : dyn, site);
   for (int axis = 0; axis < a.rank - 2; ++axis)
     if (!unify(graph, a[axis], b[axis]))
-      graph.refuse(Problem::matmul_batch_extents_differ, a[axis].factor, b[axis].factor, line);
+      graph.refuse(Problem::matmul_batch_extents_differ, a[axis].factor, b[axis].factor, site);
   Extents shape = a;
   shape[a.rank - 1] = b[b.rank - 1];
   return add_operation(matmul_operation, {left, right}, left.dtype(), shape);

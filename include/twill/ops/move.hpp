@@ -5,6 +5,7 @@
 // The gradient moves back. A move is an instruction without a kernel: a copy between the memories of two devices, which
 // runs alongside the work of the slot that it leaves. Read next: graph/slots.hpp, compile/plan/segments.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 
@@ -20,15 +21,15 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp, .wants_dense = true, .moves = true};
 
 /// The value in a slot, 0 to 15. An unused weight is put there; a value already there is returned unchanged.
-[[nodiscard]] TWILL_CONSTEXPR Value to_slot(Value x, int slot, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value to_slot(Value x, int slot, CallSite site = CallSite::here()) {
   Graph& graph = x.graph();
   if (slot < 0 || slot >= max_slots) {
-    graph.refuse(Problem::slot_is_outside_0_to_15, slot, max_slots - 1, line);
+    graph.refuse(Problem::slot_is_outside_0_to_15, slot, max_slots - 1, site);
     return x;
   }
-  graph.add_slot(slot, line);
-  if (graph.slots() == 1 || graph.settle(x.id(), slot, line) == slot) return x;
-  if (graph.open_loop >= 0) graph.refuse(Problem::move_to_a_slot_in_the_body_of_a_scan, slot, 0, line);
+  graph.add_slot(slot, site);
+  if (graph.slots() == 1 || graph.settle(x.id(), slot, site) == slot) return x;
+  if (graph.open_loop >= 0) graph.refuse(Problem::move_to_a_slot_in_the_body_of_a_scan, slot, 0, site);
   Node node{};
   node.kind = Kind::operation;
   node.operation = &move_operation;
@@ -46,12 +47,12 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 
 TWILL_CONSTEXPR void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const int source = graph.node(graph.node(node).input(0)).slot;
-  if (source >= 0) gradients.set(0, to_slot({graph, cotangents[0]}, source, 0));
+  if (source >= 0) gradients.set(0, to_slot({graph, cotangents[0]}, source, {}));
 }
 
 /// A value, such as the gradient of a weight, in the slot of another; numbers are made there.
 [[nodiscard]] TWILL_CONSTEXPR Value beside(Value x, const Node& other) {
-  return other.slot >= 0 && x.node().slot != other.slot ? to_slot(x, other.slot, 0) : x;
+  return other.slot >= 0 && x.node().slot != other.slot ? to_slot(x, other.slot, {}) : x;
 }
 
 }}}}} // namespace twill::v0::graph::detail::TWILL_ISA

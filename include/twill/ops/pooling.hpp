@@ -7,6 +7,7 @@
 // other's gradients. Places are found again instead of stored. Read next: nn/pooling.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/graph/reductions.hpp>
@@ -118,11 +119,11 @@ TWILL_CONSTEXPR void scatter_largest_vjp(Graph& graph, int node, const Cotangent
   if (gradients.wants(1)) gradients.set(1, pool(pick_largest_operation, key, {graph, cotangents[0]}, shape, of.index));
 }
 
-TWILL_CONSTEXPR bool check_pooled(Value x, int dimensions, int line) {
+TWILL_CONSTEXPR bool check_pooled(Value x, int dimensions, CallSite site) {
   if (x.rank() != dimensions + 2)
-    x.graph().refuse(Problem::pooling_input_has_the_wrong_rank, x.rank(), dimensions + 2, line);
+    x.graph().refuse(Problem::pooling_input_has_the_wrong_rank, x.rank(), dimensions + 2, site);
   else if (!is_floating(x.dtype()))
-    x.graph().refuse(Problem::pooling_needs_a_floating_type, static_cast<int>(x.dtype()), 0, line);
+    x.graph().refuse(Problem::pooling_needs_a_floating_type, static_cast<int>(x.dtype()), 0, site);
   return !x.graph().fault.any();
 }
 
@@ -139,9 +140,9 @@ struct Windows {
 
 /// The result's shape, channels-last, and the attributes; refuses what PyTorch refuses.
 TWILL_CONSTEXPR bool window_shape(Value x, int dimensions, const Windows& w, Extents& shape, int& attributes,
-                                  int line) {
+                                  CallSite site) {
   Graph& graph = x.graph();
-  if (!check_pooled(x, dimensions, line)) return false;
+  if (!check_pooled(x, dimensions, site)) return false;
   shape.append(x.shape()[0]);
   std::int64_t strides[2] = {1, 1};
   for (int axis = 2; axis < dimensions + 2; ++axis) {
@@ -149,13 +150,13 @@ TWILL_CONSTEXPR bool window_shape(Value x, int dimensions, const Windows& w, Ext
     const auto of = [&](Sides sides) { return is_width ? sides.width : sides.height; };
     const std::int64_t stride = of(w.stride) == 0 ? of(w.window) : of(w.stride);
     const std::int64_t reach = of(w.dilation) * (of(w.window) - 1) + 1;
-    const std::int64_t length = x.size(axis, line);
+    const std::int64_t length = x.size(axis, site);
     if (of(w.window) < 1 || stride < 1 || of(w.dilation) < 1) {
-      graph.refuse(Problem::pooling_window_or_stride_is_not_positive, of(w.window), stride, line);
+      graph.refuse(Problem::pooling_window_or_stride_is_not_positive, of(w.window), stride, site);
       return false;
     }
     if (of(w.padding) < 0 || 2 * of(w.padding) > reach) {
-      graph.refuse(Problem::pooling_padding_exceeds_half_the_window, of(w.padding), of(w.window), line);
+      graph.refuse(Problem::pooling_padding_exceeds_half_the_window, of(w.padding), of(w.window), site);
       return false;
     }
     const std::int64_t room = length + 2 * of(w.padding) - reach;
@@ -165,7 +166,7 @@ TWILL_CONSTEXPR bool window_shape(Value x, int dimensions, const Windows& w, Ext
       if ((count - 1) * stride >= length + of(w.padding)) --count; // a window begins inside, or in the padding before
     }
     if (count < 1) {
-      graph.refuse(Problem::pooling_window_is_larger_than_the_padded_input, reach, length + 2 * of(w.padding), line);
+      graph.refuse(Problem::pooling_window_is_larger_than_the_padded_input, reach, length + 2 * of(w.padding), site);
       return false;
     }
     strides[is_width ? 1 : 0] = stride;
@@ -180,14 +181,14 @@ TWILL_CONSTEXPR bool window_shape(Value x, int dimensions, const Windows& w, Ext
 }
 
 /// The result's shape and attributes for windows that follow from their wanted number.
-TWILL_CONSTEXPR bool adaptive_shape(Value x, int dimensions, Sides output, Extents& shape, int& attributes, int line) {
+TWILL_CONSTEXPR bool adaptive_shape(Value x, int dimensions, Sides output, Extents& shape, int& attributes, CallSite site) {
   Graph& graph = x.graph();
-  if (!check_pooled(x, dimensions, line)) return false;
+  if (!check_pooled(x, dimensions, site)) return false;
   shape.append(x.shape()[0]);
   for (int axis = 2; axis < dimensions + 2; ++axis) {
     const std::int64_t count = axis == dimensions + 1 ? output.width : output.height;
-    if (count < 1 || x.size(axis, line) < 1) {
-      graph.refuse(Problem::adaptive_pooling_needs_an_output_and_an_input, count, x.size(axis, line), line);
+    if (count < 1 || x.size(axis, site) < 1) {
+      graph.refuse(Problem::adaptive_pooling_needs_an_output_and_an_input, count, x.size(axis, site), site);
       return false;
     }
     shape.append({count, 0});
@@ -203,39 +204,39 @@ TWILL_CONSTEXPR Value pick_largest(Value x, const Extents& shape, int attributes
   return channels_first(pool(pick_largest_operation, image, image, shape, attributes));
 }
 
-TWILL_CONSTEXPR Value max_pool(Value x, int dimensions, const MaxPoolOptions& o, int line) {
+TWILL_CONSTEXPR Value max_pool(Value x, int dimensions, const MaxPoolOptions& o, CallSite site) {
   Extents shape{};
   int attributes = 0;
   const Windows windows{o.window, o.stride, o.padding, o.dilation, o.ceil, kernel::PoolingMode::inside, 1};
-  if (!window_shape(x, dimensions, windows, shape, attributes, line)) return x;
+  if (!window_shape(x, dimensions, windows, shape, attributes, site)) return x;
   return pick_largest(x, shape, attributes);
 }
 
-TWILL_CONSTEXPR Value average_pool(Value x, int dimensions, const AveragePoolOptions& o, int line) {
+TWILL_CONSTEXPR Value average_pool(Value x, int dimensions, const AveragePoolOptions& o, CallSite site) {
   Extents shape{};
   int attributes = 0;
   const kernel::PoolingMode mode = o.divisor != 0                         ? kernel::PoolingMode::fixed
                                    : o.count_padding == CountPadding::yes ? kernel::PoolingMode::padded
                                                                           : kernel::PoolingMode::inside;
   if (!window_shape(x, dimensions, {o.window, o.stride, o.padding, 1, o.ceil, mode, o.divisor}, shape, attributes,
-                    line))
+                    site))
     return x;
   return channels_first(pool(average_pool_operation, channels_last(x), {}, shape, attributes));
 }
 
-TWILL_CONSTEXPR Value adaptive_average_pool(Value x, int dimensions, Sides output, int line) {
+TWILL_CONSTEXPR Value adaptive_average_pool(Value x, int dimensions, Sides output, CallSite site) {
   Extents shape{};
   int attributes = 0;
-  if (!adaptive_shape(x, dimensions, output, shape, attributes, line)) return x;
-  if (output.width == 1 && dimensions == 1) return mean(x, {2}, KeepDims::yes, line);
-  if (output.width == 1 && output.height == 1) return mean(x, {2, 3}, KeepDims::yes, line); // fuses with its neighbours
+  if (!adaptive_shape(x, dimensions, output, shape, attributes, site)) return x;
+  if (output.width == 1 && dimensions == 1) return mean(x, {2}, KeepDims::yes, site);
+  if (output.width == 1 && output.height == 1) return mean(x, {2, 3}, KeepDims::yes, site); // fuses with its neighbours
   return channels_first(pool(average_pool_operation, channels_last(x), {}, shape, attributes));
 }
 
-TWILL_CONSTEXPR Value adaptive_max_pool(Value x, int dimensions, Sides output, int line) {
+TWILL_CONSTEXPR Value adaptive_max_pool(Value x, int dimensions, Sides output, CallSite site) {
   Extents shape{};
   int attributes = 0;
-  if (!adaptive_shape(x, dimensions, output, shape, attributes, line)) return x;
+  if (!adaptive_shape(x, dimensions, output, shape, attributes, site)) return x;
   return pick_largest(x, shape, attributes);
 }
 
@@ -245,41 +246,41 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// The largest element of each window of x (batch, channels, length) or (batch, channels, height, width). NaN passes
 /// on; the gradient goes to the first of equals.
-[[nodiscard]] TWILL_CONSTEXPR Value max_pool1d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
-  return detail::max_pool(x, 1, options, line);
+[[nodiscard]] TWILL_CONSTEXPR Value max_pool1d(Value x, const MaxPoolOptions& options, CallSite site = CallSite::here()) {
+  return detail::max_pool(x, 1, options, site);
 }
 /// The largest element of each window of images (batch, channels, height, width).
-[[nodiscard]] TWILL_CONSTEXPR Value max_pool2d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
-  return detail::max_pool(x, 2, options, line);
+[[nodiscard]] TWILL_CONSTEXPR Value max_pool2d(Value x, const MaxPoolOptions& options, CallSite site = CallSite::here()) {
+  return detail::max_pool(x, 2, options, site);
 }
 
 /// The mean of each window.
 [[nodiscard]] TWILL_CONSTEXPR Value avg_pool1d(Value x, const AveragePoolOptions& options,
-                                               int line = __builtin_LINE()) {
-  return detail::average_pool(x, 1, options, line);
+                                               CallSite site = CallSite::here()) {
+  return detail::average_pool(x, 1, options, site);
 }
 /// The mean of each window of images (batch, channels, height, width).
 [[nodiscard]] TWILL_CONSTEXPR Value avg_pool2d(Value x, const AveragePoolOptions& options,
-                                               int line = __builtin_LINE()) {
-  return detail::average_pool(x, 2, options, line);
+                                               CallSite site = CallSite::here()) {
+  return detail::average_pool(x, 2, options, site);
 }
 
 /// The means of as many windows as the output has elements, which divide the image evenly.
-[[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
-  return detail::adaptive_average_pool(x, 1, output, line);
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool1d(Value x, std::int64_t output, CallSite site = CallSite::here()) {
+  return detail::adaptive_average_pool(x, 1, output, site);
 }
 /// The means of `output` windows, which cover images (batch, channels, height, width).
-[[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
-  return detail::adaptive_average_pool(x, 2, output, line);
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool2d(Value x, Sides output, CallSite site = CallSite::here()) {
+  return detail::adaptive_average_pool(x, 2, output, site);
 }
 
 /// The largest elements of windows that divide the sequence evenly, one for each element of the output.
-[[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
-  return detail::adaptive_max_pool(x, 1, output, line);
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool1d(Value x, std::int64_t output, CallSite site = CallSite::here()) {
+  return detail::adaptive_max_pool(x, 1, output, site);
 }
 /// The maxima of `output` windows, which cover images (batch, channels, height, width).
-[[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
-  return detail::adaptive_max_pool(x, 2, output, line);
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool2d(Value x, Sides output, CallSite site = CallSite::here()) {
+  return detail::adaptive_max_pool(x, 2, output, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

@@ -6,6 +6,7 @@
 // next: ops/concatenate.hpp, ops/split.hpp, ops/pad.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/kernel/blocks.hpp>
@@ -86,14 +87,14 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// Part of an axis, like NumPy's x[begin:end:step]: `slice_axis(x, 1, {.begin = 2, .step = 3})`.
 /// errors: an axis that is unknown until run time, except where all of it is taken in order or in reverse; a zero step
 [[nodiscard]] TWILL_CONSTEXPR Value slice_axis(Value x, int axis, const twill::slice& range,
-                                               int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  if (range.step == 0) x.graph().refuse(Problem::slice_has_a_step_of_zero, axis, 0, line);
+                                               CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  if (range.step == 0) x.graph().refuse(Problem::slice_has_a_step_of_zero, axis, 0, site);
   const bool is_whole = !range.begin && !range.end;
   if (is_whole && range.step == 1) return x;
   if (x.rank() == 0 || x.graph().fault.any()) return x;
   if (is_whole && range.step == -1) return detail::cut(x, position, -1, -1, x.shape()[position]);
-  const std::int64_t extent = x.size(position, line);
+  const std::int64_t extent = x.size(position, site);
   const detail::Part part = detail::part_of(range, extent);
   if (range.step == 1 && part.count == extent) return x;
   return detail::cut(x, position, part.first, range.step, {part.count, 0});
@@ -101,46 +102,46 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// `length` elements of an axis from `start` on (negative: from the end), like PyTorch's narrow.
 [[nodiscard]] TWILL_CONSTEXPR Value narrow(Value x, int axis, std::int64_t start, std::int64_t length,
-                                           int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
+                                           CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
   if (x.rank() == 0) return x;
-  const std::int64_t extent = x.size(position, line);
+  const std::int64_t extent = x.size(position, site);
   const std::int64_t first = start < 0 ? start + extent : start;
   if (first < 0 || length < 0 || first + length > extent)
-    x.graph().refuse(Problem::slice_reaches_outside_of_the_axis, first + length, extent, line);
+    x.graph().refuse(Problem::slice_reaches_outside_of_the_axis, first + length, extent, site);
   if (x.graph().fault.any()) return x;
-  return slice_axis(x, position, {.begin = first, .end = first + length}, line);
+  return slice_axis(x, position, {.begin = first, .end = first + length}, site);
 }
 
 /// Element `index` of an axis (negative: from the end); the axis disappears.
-[[nodiscard]] TWILL_CONSTEXPR Value select(Value x, int axis, std::int64_t index, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  const Value one = narrow(x, position, index, 1, line);
+[[nodiscard]] TWILL_CONSTEXPR Value select(Value x, int axis, std::int64_t index, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  const Value one = narrow(x, position, index, 1, site);
   Extents shape{};
   for (int i = 0; i < x.rank(); ++i)
     if (i != position) shape.append(x.shape()[i]);
-  return x.graph().fault.any() ? one : reshape(one, shape, line);
+  return x.graph().fault.any() ? one : reshape(one, shape, site);
 }
 
 /// Pieces of ceil(extent / Chunks) elements, the last one smaller, like PyTorch's chunk.
 /// errors: an axis so short that there are fewer pieces
 template <std::size_t Chunks>
-[[nodiscard]] constexpr std::array<Value, Chunks> chunk(Value x, int axis, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
+[[nodiscard]] constexpr std::array<Value, Chunks> chunk(Value x, int axis, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, site);
   constexpr auto chunks = static_cast<std::int64_t>(Chunks);
   const std::int64_t length = (extent + chunks - 1) / chunks;
-  if (length * (chunks - 1) >= extent) x.graph().refuse(Problem::axis_has_fewer_chunks, chunks, extent, line);
+  if (length * (chunks - 1) >= extent) x.graph().refuse(Problem::axis_has_fewer_chunks, chunks, extent, site);
   std::array<Value, Chunks> parts{};
   for (std::int64_t i = 0; i < chunks; ++i)
     parts[static_cast<std::size_t>(i)] =
-        x.graph().fault.any() ? x : slice_axis(x, position, {.begin = i * length, .end = (i + 1) * length}, line);
+        x.graph().fault.any() ? x : slice_axis(x, position, {.begin = i * length, .end = (i + 1) * length}, site);
   return parts;
 }
 
 /// The elements in reverse order along axes.
-[[nodiscard]] TWILL_CONSTEXPR Value flip(Value x, std::initializer_list<int> axes, int line = __builtin_LINE()) {
-  for (int axis : axes) x = slice_axis(x, axis, {.step = -1}, line);
+[[nodiscard]] TWILL_CONSTEXPR Value flip(Value x, std::initializer_list<int> axes, CallSite site = CallSite::here()) {
+  for (int axis : axes) x = slice_axis(x, axis, {.step = -1}, site);
   return x;
 }
 

@@ -5,6 +5,7 @@
 // gathered from there, so that gradients flow back to the original places. Equal elements keep their order; NaN comes
 // after all others, or before them in descending order. Read next: ops/gather.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/kernel/places.hpp>
 #include <twill/ops/gather.hpp>
@@ -49,28 +50,28 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// The places of the sorted elements of the axis; int64.
 [[nodiscard]] TWILL_CONSTEXPR Value argsort(Value x, int axis = -1, Order order = Order::ascending,
-                                            int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
+                                            CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
   return x.rank() == 0 ? x : detail::first_places(x, position, x.shape()[position], order);
 }
 
 /// The elements of an axis in order, and their places before.
 [[nodiscard]] TWILL_CONSTEXPR Sorted sort(Value x, int axis = -1, Order order = Order::ascending,
-                                          int line = __builtin_LINE()) {
-  const Value places = argsort(x, axis, order, line);
-  return {take_along_axis(x, places, axis, line), places};
+                                          CallSite site = CallSite::here()) {
+  const Value places = argsort(x, axis, order, site);
+  return {take_along_axis(x, places, axis, site), places};
 }
 
 /// The `count` largest elements of an axis (ascending: the smallest) in order, and their places before.
 /// errors: more than the axis has
 [[nodiscard]] TWILL_CONSTEXPR Sorted topk(Value x, std::int64_t count, int axis = -1, Order order = Order::descending,
-                                          int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
-  if (count < 0 || count > extent) x.graph().refuse(Problem::topk_exceeds_the_axis, count, extent, line);
+                                          CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, site);
+  if (count < 0 || count > extent) x.graph().refuse(Problem::topk_exceeds_the_axis, count, extent, site);
   if (x.graph().fault.any()) return {x, x};
   const Value places = detail::first_places(x, position, {count, 0}, order);
-  return {take_along_axis(x, places, position, line), places};
+  return {take_along_axis(x, places, position, site), places};
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

@@ -4,6 +4,7 @@
 // Split of a traced value into equal parts along an axis, one operation with several results; its gradient joins those
 // of the parts, also in one operation. For parts of other sizes: `chunk` and `narrow`. Read next: ops/slice.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/ops/concatenate.hpp>
 
@@ -41,11 +42,11 @@ inline constexpr Operation split_in_4{
 /// Equal parts of an axis, up to four in one launch: `auto [q, k, v] = split<3>(x, -1)`.
 /// errors: an axis that the parts do not divide, or that is unknown until run time
 template <std::size_t Sections>
-[[nodiscard]] constexpr std::array<Value, Sections> split(Value x, int axis, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
+[[nodiscard]] constexpr std::array<Value, Sections> split(Value x, int axis, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, site);
   constexpr auto sections = static_cast<std::int64_t>(Sections);
-  if (extent % sections != 0) x.graph().refuse(Problem::sections_do_not_divide_the_axis, sections, extent, line);
+  if (extent % sections != 0) x.graph().refuse(Problem::sections_do_not_divide_the_axis, sections, extent, site);
   std::array<Value, Sections> parts{};
   if (x.graph().fault.any()) {
     for (Value& part : parts) part = x;
@@ -60,7 +61,7 @@ template <std::size_t Sections>
       parts[k] = reshape(add_result(first, static_cast<int>(k), x.dtype(), part), shape);
   } else {
     for (std::int64_t i = 0; i < sections; ++i)
-      parts[static_cast<std::size_t>(i)] = narrow(x, position, i * (extent / sections), extent / sections, line);
+      parts[static_cast<std::size_t>(i)] = narrow(x, position, i * (extent / sections), extent / sections, site);
   }
   return parts;
 }

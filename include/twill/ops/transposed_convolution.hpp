@@ -4,6 +4,7 @@
 // Transposed convolutions: the gradient of a convolution by its input, as a function of its own. Weights are
 // (channels, filters / groups, height, width), as in PyTorch. Read next: nn/convolution.hpp.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/ops/convolution.hpp>
 
@@ -26,14 +27,14 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 
 // length = (input - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1
 TWILL_CONSTEXPR Value transposed_convolution(Value x, Value w, int dimensions,
-                                             const TransposedConvolutionOptions& options, int line) {
+                                             const TransposedConvolutionOptions& options, CallSite site) {
   Graph& graph = x.graph();
   x = autocast_to_narrow(x);
   w = autocast_to_narrow(w);
-  if (!check_convolution(x, w, dimensions, options.stride, options.padding, options.dilation, options.groups, line))
+  if (!check_convolution(x, w, dimensions, options.stride, options.padding, options.dilation, options.groups, site))
     return x;
-  if (w.size(0, line) != x.size(1, line)) {
-    graph.refuse(Problem::convolution_input_channels_differ_from_the_weights, x.size(1, line), w.size(0, line), line);
+  if (w.size(0, site) != x.size(1, site)) {
+    graph.refuse(Problem::convolution_input_channels_differ_from_the_weights, x.size(1, site), w.size(0, site), site);
     return x;
   }
   Extents shape{};
@@ -43,19 +44,19 @@ TWILL_CONSTEXPR Value transposed_convolution(Value x, Value w, int dimensions,
     const auto of = [&](Sides sides) { return is_width ? sides.width : sides.height; };
     const std::int64_t extra = of(options.output_padding);
     if (extra < 0 || extra >= of(options.stride)) {
-      graph.refuse(Problem::output_padding_is_not_less_than_the_stride, extra, of(options.stride), line);
+      graph.refuse(Problem::output_padding_is_not_less_than_the_stride, extra, of(options.stride), site);
       return x;
     }
-    const std::int64_t reach = of(options.dilation) * (w.size(axis, line) - 1) + 1;
-    const std::int64_t length = (x.size(axis, line) - 1) * of(options.stride) - 2 * of(options.padding) + reach + extra;
+    const std::int64_t reach = of(options.dilation) * (w.size(axis, site) - 1) + 1;
+    const std::int64_t length = (x.size(axis, site) - 1) * of(options.stride) - 2 * of(options.padding) + reach + extra;
     if (graph.fault.any()) return x;
     if (length < 1 || reach < 1) {
-      graph.refuse(Problem::transposed_convolution_has_an_empty_result, length, of(options.padding), line);
+      graph.refuse(Problem::transposed_convolution_has_an_empty_result, length, of(options.padding), site);
       return x;
     }
     shape.append({length, 0});
   }
-  shape.append({w.size(1, line) * options.groups, 0});
+  shape.append({w.size(1, site) * options.groups, 0});
   const int attributes =
       convolution_attributes(graph, dimensions, options.stride, options.padding, options.dilation, options.groups);
   return channels_first(convolve(convolution_input_gradient_operation, channels_last(x), w, shape, attributes));
@@ -68,27 +69,27 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// Transposed convolution of x (batch, channels, length) by weights (channels, filters / groups, length).
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, Value weight,
                                                      const TransposedConvolutionOptions& options = {},
-                                                     int line = __builtin_LINE()) {
-  return detail::transposed_convolution(x, weight, 1, options, line);
+                                                     CallSite site = CallSite::here()) {
+  return detail::transposed_convolution(x, weight, 1, options, site);
 }
 /// Transposed convolution of one dimension plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, Value weight, Value bias,
                                                      const TransposedConvolutionOptions& options = {},
-                                                     int line = __builtin_LINE()) {
-  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 1, options, line), bias, line);
+                                                     CallSite site = CallSite::here()) {
+  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 1, options, site), bias, site);
 }
 
 /// Transposed convolution of x (batch, channels, height, width) by weights (channels, filters / groups, height, width).
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, Value weight,
                                                      const TransposedConvolutionOptions& options = {},
-                                                     int line = __builtin_LINE()) {
-  return detail::transposed_convolution(x, weight, 2, options, line);
+                                                     CallSite site = CallSite::here()) {
+  return detail::transposed_convolution(x, weight, 2, options, site);
 }
 /// Transposed convolution of two dimensions plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, Value weight, Value bias,
                                                      const TransposedConvolutionOptions& options = {},
-                                                     int line = __builtin_LINE()) {
-  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 2, options, line), bias, line);
+                                                     CallSite site = CallSite::here()) {
+  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 2, options, site), bias, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

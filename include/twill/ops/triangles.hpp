@@ -4,6 +4,7 @@
 // Lower and upper triangles of the last two axes of a traced value: a comparison of positions, which fuses with its
 // neighbours and costs no kernel and no memory.
 
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 
@@ -21,17 +22,17 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 }
 
 /// The value with zeros above diagonal `offset` of its last two axes.
-[[nodiscard]] TWILL_CONSTEXPR Value tril(Value x, std::int64_t offset = 0, int line = __builtin_LINE()) {
-  const int columns = checked_axis(x, -1, line);
-  const int rows = checked_axis(x, -2, line);
+[[nodiscard]] TWILL_CONSTEXPR Value tril(Value x, std::int64_t offset = 0, CallSite site = CallSite::here()) {
+  const int columns = checked_axis(x, -1, site);
+  const int rows = checked_axis(x, -2, site);
   if (x.graph().fault.any()) return x;
   return where(lower_triangle(x.graph(), x.shape()[rows], x.shape()[columns], offset), x, 0);
 }
 
 /// The value with zeros below diagonal `offset` of its last two axes.
-[[nodiscard]] TWILL_CONSTEXPR Value triu(Value x, std::int64_t offset = 0, int line = __builtin_LINE()) {
-  const int columns = checked_axis(x, -1, line);
-  const int rows = checked_axis(x, -2, line);
+[[nodiscard]] TWILL_CONSTEXPR Value triu(Value x, std::int64_t offset = 0, CallSite site = CallSite::here()) {
+  const int columns = checked_axis(x, -1, site);
+  const int rows = checked_axis(x, -2, site);
   if (x.graph().fault.any()) return x;
   return where(lower_triangle(x.graph(), x.shape()[rows], x.shape()[columns], offset - 1), 0, x);
 }

@@ -50,7 +50,7 @@ public:
       }));
     const Value norm =
         sqrt(all.sum_of_squares.id() >= 0 ? all.sum_of_squares : all.over_all_elements(total.value(graph)));
-    const Value kept{graph, graph.add_parameter(gradient_norm_state, dtype, {}, {}, graph::Role::optimiser_state, 0)};
+    const Value kept{graph, graph.add_parameter(gradient_norm_state, dtype, {}, {}, graph::Role::optimiser_state, {})};
     graph.add_assign(kept.id(), norm.id());
     // min(1, max_norm / (norm + 1e-6)), always multiplied
     const Value factor = minimum(run_scalar(graph, "clip.max_norm", 0, dtype) / (norm + 1e-6), 1.0);

@@ -51,8 +51,8 @@ public:
   static constexpr void declare(graph::Graph& graph) {
     const auto add = [&](std::string_view name, double initial) {
       const int state = graph.add_parameter(name, DType::float32, {}, {graph::Initialiser::Kind::constant, initial},
-                                            graph::Role::optimiser_state, 0);
-      static_cast<void>(graph.settle(state, 0, 0));
+                                            graph::Role::optimiser_state, {});
+      static_cast<void>(graph.settle(state, 0, {}));
     };
     add(loss_scale_state, Options.initial);
     add(good_steps_state, 0);

@@ -93,7 +93,7 @@ public:
     full.append(".");
     full.append(name);
     return {*graph_,
-            graph_->add_parameter(full.view(), compute_dtype(), weight.shape, {}, graph::Role::optimiser_state, 0)};
+            graph_->add_parameter(full.view(), compute_dtype(), weight.shape, {}, graph::Role::optimiser_state, {})};
   }
 
   /// A number set by the rule before each step.

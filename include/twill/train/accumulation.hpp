@@ -48,8 +48,8 @@ TWILL_CONSTEXPR List<int> declare_sums(graph::Graph& graph, const List<int>& wei
   List<int> sums{};
   const auto declare = [&](std::string_view name, DType dtype, const graph::Extents& shape, int slot) {
     const DType wide = dtype == DType::float64 ? DType::float64 : DType::float32;
-    sums.push_back(graph.add_parameter(name, wide, shape, {}, graph::Role::optimiser_state, 0));
-    static_cast<void>(graph.settle(sums.back(), slot, 0));
+    sums.push_back(graph.add_parameter(name, wide, shape, {}, graph::Role::optimiser_state, {}));
+    static_cast<void>(graph.settle(sums.back(), slot, {}));
   };
   for (int weight : weights) {
     const graph::Node node = graph.node(weight);

@@ -46,7 +46,7 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr c
   const graph::Value loss =
       compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
   if (!loss.shape().elements().is_one())
-    graph.refuse(graph::Problem::gradient_of_a_value_that_is_not_a_scalar, loss.rank(), 0, 0);
+    graph.refuse(graph::Problem::gradient_of_a_value_that_is_not_a_scalar, loss.rank(), 0, {});
   result.root = loss.id();
   return result;
 }

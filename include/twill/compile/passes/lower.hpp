@@ -72,7 +72,7 @@ private:
   }
 
   TWILL_CONSTEXPR void refuse(graph::Problem problem, int left, int right) {
-    if (!out_.fault.any()) out_.fault = {problem, left, right, 0};
+    if (!out_.fault.any()) out_.fault = {problem, left, right, {}};
   }
 
   /// The instructions of a loop follow each other, in one slot.

@@ -82,7 +82,7 @@ TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
       if (node.slot != graph::unplaced || node.kind == graph::Kind::parameter) continue;
       const graph::SlotClash clash = graph::Placement::place(id, graph.nodes, graph.parameters);
       if (clash.any())
-        graph.refuse(graph::Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, 0);
+        graph.refuse(graph::Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, {});
       found = found || graph.node(id).slot != graph::unplaced;
     }
   }

@@ -59,7 +59,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 /// Values whose classes are on the last axis.
 [[nodiscard]] TWILL_CONSTEXPR graph::Value with_classes_last(graph::Value x, int axis) {
-  const int position = graph::checked_axis(x, axis, 0);
+  const int position = graph::checked_axis(x, axis, {});
   if (position == x.rank() - 1) return x;
   graph::Node node{};
   node.kind = graph::Kind::transpose;
@@ -128,7 +128,7 @@ struct Rows {
 TWILL_CONSTEXPR void require_extent(graph::Graph& graph, graph::Extent wanted, graph::Extent given) {
   if (!graph::unify(graph, wanted, given))
     graph.refuse(graph::Problem::labels_and_logits_have_different_batch_extents, given.is_static() ? given.factor : -1,
-                 wanted.is_static() ? wanted.factor : -1, 0);
+                 wanted.is_static() ? wanted.factor : -1, {});
 }
 
 /// Refuses weights unless there is one for each class.
@@ -136,7 +136,7 @@ TWILL_CONSTEXPR void require_class_weights(graph::Extent classes, graph::Value w
   if (weight.id() >= 0 && (weight.rank() != 1 || !graph::unify(weight.graph(), weight.shape()[0], classes)))
     weight.graph().refuse(graph::Problem::class_weights_are_not_one_for_each_class,
                           weight.rank() == 1 ? weight.shape()[0].factor : -1, classes.is_static() ? classes.factor : -1,
-                          0);
+                          {});
 }
 
 /// False after refusing labels that are not integers or do not belong to the values.
@@ -144,13 +144,13 @@ TWILL_CONSTEXPR void require_class_weights(graph::Extent classes, graph::Value w
                                                  graph::Value weight) {
   graph::Graph& graph = values.graph();
   if (is_floating(labels.dtype()) || labels.dtype() == DType::boolean)
-    graph.refuse(graph::Problem::labels_are_not_integers, static_cast<int>(labels.dtype()), 0, 0);
+    graph.refuse(graph::Problem::labels_are_not_integers, static_cast<int>(labels.dtype()), 0, {});
   if (values.rank() != labels.rank() + 1) {
-    graph.refuse(graph::Problem::loss_shapes_differ, values.rank(), labels.rank() + 1, 0);
+    graph.refuse(graph::Problem::loss_shapes_differ, values.rank(), labels.rank() + 1, {});
     return false;
   }
   // A label for each row: one label cannot be broadcast to all.
-  const int classes = graph::checked_axis(values, axis, 0);
+  const int classes = graph::checked_axis(values, axis, {});
   for (int at = 0; at < labels.rank(); ++at) {
     const graph::Extent rows = values.shape()[at < classes ? at : at + 1];
     require_extent(graph, rows, labels.shape()[at]);
@@ -164,7 +164,7 @@ struct CrossEntropyFormula {
                                                   CrossEntropyOptions options = {}) const {
     if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
       logits.graph().refuse(graph::Problem::label_smoothing_is_outside_0_to_1,
-                            graph::shown_as_integer(options.label_smoothing), 1, 0);
+                            graph::shown_as_integer(options.label_smoothing), 1, {});
     if (is_floating(labels.dtype()) && labels.rank() == logits.rank()) return of_probabilities(logits, labels, options);
     if (!are_labels_of(logits, labels, options.axis, options.weight)) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
@@ -172,7 +172,7 @@ struct CrossEntropyFormula {
     const bool is_weighted = options.weight.id() >= 0;
     const graph::Value weight = is_weighted ? graph::cast(options.weight, x.dtype()) : graph::Value{};
     // -log softmax(x)[label] = log(sum(exp(x))) - x[label]
-    const auto [greatest, excess] = graph::detail::normaliser(x, -1, __builtin_LINE());
+    const auto [greatest, excess] = graph::detail::normaliser(x, -1, {});
     graph::Value losses = excess - (rows.of_label(x) - greatest);
     if (is_weighted) losses = losses * rows.of_label(weight);
     if (options.label_smoothing != 0) {
@@ -192,7 +192,7 @@ struct CrossEntropyFormula {
     if (graph.fault.any()) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
     const graph::Value t = widened(with_classes_last(target, options.axis));
-    const auto [greatest, excess] = graph::detail::normaliser(x, -1, __builtin_LINE());
+    const auto [greatest, excess] = graph::detail::normaliser(x, -1, {});
     const graph::Value all = excess - (x - greatest);
     const graph::Value is_nothing = graph::logical_and(graph::equal(t, 0), graph::isinf(all));
     graph::Value losses = t * graph::where(is_nothing, 0, all);
@@ -262,7 +262,7 @@ struct BceFormula {
     require_equal_ranks(probabilities, target);
     if (probabilities.dtype() == DType::float16 || probabilities.dtype() == DType::bfloat16)
       probabilities.graph().refuse(graph::Problem::bce_of_probabilities_in_half_precision_use_bce_with_logits,
-                                   static_cast<int>(probabilities.dtype()), static_cast<int>(DType::float32), 0);
+                                   static_cast<int>(probabilities.dtype()), static_cast<int>(DType::float32), {});
     const graph::Value p = widened(probabilities);
     const graph::Value t = widened(target);
     graph::Value losses = of_probabilities(p, t);

@@ -52,7 +52,7 @@ using graph::widened; // losses are computed in float32 at least
 /// Refuses two values of different ranks, which would broadcast.
 TWILL_CONSTEXPR void require_equal_ranks(graph::Value prediction, graph::Value target) {
   if (prediction.rank() != target.rank())
-    prediction.graph().refuse(graph::Problem::loss_shapes_differ, prediction.rank(), target.rank(), 0);
+    prediction.graph().refuse(graph::Problem::loss_shapes_differ, prediction.rank(), target.rank(), {});
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA

@@ -53,7 +53,7 @@ struct HuberFormula {
                                                   HuberOptions options = {}) const {
     if (!(options.delta > 0))
       prediction.graph().refuse(graph::Problem::huber_delta_is_not_positive, graph::shown_as_integer(options.delta), 0,
-                                0);
+                                {});
     const graph::Value d = difference(prediction, target);
     const graph::Value size = graph::abs(d);
     return reduced(
@@ -68,7 +68,7 @@ struct SmoothL1Formula {
                                                   SmoothL1Options options = {}) const {
     if (!(options.beta >= 0))
       prediction.graph().refuse(graph::Problem::smooth_l1_beta_is_negative, graph::shown_as_integer(options.beta), 0,
-                                0);
+                                {});
     const graph::Value d = difference(prediction, target);
     const graph::Value size = graph::abs(d);
     if (options.beta == 0) return reduced(size, options.reduce);

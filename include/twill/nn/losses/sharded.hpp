@@ -18,7 +18,7 @@ template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels) const {
     graph::Graph& graph = logits.graph();
     const graph::Value wide = widened(logits);
-    const std::int64_t share = logits.size(-1, 0);
+    const std::int64_t share = logits.size(-1, {});
     graph.require_within(labels.id(), {.what = "a label", .end = {share * A::size, 0}});
     const graph::Value largest = graph::all_reduce<A>(
         graph::stop_gradient(graph::max(wide, {-1}, graph::KeepDims::yes)), kernel::Reduction::max);

@@ -174,7 +174,7 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
   else
     trace.results.push_back(root);
   if (trace.results.empty())
-    graph.refuse(graph::Problem::stage_before_a_boundary_makes_nothing_for_the_next, begin, end, 0);
+    graph.refuse(graph::Problem::stage_before_a_boundary_makes_nothing_for_the_next, begin, end, {});
 
   List<char> of_model(graph.nodes.size(), 0); // weights used by any stage
   of_model.items[root] = 1;
