@@ -93,11 +93,11 @@ private:
   return {left.factor * right.factor, left.symbols + right.symbols};
 }
 
-/// The whole number of times that one extent fits another, as far as symbols show it; 0 where it does not.
+/// The whole number of times that one extent fits another, as far as symbols show it; -1 where it does not.
 [[nodiscard]] TWILL_CONSTEXPR Extent quotient(Extent whole, Extent part) {
   for (int i = 0; i < max_symbols; ++i)
-    if (whole.power(i) < part.power(i)) return {0};
-  if (part.factor == 0 || whole.factor % part.factor != 0) return {0};
+    if (whole.power(i) < part.power(i)) return {-1};
+  if (part.factor == 0 || whole.factor % part.factor != 0) return {-1};
   return {whole.factor / part.factor, whole.symbols - part.symbols};
 }
 

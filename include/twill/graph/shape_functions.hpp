@@ -59,8 +59,8 @@ namespace twill { inline namespace v0 { namespace graph {
     if (shape[axis].factor >= 0) continue;
     Extent others = shape.elements();
     others.factor /= shape[axis].factor; // a further one leaves it negative
-    const Extent found = shape[axis].factor == -1 && others.factor > 0 ? quotient(source.shape.elements(), others) : 0;
-    if (found.factor == 0) {
+    const Extent found = shape[axis].factor == -1 && others.factor > 0 ? quotient(source.shape.elements(), others) : -1;
+    if (found.factor < 0) {
       value.graph().refuse(Problem::reshape_changes_the_number_of_elements, source.shape.elements().factor,
                            others.factor, site);
       return value;

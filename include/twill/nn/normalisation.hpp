@@ -10,6 +10,8 @@
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 
+#include <concepts>
+
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// f(x), computed in float32 at least: 16 bits cannot represent a small epsilon or sums of squares.
@@ -40,6 +42,9 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   });
 }
 
+/// Refused: a second argument that is an integer would be an axis. Epsilon is a floating-point number.
+template <std::integral Axis, class... More> void layer_norm(Value x, Axis axis, More...) = delete;
+
 /// Layer normalisation over the last axis, scaled and shifted by vectors of its length.
 [[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, Value scale, Value shift, double epsilon = 1e-5,
                                                CallSite site = CallSite::here()) {
@@ -53,6 +58,9 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
       x, [&](Value wide) { return wide * rsqrt(mean(square(wide), {axis}, KeepDims::yes, site) + epsilon); });
 }
 
+/// Refused: a second argument that is an integer would be an axis.
+template <std::integral Axis, class... More> void rms_norm(Value x, Axis axis, More...) = delete;
+
 /// x / max(|x|, epsilon) over one axis, |x| being the root of the sum of squares.
 [[nodiscard]] TWILL_CONSTEXPR Value normalize(Value x, double epsilon = 1e-12, int axis = -1,
                                               CallSite site = CallSite::here()) {
@@ -60,6 +68,9 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
     return wide / clamp_min(detail::euclidean_norm(wide, axis, KeepDims::yes, site), epsilon);
   });
 }
+
+/// Refused: a second argument that is an integer would be an axis, or the order of a norm as PyTorch's.
+template <std::integral Axis, class... More> void normalize(Value x, Axis axis, More...) = delete;
 
 /// The cosine of the angle between a and b over one axis, which disappears.
 [[nodiscard]] TWILL_CONSTEXPR Value cosine_similarity(Value a, Value b, int axis = -1, double epsilon = 1e-8,
