@@ -3,8 +3,10 @@
 //
 // All of core/.
 
+#include <twill/core/axes.hpp>
 #include <twill/core/bits.hpp>
 #include <twill/core/bytes.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -4,6 +4,7 @@
 // All of ops/.
 
 #include <twill/ops/attention.hpp>
+#include <twill/ops/axes.hpp>
 #include <twill/ops/biased_product.hpp>
 #include <twill/ops/channels_last.hpp>
 #include <twill/ops/collective.hpp>

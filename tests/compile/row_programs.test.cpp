@@ -109,7 +109,7 @@ constexpr std::tuple chains{
             Extents classes{};
             classes.append(x.shape()[1]);
             const Value picked = where(equal(label, iota(x.graph(), classes)), x, 0);
-            return logsumexp(x) - sums(picked);
+            return logsumexp(x, -1, KeepDims::yes) - sums(picked);
           }, nullptr),
     // invented ones
     chain("entropy of exponentials", 1, 0, [](Value x) { return sum(exp(x - peak(x)) * (x - peak(x)), {-1}); },

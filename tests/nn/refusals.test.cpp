@@ -58,6 +58,10 @@ constexpr Refusal functions[] = {
      [](Graph& g) {
        use(graph::transpose(in(g, {2, 3}), {1, 1}));
      }},
+    {Reason::squeezed_axis_must_have_extent_one, 1, 3,
+     [](Graph& g) {
+       use(graph::squeeze(in(g, {2, 3}), 1));
+     }},
     {Reason::extent_is_known_only_at_run_time, 0, 1, [](Graph& g) { use(topk(rows_of(g, "batch"), 1)); }},
     {Reason::too_many_symbols, graph::max_symbols, graph::max_symbols,
      [](Graph& g) {

@@ -134,7 +134,7 @@ const OperationRow functions[]{
     {"selu", singles, [](const Value* x) { return graph::selu(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return 1.0507009873554805 * (x[0] > 0 ? x[0] : 1.6732632423543772 * std::expm1(x[0])); }},
     {"softmax", rows_of, [](const Value* x) { return graph::softmax(x[0]); }, [](const Arrays& x) { return each_row(x[0], [](const Line& l, std::size_t i) { return std::exp(l[i] - log_sum(l)); }); }},
     {"log_softmax", rows_of, [](const Value* x) { return graph::log_softmax(x[0]); }, [](const Arrays& x) { return each_row(x[0], [](const Line& l, std::size_t i) { return l[i] - log_sum(l); }); }},
-    {"logsumexp", rows_of, [](const Value* x) { return graph::logsumexp(x[0]) + x[0] * 0; }, [](const Arrays& x) { return each_row(x[0], [](const Line& l, std::size_t) { return log_sum(l); }); }},
+    {"logsumexp", rows_of, [](const Value* x) { return graph::logsumexp(x[0], -1, graph::KeepDims::yes) + x[0] * 0; }, [](const Arrays& x) { return each_row(x[0], [](const Line& l, std::size_t) { return log_sum(l); }); }},
     {"layer_norm", rows_of, [](const Value* x) { return graph::layer_norm(x[0]); }, [](const Arrays& x) { return each_row(x[0], [](const Line& l, std::size_t i) { return (l[i] - mean_of(l)) / std::sqrt(variance_of(l) + 1e-5); }); }},
     {"layer_norm of scaled rows", {{Dims(2, 9), Dims(9), Dims(9)}, {Dims(0, 3), Dims(3), Dims(3)}, {Dims(3, 17), Dims(17), Dims(17)}}, [](const Value* x) { return graph::layer_norm(x[0], x[1], x[2]); },
      [](const Arrays& x) { return each_row(x[0], [&](const Line& l, std::size_t i) { return (l[i] - mean_of(l)) / std::sqrt(variance_of(l) + 1e-5) * x[1].elements[i] + x[2].elements[i]; }); }, RowTypes::wide},

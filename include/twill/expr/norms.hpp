@@ -81,28 +81,28 @@ inline constexpr expr::OrderOfMin order_negative_inf{};
 template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, Order<P> = order<2>) {
   return expr::norm_node<P, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, expr::KeepDims, Order<P> = order<2>) {
+template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, KeptDims, Order<P> = order<2>) {
   return expr::norm_node<P, Axes...>(std::forward<X>(x), keepdims);
 }
 /// The greatest magnitude. throws: ValueError when there are no elements
 template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::OrderOfMax) {
   return max<Axes...>(abs(expr::as_floating(std::forward<X>(x))));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::KeepDims, expr::OrderOfMax) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, KeptDims, expr::OrderOfMax) {
   return max<Axes...>(abs(expr::as_floating(std::forward<X>(x))), keepdims);
 }
 /// The least magnitude. throws: ValueError when there are no elements
 template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::OrderOfMin) {
   return min<Axes...>(abs(expr::as_floating(std::forward<X>(x))));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::KeepDims, expr::OrderOfMin) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, KeptDims, expr::OrderOfMin) {
   return min<Axes...>(abs(expr::as_floating(std::forward<X>(x))), keepdims);
 }
 /// sum(|x|^p)^(1/p) of an order that the run time chooses. throws: ValueError (0, infinite: they have tags)
 template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, double p) {
   return expr::norm_of_order<Axes...>(std::forward<X>(x), expr::checked_order(p));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::KeepDims, double p) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, KeptDims, double p) {
   return expr::norm_of_order<Axes...>(std::forward<X>(x), expr::checked_order(p), keepdims);
 }
 

@@ -137,7 +137,7 @@ template <int... Axes, TensorOperand X>
   return expr::quantiles::one<expr::Rest::dropped, Axes...>("quantile", std::forward<X>(x), q, method);
 }
 template <int... Axes, TensorOperand X>
-[[nodiscard]] auto quantile(X&& x, double q, expr::KeepDims, Interpolation method = Interpolation::linear) {
+[[nodiscard]] auto quantile(X&& x, double q, KeptDims, Interpolation method = Interpolation::linear) {
   return expr::quantiles::one<expr::Rest::kept, Axes...>("quantile", std::forward<X>(x), q, method);
 }
 
@@ -164,7 +164,7 @@ template <int... Axes, TensorOperand X>
   return expr::quantiles::one<expr::Rest::dropped, Axes...>("percentile", std::forward<X>(x), p / 100, method);
 }
 template <int... Axes, TensorOperand X>
-[[nodiscard]] auto percentile(X&& x, double p, expr::KeepDims, Interpolation method = Interpolation::linear) {
+[[nodiscard]] auto percentile(X&& x, double p, KeptDims, Interpolation method = Interpolation::linear) {
   return expr::quantiles::one<expr::Rest::kept, Axes...>("percentile", std::forward<X>(x), p / 100, method);
 }
 
@@ -172,7 +172,7 @@ template <int... Axes, TensorOperand X>
 template <int... Axes, TensorOperand X> [[nodiscard]] auto median(X&& x) {
   return quantile<Axes...>(std::forward<X>(x), 0.5);
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] auto median(X&& x, expr::KeepDims) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto median(X&& x, KeptDims) {
   return quantile<Axes...>(std::forward<X>(x), 0.5, keepdims);
 }
 

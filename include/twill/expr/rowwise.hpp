@@ -60,7 +60,7 @@ requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, X&&.
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::dropped, Axis>(std::forward<X>(x)...);
 }
 template <int Axis = -1, class F, class... X>
-requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, expr::KeepDims, X&&... x) {
+requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, KeptDims, X&&... x) {
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::kept, Axis>(std::forward<X>(x)...);
 }
 

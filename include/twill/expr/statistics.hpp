@@ -15,18 +15,13 @@
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The difference between the number of elements and the divisor of a variance.
-template <int Value> struct Correction {};
-/// `var<0>(x, correction<1>)`: the number subtracted from the count.
-template <int Value> inline constexpr Correction<Value> correction{};
-
 /// The variance with divisor n, NumPy's, or n - c: `var<0>(x, correction<1>)` is PyTorch's default. Two passes over a row
 /// in cache, so nothing cancels.
 template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto var(X&& x, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::Variance<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X, int C = 0>
-[[nodiscard]] auto var(X&& x, expr::KeepDims, Correction<C> = correction<0>) {
+[[nodiscard]] auto var(X&& x, KeptDims, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::Variance<C>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
@@ -35,24 +30,22 @@ template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto stddev(X&&
   return expr::reduced_node<expr::Variance<C, true>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X, int C = 0>
-[[nodiscard]] auto stddev(X&& x, expr::KeepDims, Correction<C> = correction<0>) {
+[[nodiscard]] auto stddev(X&& x, KeptDims, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::Variance<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The distance between the greatest and the least element. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto ptp(X&& x, K = {}) {
-  return expr::reduced_node<expr::PeakToPeak, K::rest, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto ptp(X&& x, K = {}) {
+  return expr::reduced_node<expr::PeakToPeak, expr::rest_of<K>, Axes...>(std::forward<X>(x));
 }
 
 /// log(sum(exp(x))), without overflow.
-template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims>
-[[nodiscard]] auto logsumexp(X&& x, K = {}) {
-  return expr::reduced_node<expr::LogSumExp, K::rest, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto logsumexp(X&& x, K = {}) {
+  return expr::reduced_node<expr::LogSumExp, expr::rest_of<K>, Axes...>(std::forward<X>(x));
 }
 
 /// The number of elements that are not zero.
-template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims>
-[[nodiscard]] auto count_nonzero(X&& x, K = {}) {
+template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto count_nonzero(X&& x, K = {}) {
   return sum<Axes...>(std::forward<X>(x) != 0, K{});
 }
 
@@ -81,35 +74,37 @@ template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::shape_
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// sum(x weights) / sum(weights). Weights have the shape of x, one that broadcasts to it, or that of the one axis.
-template <int... Axes, TensorOperand X, TensorOperand W, expr::RestOfDims K = expr::DropDims>
+template <int... Axes, TensorOperand X, TensorOperand W, ReducedDims K = DroppedDims>
 [[nodiscard]] auto average(X&& x, W&& weights, K = {}) {
-  return expr::reduced_node<expr::WeightedMean, K::rest, Axes...>(
+  return expr::reduced_node<expr::WeightedMean, expr::rest_of<K>, Axes...>(
       std::forward<X>(x), expr::weights_along<expr::rank_of<X>, Axes...>(std::forward<W>(weights)));
 }
 
 /// The sum of the elements that are not NaN.
-template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nansum(X&& x, K = {}) {
-  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::sum>, K::rest, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto nansum(X&& x, K = {}) {
+  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::sum>, expr::rest_of<K>, Axes...>(
+      std::forward<X>(x));
 }
 
 /// The product of the elements that are not NaN.
-template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nanprod(X&& x, K = {}) {
-  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::product>, K::rest, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto nanprod(X&& x, K = {}) {
+  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::product>, expr::rest_of<K>, Axes...>(
+      std::forward<X>(x));
 }
 
 /// The greatest element that is not NaN; NaN if all are. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nanmax(X&& x, K = {}) {
-  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, K::rest, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto nanmax(X&& x, K = {}) {
+  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, expr::rest_of<K>, Axes...>(std::forward<X>(x));
 }
 
 /// The least element that is not NaN; NaN if all are. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nanmin(X&& x, K = {}) {
-  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, K::rest, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto nanmin(X&& x, K = {}) {
+  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, expr::rest_of<K>, Axes...>(std::forward<X>(x));
 }
 
 /// The mean of the elements that are not NaN; NaN if nothing is left.
-template <int... Axes, TensorOperand X, expr::RestOfDims K = expr::DropDims> [[nodiscard]] auto nanmean(X&& x, K = {}) {
-  return expr::reduced_node<expr::MeanOfNumbers, K::rest, Axes...>(std::forward<X>(x));
+template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto nanmean(X&& x, K = {}) {
+  return expr::reduced_node<expr::MeanOfNumbers, expr::rest_of<K>, Axes...>(std::forward<X>(x));
 }
 
 /// The variance of the n elements that are not NaN, with divisor n or n - c.
@@ -117,7 +112,7 @@ template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto nanvar(X&&
   return expr::reduced_node<expr::VarianceOfNumbers<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X, int C = 0>
-[[nodiscard]] auto nanvar(X&& x, expr::KeepDims, Correction<C> = correction<0>) {
+[[nodiscard]] auto nanvar(X&& x, KeptDims, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::VarianceOfNumbers<C>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
@@ -126,7 +121,7 @@ template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto nanstd(X&&
   return expr::reduced_node<expr::VarianceOfNumbers<C, true>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X, int C = 0>
-[[nodiscard]] auto nanstd(X&& x, expr::KeepDims, Correction<C> = correction<0>) {
+[[nodiscard]] auto nanstd(X&& x, KeptDims, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::VarianceOfNumbers<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 

@@ -24,6 +24,7 @@ enum class Problem : std::uint8_t {
   axis_is_named_twice,
   reshape_changes_the_number_of_elements,
   transpose_needs_each_axis_once,
+  squeezed_axis_must_have_extent_one,
   extent_is_known_only_at_run_time,
   condition_of_where_is_not_bool,
   labels_are_not_integers,

@@ -4,6 +4,7 @@
 // Reductions of traced values. In the graph a reduction takes one axis and keeps it with extent one; several axes are a
 // chain from last to first, which the fuser turns into row and column programs. Read next: graph/derivatives.hpp.
 
+#include <twill/core/axes.hpp>
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
@@ -66,60 +67,116 @@ namespace detail {
   return total * constant(value.graph(), operand.dtype(), 1.0, count);
 }
 
+[[nodiscard]] TWILL_CONSTEXPR Value variance_over(Value x, unsigned axes, double correction, KeepDims keep) {
+  const Value biased = mean_over(square(x - mean_over(x, axes, KeepDims::yes)), axes, keep);
+  if (correction == 0) return biased;
+  double count = 1;
+  const int rank = x.rank();
+  for (int axis = 0; axis < rank; ++axis)
+    if ((axes >> axis & 1u) != 0) count *= static_cast<double>(x.size(axis));
+  return biased * (count / (count - correction));
+}
+
+/// The axes in angle brackets, all of them where there are none.
+template <int... Axes> [[nodiscard]] constexpr unsigned axes_of(Value x, CallSite site) {
+  if constexpr (sizeof...(Axes) == 0) return all_axes(x);
+  return axis_set(x, {Axes...}, site);
+}
+
+template <ReducedDims K> inline constexpr KeepDims keep_of = K::keeps ? KeepDims::yes : KeepDims::no;
+
 } // namespace detail
 
-/// Sum over the given axes (negative: from the end), or over all of them.
+/// Sum over the given axes (negative: from the end).
 [[nodiscard]] TWILL_CONSTEXPR Value sum(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         CallSite site = CallSite::here()) {
   return detail::reduce(Reduction::sum, detail::summable(x), detail::axis_set(x, axes, site), keep);
 }
-[[nodiscard]] TWILL_CONSTEXPR Value sum(Value x) {
-  return detail::reduce(Reduction::sum, detail::summable(x), detail::all_axes(x), KeepDims::no);
-}
 
-/// Mean over the given axes, or over all of them.
+/// Mean over the given axes.
 [[nodiscard]] TWILL_CONSTEXPR Value mean(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                          CallSite site = CallSite::here()) {
   return detail::mean_over(x, detail::axis_set(x, axes, site), keep);
 }
-[[nodiscard]] constexpr Value mean(Value x) { return detail::mean_over(x, detail::all_axes(x), KeepDims::no); }
 
-/// Largest element over the given axes, or over all of them; NaN wins.
+/// Largest element over the given axes; NaN wins.
 [[nodiscard]] TWILL_CONSTEXPR Value max(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         CallSite site = CallSite::here()) {
   return detail::reduce(Reduction::max, x, detail::axis_set(x, axes, site), keep);
 }
-[[nodiscard]] TWILL_CONSTEXPR Value max(Value x) {
-  return detail::reduce(Reduction::max, x, detail::all_axes(x), KeepDims::no);
-}
 
-/// Smallest element over the given axes, or over all of them; NaN wins.
+/// Smallest element over the given axes; NaN wins.
 [[nodiscard]] TWILL_CONSTEXPR Value min(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         CallSite site = CallSite::here()) {
   return detail::reduce(Reduction::min, x, detail::axis_set(x, axes, site), keep);
 }
-[[nodiscard]] TWILL_CONSTEXPR Value min(Value x) {
-  return detail::reduce(Reduction::min, x, detail::all_axes(x), KeepDims::no);
-}
 
-/// Product over the given axes, or over all of them.
+/// Product over the given axes.
 [[nodiscard]] TWILL_CONSTEXPR Value prod(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                          CallSite site = CallSite::here()) {
   return detail::reduce(Reduction::product, detail::summable(x), detail::axis_set(x, axes, site), keep);
-}
-[[nodiscard]] TWILL_CONSTEXPR Value prod(Value x) {
-  return detail::reduce(Reduction::product, detail::summable(x), detail::all_axes(x), KeepDims::no);
 }
 
 /// Mean squared distance from the mean, divided by N - correction (0: NumPy's default, 1: PyTorch's).
 [[nodiscard]] TWILL_CONSTEXPR Value var(Value x, std::initializer_list<int> axes, double correction = 0,
                                         KeepDims keep = KeepDims::no, CallSite site = CallSite::here()) {
-  const Value deviation = x - mean(x, axes, KeepDims::yes, site);
-  const Value biased = mean(square(deviation), axes, keep, site);
-  if (correction == 0) return biased;
-  double count = 1;
-  for (int axis : axes) count *= static_cast<double>(x.size(axis, site));
-  return biased * (count / (count - correction));
+  return detail::variance_over(x, detail::axis_set(x, axes, site), correction, keep);
+}
+
+// Axes in angle brackets, as for tensors: `sum<1>(x)`, `mean<0, 2>(x, keepdims)`, `max(x)`.
+
+/// The sum; integers and truth values become int64.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value sum(Value x, K = {}, CallSite site = CallSite::here()) {
+  return detail::reduce(Reduction::sum, detail::summable(x), detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+}
+/// The product; integers and truth values become int64.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value prod(Value x, K = {}, CallSite site = CallSite::here()) {
+  return detail::reduce(Reduction::product, detail::summable(x), detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+}
+/// The greatest element; NaN if there is one.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value max(Value x, K = {}, CallSite site = CallSite::here()) {
+  return detail::reduce(Reduction::max, x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+}
+/// The least element; NaN if there is one.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value min(Value x, K = {}, CallSite site = CallSite::here()) {
+  return detail::reduce(Reduction::min, x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+}
+/// The mean.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value mean(Value x, K = {}, CallSite site = CallSite::here()) {
+  return detail::mean_over(x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+}
+/// The variance with divisor n - c: `var<0>(x, correction<1>)`.
+template <int... Axes, int C = 0>
+[[nodiscard]] constexpr Value var(Value x, Correction<C> = {}, CallSite site = CallSite::here()) {
+  return detail::variance_over(x, detail::axes_of<Axes...>(x, site), C, KeepDims::no);
+}
+template <int... Axes, int C = 0>
+[[nodiscard]] constexpr Value var(Value x, KeptDims, Correction<C> = {}, CallSite site = CallSite::here()) {
+  return detail::variance_over(x, detail::axes_of<Axes...>(x, site), C, KeepDims::yes);
+}
+/// The root of the variance, whose gradient is infinite where that is 0.
+template <int... Axes, int C = 0>
+[[nodiscard]] constexpr Value stddev(Value x, Correction<C> = {}, CallSite site = CallSite::here()) {
+  return sqrt(detail::variance_over(x, detail::axes_of<Axes...>(x, site), C, KeepDims::no));
+}
+template <int... Axes, int C = 0>
+[[nodiscard]] constexpr Value stddev(Value x, KeptDims, Correction<C> = {}, CallSite site = CallSite::here()) {
+  return sqrt(detail::variance_over(x, detail::axes_of<Axes...>(x, site), C, KeepDims::yes));
+}
+/// The distance between the greatest and the least element.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value ptp(Value x, K keep = {}, CallSite site = CallSite::here()) {
+  return max<Axes...>(x, keep, site) - min<Axes...>(x, keep, site);
+}
+/// The number of elements that are not zero.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value count_nonzero(Value x, K keep = {}, CallSite site = CallSite::here()) {
+  return sum<Axes...>(not_equal(x, 0), keep, site);
 }
 
 }}} // namespace twill::v0::graph

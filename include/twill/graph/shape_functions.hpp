@@ -8,6 +8,8 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
 
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 
@@ -104,27 +106,36 @@ namespace twill { inline namespace v0 { namespace graph {
   return {value.graph(), value.graph().add(node)};
 }
 
-/// Exchanges the last two axes.
-[[nodiscard]] TWILL_CONSTEXPR Value transpose(Value value, CallSite site = CallSite::here()) {
+namespace detail {
+
+/// Axis d of the result is axis `source_of(d)` of the operand.
+template <class F> [[nodiscard]] constexpr Value reordered(Value value, F source_of) {
   const Node& source = value.node();
   const int rank = source.shape.rank;
-  if (rank < 2 || rank > max_rank) { // the second is never true; g++ 12 warns of overflow without it
-    value.graph().refuse(Problem::axis_is_outside_the_rank, 1, rank, site);
-    return value;
-  }
   Node node{};
   node.kind = Kind::transpose;
   node.dtype = source.dtype;
   node.arity = 1;
   node.inputs[0] = value.id();
-  node.shape = source.shape;
-  for (int axis = 0; axis < rank; ++axis)
-    node.permutation[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(axis);
-  node.permutation[static_cast<std::size_t>(rank - 1)] = static_cast<std::int8_t>(rank - 2);
-  node.permutation[static_cast<std::size_t>(rank - 2)] = static_cast<std::int8_t>(rank - 1);
-  node.shape[rank - 1] = source.shape[rank - 2];
-  node.shape[rank - 2] = source.shape[rank - 1];
+  for (int axis = 0; axis < rank; ++axis) {
+    node.permutation[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(source_of(axis));
+    node.shape.append(source.shape[source_of(axis)]);
+  }
   return {value.graph(), value.graph().add(node)};
+}
+
+} // namespace detail
+
+/// Exchanges the last two axes.
+[[nodiscard]] TWILL_CONSTEXPR Value transpose(Value value, CallSite site = CallSite::here()) {
+  const int rank = value.rank();
+  if (rank < 2) {
+    value.graph().refuse(Problem::axis_is_outside_the_rank, 1, rank, site);
+    return value;
+  }
+  return detail::reordered(value, [rank](int axis) {
+    return axis == rank - 1 ? rank - 2 : axis == rank - 2 ? rank - 1 : axis;
+  });
 }
 
 /// Inserts an axis of extent one in front of `axis` (negative: counted in the result).
@@ -177,5 +188,40 @@ namespace twill { inline namespace v0 { namespace graph {
   }
   return reshape(value, shape, site);
 }
+
+/// Drops an axis of extent 1 (negative: from the end).
+[[nodiscard]] TWILL_CONSTEXPR Value squeeze(Value value, int axis, CallSite site = CallSite::here()) {
+  const Extents source = value.shape();
+  const int position = checked_axis(value, axis, site);
+  if (source.rank == 0) return value;
+  if (!source[position].is_one())
+    value.graph().refuse(Problem::squeezed_axis_must_have_extent_one, axis, source[position].factor, site);
+  Extents shape{};
+  for (int i = 0; i < source.rank; ++i)
+    if (i != position) shape.append(source[i]);
+  return value.graph().fault.any() ? value : reshape(value, shape, site);
+}
+
+template <int A, int B> constexpr Value Value::transpose(CallSite site) const {
+  const int a = checked_axis(*this, A, site);
+  const int b = checked_axis(*this, B, site);
+  return detail::reordered(*this, [&](int axis) { return axis == a ? b : axis == b ? a : axis; });
+}
+template <class> constexpr Value Value::transpose(CallSite) const {
+  return detail::reordered(*this, [last = rank() - 1](int axis) { return last - axis; });
+}
+template <int... Order> constexpr Value Value::permute(CallSite site) const {
+  return graph::transpose(*this, {Order...}, site);
+}
+template <std::integral... Numbers> constexpr Value Value::reshape(Numbers... extents) const {
+  return graph::reshape(*this, {static_cast<std::int64_t>(extents)...});
+}
+template <int First, int Last> constexpr Value Value::flatten(CallSite site) const {
+  return rank() == 0 ? graph::unsqueeze(*this, 0, site) : graph::flatten(*this, First, Last, site);
+}
+template <int Axis> constexpr Value Value::unsqueeze(CallSite site) const {
+  return graph::unsqueeze(*this, Axis, site);
+}
+template <int Axis> constexpr Value Value::squeeze(CallSite site) const { return graph::squeeze(*this, Axis, site); }
 
 }}} // namespace twill::v0::graph

@@ -49,6 +49,23 @@ public:
     return extents[position].factor;
   }
 
+  // Shapes, as those of tensors. Defined in graph/shape_functions.hpp.
+
+  /// Exchanges two axes.
+  template <int A, int B> [[nodiscard]] constexpr Value transpose(CallSite site = CallSite::here()) const;
+  /// All axes in reverse, NumPy's `x.T`.
+  template <class = void> [[nodiscard]] constexpr Value transpose(CallSite site = CallSite::here()) const;
+  /// Axis i of the result is axis Order[i].
+  template <int... Order> [[nodiscard]] constexpr Value permute(CallSite site = CallSite::here()) const;
+  /// `x.reshape(2, -1)`: the elements in row-major order under another shape.
+  template <std::integral... Numbers> [[nodiscard]] constexpr Value reshape(Numbers... extents) const;
+  /// Merges the axes First to Last into one; without arguments all of them.
+  template <int First = 0, int Last = -1> [[nodiscard]] constexpr Value flatten(CallSite site = CallSite::here()) const;
+  /// Inserts an axis of extent 1 that becomes axis Axis of the result.
+  template <int Axis> [[nodiscard]] constexpr Value unsqueeze(CallSite site = CallSite::here()) const;
+  /// Drops an axis of extent 1.
+  template <int Axis> [[nodiscard]] constexpr Value squeeze(CallSite site = CallSite::here()) const;
+
 private:
   Graph* graph_ = nullptr;
   int id_ = -1;

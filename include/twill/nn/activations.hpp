@@ -39,13 +39,15 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return e / sum(e, {axis}, KeepDims::yes, site);
 }
 
-/// log(sum(exp(x))) over one axis, which stays with extent one. Rows with infinity have their maximum for it, as have
+/// log(sum(exp(x))) over one axis. Rows with infinity have their maximum for it, as have
 /// rows of nothing but its negative.
-[[nodiscard]] TWILL_CONSTEXPR Value logsumexp(Value x, int axis = -1, CallSite site = CallSite::here()) {
+[[nodiscard]] TWILL_CONSTEXPR Value logsumexp(Value x, int axis = -1, KeepDims keep = KeepDims::no,
+                                              CallSite site = CallSite::here()) {
   x = detail::autocast_to_wide(x);
   const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, site));
   const Value above = where(isinf(greatest), 0, greatest);
-  return detail::log_sum(x, above, axis, site) + above;
+  const Value rows = detail::log_sum(x, above, axis, site) + above;
+  return keep == KeepDims::yes ? rows : squeeze(rows, axis, site);
 }
 
 /// x - logsumexp(x) over one axis; NaN in rows whose maximum is infinite.
@@ -53,6 +55,22 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   x = detail::autocast_to_wide(x);
   const detail::Normaliser of_rows = detail::normaliser(x, axis, site);
   return x - of_rows.greatest - of_rows.excess;
+}
+
+// Axes in angle brackets, as for tensors.
+
+/// exp(x - max) / sum over one axis.
+template <int Axis> [[nodiscard]] constexpr Value softmax(Value x, CallSite site = CallSite::here()) {
+  return softmax(x, Axis, site);
+}
+/// x - logsumexp(x) over one axis.
+template <int Axis> [[nodiscard]] constexpr Value log_softmax(Value x, CallSite site = CallSite::here()) {
+  return log_softmax(x, Axis, site);
+}
+/// log(sum(exp(x))) over one axis.
+template <int Axis, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value logsumexp(Value x, K = {}, CallSite site = CallSite::here()) {
+  return logsumexp(x, Axis, detail::keep_of<K>, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

@@ -72,6 +72,24 @@ template <std::integral Axis, class... More> void rms_norm(Value x, Axis axis, M
 /// Refused: a second argument that is an integer would be an axis, or the order of a norm as PyTorch's.
 template <std::integral Axis, class... More> void normalize(Value x, Axis axis, More...) = delete;
 
+// Axes in angle brackets, as for tensors.
+
+/// (x - mean) / sqrt(variance + epsilon) over one axis.
+template <int Axis>
+[[nodiscard]] constexpr Value layer_norm(Value x, double epsilon = 1e-5, CallSite site = CallSite::here()) {
+  return layer_norm(x, epsilon, Axis, site);
+}
+/// x / sqrt(mean(x^2) + epsilon) over one axis.
+template <int Axis>
+[[nodiscard]] constexpr Value rms_norm(Value x, double epsilon = 1e-5, CallSite site = CallSite::here()) {
+  return rms_norm(x, epsilon, Axis, site);
+}
+/// x / max(|x|, epsilon) over one axis.
+template <int Axis>
+[[nodiscard]] constexpr Value normalize(Value x, double epsilon = 1e-12, CallSite site = CallSite::here()) {
+  return normalize(x, epsilon, Axis, site);
+}
+
 /// The cosine of the angle between a and b over one axis, which disappears.
 [[nodiscard]] TWILL_CONSTEXPR Value cosine_similarity(Value a, Value b, int axis = -1, double epsilon = 1e-8,
                                                       CallSite site = CallSite::here()) {

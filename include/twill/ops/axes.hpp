@@ -1,0 +1,71 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Axes in angle brackets for functions of traced values that move or select elements, `concat<0>(a, b)`, `flip<1>(x)`, as
+// tensors take them: one function template serves both. Forms with axes as arguments are for code that computes axes.
+// Read next: graph/reductions.hpp.
+
+#include <twill/core/call_site.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/shape_functions.hpp>
+#include <twill/ops/concatenate.hpp>
+#include <twill/ops/cumsum.hpp>
+#include <twill/ops/gather.hpp>
+#include <twill/ops/slice.hpp>
+
+#include <concepts>
+#include <cstdint>
+
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
+
+/// Inserts an axis of extent 1 that becomes axis Axis of the result.
+template <int Axis> [[nodiscard]] constexpr Value expand_dims(Value x, CallSite site = CallSite::here()) {
+  return unsqueeze(x, Axis, site);
+}
+/// Exchanges two axes.
+template <int A, int B> [[nodiscard]] constexpr Value swapaxes(Value x, CallSite site = CallSite::here()) {
+  return x.template transpose<A, B>(site);
+}
+/// The elements in reverse order along axes, all of them where none are given.
+template <int... Axes> [[nodiscard]] constexpr Value flip(Value x, CallSite site = CallSite::here()) {
+  if constexpr (sizeof...(Axes) == 0) {
+    const int rank = x.rank();
+    for (int axis = 0; axis < rank; ++axis) x = slice_axis(x, axis, {.step = -1}, site);
+    return x;
+  } else {
+    return flip(x, {Axes...}, site);
+  }
+}
+/// The elements moved by `shift` places along an axis; elements that leave at the end enter at the front.
+template <int Axis> [[nodiscard]] constexpr Value roll(Value x, std::int64_t shift, CallSite site = CallSite::here()) {
+  return roll(x, shift, Axis, site);
+}
+/// `length` elements of an axis from `start` on.
+template <int Axis>
+[[nodiscard]] constexpr Value narrow(Value x, std::int64_t start, std::int64_t length,
+                                     CallSite site = CallSite::here()) {
+  return narrow(x, Axis, start, length, site);
+}
+/// The sum of the elements up to and including each one along an axis.
+template <int Axis> [[nodiscard]] constexpr Value cumsum(Value x, CallSite site = CallSite::here()) {
+  return cumsum(x, Axis, site);
+}
+/// Elements at the places that `index` holds along an axis.
+template <int Axis> [[nodiscard]] constexpr Value take(Value x, Value index, CallSite site = CallSite::here()) {
+  return take(x, index, Axis, site);
+}
+/// For each place of `index` the element of x at that place of the axis.
+template <int Axis>
+[[nodiscard]] constexpr Value take_along_axis(Value x, Value index, CallSite site = CallSite::here()) {
+  return take_along_axis(x, index, Axis, site);
+}
+/// The values joined in order along an axis; element types are promoted.
+template <int Axis, std::same_as<Value>... Rest> [[nodiscard]] constexpr Value concat(Value first, Rest... rest) {
+  return concatenate({first, rest...}, Axis);
+}
+/// Values of one shape along a new axis, which becomes axis Axis.
+template <int Axis, std::same_as<Value>... Rest> [[nodiscard]] constexpr Value stack(Value first, Rest... rest) {
+  return stack({first, rest...}, Axis);
+}
+
+}}}} // namespace twill::v0::graph::TWILL_ISA
