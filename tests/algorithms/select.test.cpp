@@ -136,6 +136,8 @@ TEST_CASE("integers are counted, and numbers fall into bins", "[algorithms]") {
   CHECK(numbers(bins.counts) == std::vector<double>{2, 1, 2, 1});
   CHECK(numbers(bins.edges) == std::vector<double>{0, 1, 2, 3, 4});
   CHECK(numbers(histogram(scalar(2), 1, 2, 2).counts) == std::vector<double>{1});
+  CHECK(numbers(histogram(tensor({1.0, 2.0, 2.5, 5.0}), 4).counts) == std::vector<double>{1, 2, 0, 1}); // from 1 to 5
+  CHECK(numbers(histogram(tensor({3.0, 3.0})).edges).front() == 2.5);
   CHECK(message_of([&] { static_cast<void>(histogram(y, 0, 0, 1)); }) ==
         "histogram: there are 0 bins; at least 1 is needed");
   CHECK_THROWS_AS(histogram(y, 2, 1, 0), ValueError);

@@ -15,6 +15,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -63,6 +64,19 @@ TEST_CASE("operands that broadcast to more elements than 64 bits can count are r
   const auto row = one.expand<Shape<1, dyn>>(Dims(1, std::int64_t{1} << 40));
   CHECK(message_of([&] { Tensor total = sum(column * row); }) ==
         "multiply: shapes (1099511627776, 1) and (1, 1099511627776) broadcast to more elements than 64 bits can count");
+}
+
+TEST_CASE("an expression prints as its value, and one of a single truth value decides", "[expr]") {
+  const auto x = tensor({1.5, -2.0});
+  std::ostringstream text{};
+  text << x + 1;
+  CHECK(text.str() == "[ 2.5 -1. ]");
+  CHECK((allclose(x, x + 1e-12) ? 1 : 2) == 1);
+  if (any(x > 2)) FAIL("no element is above 2");
+  const Tensor positive = all_of(x > 0);
+  CHECK_FALSE(static_cast<bool>(positive));
+  CHECK(numbers(eval(pow(x, 2))) == std::vector<double>{2.25, 4});
+  CHECK(cat<0>(x, x).numel() == 4);
 }
 
 TEST_CASE("a tensor of unknown extents can change its shape", "[expr]") {

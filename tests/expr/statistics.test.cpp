@@ -212,3 +212,15 @@ TEST_CASE("nothing has no spread and no greatest magnitude", "[expr]") {
   CHECK(ptp(one).item() == 0);
   CHECK(logsumexp(one).item() == -3);
 }
+
+TEST_CASE("covariances and correlations are NumPy's", "[expr]") {
+  const auto x = tensor({{1.0, 2.0, 4.0}, {2.0, 1.0, 0.5}});
+  const auto covariances = numbers(cov(x));
+  const std::vector<double> expected{7.0 / 3, -13.0 / 12, -13.0 / 12, 7.0 / 12};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(covariances[i] == Approx(expected[i]));
+  CHECK(cov(x, correction<0>)(1, 1).item() == Approx(7.0 / 18));
+  const auto correlations = numbers(corrcoef(x * 3 - 1));
+  CHECK(correlations[0] == Approx(1));
+  CHECK(correlations[1] == Approx(-13.0 / 14));
+  CHECK(std::isnan(corrcoef(tensor({{1.0, 1.0}, {0.0, 1.0}}))(0, 1).item()));
+}

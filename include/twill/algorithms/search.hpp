@@ -11,7 +11,9 @@
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/expr/evaluate_several.hpp>
 #include <twill/expr/gather.hpp>
+#include <twill/expr/reductions.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
 
@@ -164,6 +166,14 @@ template <TensorOperand X> [[nodiscard]] auto histogram(X&& x, std::int64_t bins
     }
     return result;
   }
+}
+/// A histogram from the least to the greatest element, from 0 to 1 of a tensor without elements.
+/// throws: ValueError (no bins; elements that are not finite)
+template <TensorOperand X> [[nodiscard]] auto histogram(X&& x, std::int64_t bins = 10) {
+  const auto source = algorithms::tensor_of_operand(std::forward<X>(x));
+  if (source.elements() == 0) return histogram(source, bins, 0, 1);
+  const auto [least, greatest] = eval(min(source), max(source));
+  return histogram(source, bins, static_cast<double>(least.item()), static_cast<double>(greatest.item()));
 }
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -149,6 +149,10 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto lcm(A&& a, B&& b) {
 template <class A, With<A> B> [[nodiscard]] constexpr auto heaviside(A&& a, B&& b) {
   return compose<formula::Heaviside>(std::forward<A>(a), std::forward<B>(b));
 }
+/// Another name of `power`.
+template <class A, With<A> B> [[nodiscard]] constexpr auto pow(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return power(std::forward<A>(a), std::forward<B>(b), site);
+}
 /// a to the power of b in float64
 template <class A, With<A> B> [[nodiscard]] constexpr auto float_power(A&& a, B&& b, CallSite site = CallSite::here()) {
   constexpr auto as_double = []<class X>(X&& x) {

@@ -18,6 +18,7 @@
 #include <twill/kernel/launch.hpp>
 #include <twill/tensor/tensor.hpp>
 
+#include <iosfwd>
 #include <type_traits>
 #include <utility>
 
@@ -205,6 +206,12 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 template <LazyValue E> [[nodiscard]] auto eval(E&& expression) {
   expr::require_usable<E>();
   return expr::evaluate_as<typename std::remove_cvref_t<E>::shape_type>(expression);
+}
+
+/// `std::cout << a * b`: evaluates, and writes the text of `to_string`.
+template <class Character, class Traits, LazyValue E>
+std::basic_ostream<Character, Traits>& operator<<(std::basic_ostream<Character, Traits>& out, E&& expression) {
+  return out << eval(std::forward<E>(expression));
 }
 
 /// An expression that owns handles to its tensors: it can be stored, returned and used many times.

@@ -110,6 +110,11 @@ template <int Axis, TensorOperand... X> [[nodiscard]] auto concatenate(X&&... pa
   return concat<Axis>(std::forward<X>(parts)...);
 }
 
+/// PyTorch's name of `concat`.
+template <int Axis, TensorOperand... X> [[nodiscard]] auto cat(X&&... parts) {
+  return concat<Axis>(std::forward<X>(parts)...);
+}
+
 /// Joins any number of parts of one type. throws: ShapeError, DeviceError, ValueError when there are none
 template <int Axis, AnyTensor X> [[nodiscard]] auto concat(const std::vector<X>& parts) {
   constexpr int axis = axis_of<Axis, X::rank>;

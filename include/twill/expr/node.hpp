@@ -146,6 +146,11 @@ template <class Derived> struct Evaluates : ArgumentBase<ArgumentKind::tensor, D
   template <class Self = Derived> [[nodiscard]] typename Self::value_type item() && {
     return evaluate_as<typename Self::shape_type>(static_cast<const Self&>(*this)).item();
   }
+  /// `if (allclose(x, y))`: the only truth value, copied to the caller.
+  template <class Self = Derived>
+  requires(Self::shape_type::rank == 0 && std::same_as<typename Self::value_type, bool>) explicit operator bool() && {
+    return std::move(*this).item();
+  }
   template <class Self = Derived> [[nodiscard]] typename Self::value_type item() const& {
     static_assert(Self::owns,
                   "twill: a stored expression refers to tensors that may be gone; read it in its own statement "

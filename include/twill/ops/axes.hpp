@@ -63,6 +63,10 @@ template <int Axis>
 template <int Axis, std::same_as<Value>... Rest> [[nodiscard]] constexpr Value concat(Value first, Rest... rest) {
   return concatenate({first, rest...}, Axis);
 }
+/// PyTorch's name of `concat`.
+template <int Axis, std::same_as<Value>... Rest> [[nodiscard]] constexpr Value cat(Value first, Rest... rest) {
+  return concat<Axis>(first, rest...);
+}
 /// Values of one shape along a new axis, which becomes axis Axis.
 template <int Axis, std::same_as<Value>... Rest> [[nodiscard]] constexpr Value stack(Value first, Rest... rest) {
   return stack({first, rest...}, Axis);

@@ -52,6 +52,7 @@ public:
   using device_type = D;
   using shape_type = S;
   static constexpr int rank = S::rank;        ///< The number of axes.
+  static constexpr int ndim = S::rank;        ///< NumPy's name of `rank`.
   static constexpr DType dtype = dtype_of<T>; ///< The run-time name of its element type.
 
   /// Empty until assigned.
@@ -130,6 +131,8 @@ public:
   }
   /// The number of elements.
   [[nodiscard]] std::int64_t elements() const { return extents_.dims().elements(); }
+  /// PyTorch's name of `elements`.
+  [[nodiscard]] std::int64_t numel() const { return elements(); }
   /// The extent of an axis; negative axes count from the end. throws: IndexError
   [[nodiscard]] std::int64_t size(int axis) const { return extents_[layout::checked_axis("size", axis, rank)]; }
   /// Whether the elements are in row-major order without gaps.
@@ -150,6 +153,9 @@ public:
           sizeof(refused<Problem::item_needs_exactly_one_element, with::elements<dims_of<S>.elements()>>));
     return detail::read_item(device(), data_, shape());
   }
+
+  /// `if (allclose(x, y))`: the only truth value, read back to the caller.
+  explicit operator bool() const requires(S::rank == 0 && std::same_as<T, bool>) { return item(); }
 
   // Views ------------------------------------------------------------------------------------------------------------
 
