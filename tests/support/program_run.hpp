@@ -74,20 +74,20 @@ struct LineValue {
 
 class ProgramRun {
 public:
-  ProgramRun(std::span<const compile::Line> lines, const kernel::Grid& grid, const kernel::Operand* operands)
+  ProgramRun(std::span<const kernel::Line> lines, const kernel::Grid& grid, const kernel::Operand* operands)
       : lines_{lines}, grid_{grid}, operands_{operands} {
     bool reduces_columns = false;
-    for (const auto& line : lines) reduces_columns = reduces_columns || line.kind == compile::LineKind::reduce_columns;
+    for (const auto& line : lines) reduces_columns = reduces_columns || line.kind == kernel::LineKind::reduce_columns;
     rows_ = grid;
     rows_[grid.rank - 1] = 1;
     columns_ = grid;
     columns_[0] = 1;
     bool outputs_begun = false;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      for (std::size_t k = 0; k < lines[i].arity; ++k)
+      for (std::size_t k = 0; k < static_cast<std::size_t>(lines[i].arity); ++k)
         require(lines[i].arguments[k] >= 0 && static_cast<std::size_t>(lines[i].arguments[k]) < i,
                 "a line names a later one");
-      const bool is_out = lines[i].kind == compile::LineKind::out;
+      const bool is_out = lines[i].kind == kernel::LineKind::output;
       require(is_out || !outputs_begun, "a line follows an output");
       outputs_begun = outputs_begun || is_out;
       run(i);
@@ -118,36 +118,37 @@ private:
     return sum;
   }
   void require_type(std::size_t line, int argument, DType dtype) const {
-    require(lines_[static_cast<std::size_t>(lines_[line].arguments[static_cast<std::size_t>(argument)])].dtype == dtype,
+    require(lines_[static_cast<std::size_t>(lines_[line].arguments[static_cast<std::size_t>(argument)])].type == dtype,
             "line " + std::to_string(line) + ": operand " + std::to_string(argument) + " has another type");
   }
   void check_types(std::size_t i) const {
-    const compile::Line& line = lines_[i];
-    if (line.kind == compile::LineKind::reduce || line.kind == compile::LineKind::reduce_columns ||
-        line.kind == compile::LineKind::out)
-      require_type(i, 0, line.dtype);
-    if (line.kind != compile::LineKind::step) return;
-    const auto type_of = [&](std::size_t k) { return lines_[static_cast<std::size_t>(line.arguments[k])].dtype; };
+    const kernel::Line& line = lines_[i];
+    if (line.kind == kernel::LineKind::reduce || line.kind == kernel::LineKind::reduce_columns ||
+        line.kind == kernel::LineKind::output)
+      require_type(i, 0, line.type);
+    if (line.kind != kernel::LineKind::step) return;
+    const auto type_of = [&](std::size_t k) { return lines_[static_cast<std::size_t>(line.arguments[k])].type; };
     if (line.primitive == kernel::Primitive::where) {
       require_type(i, 0, DType::boolean);
-      require_type(i, 1, line.dtype);
-      require_type(i, 2, line.dtype);
+      require_type(i, 1, line.type);
+      require_type(i, 2, line.type);
     } else if (line.primitive == kernel::Primitive::random_uniform) {
       for (int k = 0; k < 4; ++k) require_type(i, k, DType::int64);
     } else {
-      for (std::size_t k = 1; k < line.arity; ++k) require_type(i, static_cast<int>(k), type_of(0));
-      if (!kernel::info(line.primitive).boolean_result) require_type(i, 0, line.dtype);
+      for (std::size_t k = 1; k < static_cast<std::size_t>(line.arity); ++k)
+        require_type(i, static_cast<int>(k), type_of(0));
+      if (!kernel::info(line.primitive).boolean_result) require_type(i, 0, line.type);
     }
   }
 
   void run(std::size_t i) {
-    using compile::LineKind;
-    const compile::Line& line = lines_[i];
+    using kernel::LineKind;
+    const kernel::Line& line = lines_[i];
     check_types(i);
     LineValue value{};
     const int last = grid_.rank - 1;
     switch (line.kind) {
-    case LineKind::in: {
+    case LineKind::input: {
       const kernel::Operand& operand = operands_[next_operand_++];
       const std::int64_t along = operand.strides[static_cast<std::size_t>(last)];
       if (line.access == kernel::Access::uniform) {
@@ -156,19 +157,22 @@ private:
       } else if (line.access == kernel::Access::contiguous) {
         require(along == 1 || grid_[last] == 1, "a contiguous leaf has stride " + std::to_string(along));
       }
-      fill(value, line.dtype, [&](const Dims& index) {
-        return load(line.dtype, static_cast<const std::byte*>(operand.data) +
-                                    offset(operand, index) * static_cast<std::int64_t>(size_of(line.dtype)));
+      fill(value, line.type, [&](const Dims& index) {
+        return load(line.type, static_cast<const std::byte*>(operand.data) +
+                                   offset(operand, index) * static_cast<std::int64_t>(size_of(line.type)));
       });
       break;
     }
+    case LineKind::gather:
+      require(false, "a program of a graph gathers");
+      break;
     case LineKind::immediate:
       value.spread = Spread::row;
-      fill(value, line.dtype, [&](const Dims&) { return load(line.dtype, &operands_[next_operand_].bits); });
+      fill(value, line.type, [&](const Dims&) { return load(line.type, &operands_[next_operand_].bits); });
       ++next_operand_;
       break;
     case LineKind::iota:
-      fill(value, line.dtype, [&](const Dims& index) {
+      fill(value, line.type, [&](const Dims& index) {
         return static_cast<double>(static_cast<std::int64_t>(operands_[next_operand_].bits) +
                                    offset(operands_[next_operand_], index));
       });
@@ -177,15 +181,16 @@ private:
     case LineKind::cast:
     case LineKind::step: {
       bool uniform = true;
-      for (std::size_t k = 0; k < line.arity; ++k) {
+      for (std::size_t k = 0; k < static_cast<std::size_t>(line.arity); ++k) {
         const Spread spread = values_[static_cast<std::size_t>(line.arguments[k])].spread;
         require(spread != Spread::column, "a step uses the result of a column reduction");
         uniform = uniform && spread == Spread::row;
       }
       if (uniform) value.spread = Spread::row;
-      fill(value, line.dtype, [&](const Dims& index) {
+      fill(value, line.type, [&](const Dims& index) {
         double operands[4]{};
-        for (std::size_t k = 0; k < line.arity; ++k) operands[k] = at(line.arguments[k], index);
+        for (std::size_t k = 0; k < static_cast<std::size_t>(line.arity); ++k)
+          operands[k] = at(line.arguments[k], index);
         return line.kind == LineKind::cast ? operands[0] : test::apply_primitive(line.primitive, operands);
       });
       break;
@@ -194,7 +199,7 @@ private:
     case LineKind::reduce_columns: {
       const int axis = line.kind == LineKind::reduce ? last : 0;
       value.spread = line.kind == LineKind::reduce ? Spread::row : Spread::column;
-      fill(value, line.dtype, [&](Dims index) {
+      fill(value, line.type, [&](Dims index) {
         double total = identity_of(line.reduction);
         for (index[axis] = 0; index[axis] < grid_[axis]; ++index[axis])
           total = combine(line.reduction, total, at(line.arguments[0], index));
@@ -202,7 +207,7 @@ private:
       });
       break;
     }
-    case LineKind::out: {
+    case LineKind::output: {
       const kernel::Operand& operand = operands_[next_operand_++];
       const Spread spread = values_[static_cast<std::size_t>(line.arguments[0])].spread;
       const bool of_row = operand.strides[static_cast<std::size_t>(last)] == 0 && spread == Spread::row;
@@ -210,9 +215,9 @@ private:
       const Dims& where = domain(over);
       for (std::int64_t n = 0; n < where.elements(); ++n) {
         const Dims index = index_at(where, n);
-        store(line.dtype,
+        store(line.type,
               static_cast<std::byte*>(operand.data) +
-                  offset(operand, index) * static_cast<std::int64_t>(size_of(line.dtype)),
+                  offset(operand, index) * static_cast<std::int64_t>(size_of(line.type)),
               at(line.arguments[0], index));
       }
       break;
@@ -221,7 +226,7 @@ private:
     values_.push_back(std::move(value));
   }
 
-  std::span<const compile::Line> lines_;
+  std::span<const kernel::Line> lines_;
   kernel::Grid grid_;
   kernel::Grid rows_{};
   kernel::Grid columns_{};

@@ -74,34 +74,6 @@ TWILL_CONSTEXPR std::size_t place_of_output(const TableView& table, std::size_t 
 
 template <class S, class TeamType> std::span<const KernelFunctionOn<TeamType>> kernels_of();
 
-template <class S, std::size_t L> constexpr auto line_type() {
-  constexpr Line line = S::parts.lines[L];
-  using T = scalar_t<line.dtype>;
-  if constexpr (line.kind == LineKind::in)
-    return std::type_identity<kernel::In<T, line.access>>{};
-  else if constexpr (line.kind == LineKind::immediate)
-    return std::type_identity<kernel::Immediate<T>>{};
-  else if constexpr (line.kind == LineKind::iota)
-    return std::type_identity<kernel::Iota>{};
-  else if constexpr (line.kind == LineKind::cast)
-    return std::type_identity<kernel::Cast<T, line.arguments[0]>>{};
-  else if constexpr (line.kind == LineKind::reduce)
-    return std::type_identity<kernel::Reduce<line.reduction, line.arguments[0]>>{};
-  else if constexpr (line.kind == LineKind::reduce_columns)
-    return std::type_identity<kernel::ReduceColumns<line.reduction, line.arguments[0]>>{};
-  else if constexpr (line.kind == LineKind::out)
-    return std::type_identity<kernel::Out<T, line.arguments[0]>>{};
-  else if constexpr (line.arity == 1)
-    return std::type_identity<kernel::Step<line.primitive, line.arguments[0]>>{};
-  else if constexpr (line.arity == 2)
-    return std::type_identity<kernel::Step<line.primitive, line.arguments[0], line.arguments[1]>>{};
-  else if constexpr (line.arity == 3)
-    return std::type_identity<kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2]>>{};
-  else
-    return std::type_identity<
-        kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2], line.arguments[3]>>{};
-}
-
 /// An operation on a host device's team. If it does not reserve memory, only the threads are made sure of.
 template <const graph::Operation* O, class T> void run_operation(const Team& team, const kernel::Call& call) {
   if constexpr (!requires { requires KernelOf<O>::can_reserve; }) {
@@ -124,12 +96,13 @@ void run_joined_program(const TeamType& team, const kernel::JoinedLaunch* launch
 template <class S, class TeamType, std::size_t K, std::size_t First, std::size_t... I>
 constexpr KernelFunctionOn<TeamType> program_function(std::index_sequence<I...>) {
   if constexpr (std::is_same_v<TeamType, Team>)
-    return {nullptr, &kernel::table_of<kernel::Program<typename decltype(line_type<S, First + I>())::type...>>};
+    return {nullptr,
+            &kernel::table_of<kernel::Program<typename kernel::TypeOfLine<S::parts.lines[First + I]>::type...>>};
   else if constexpr (S::parts.is_joined[K])
-    return {&run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>,
-            &run_joined_program<TeamType, typename decltype(line_type<S, First + I>())::type...>};
+    return {&run_program<TeamType, typename kernel::TypeOfLine<S::parts.lines[First + I]>::type...>,
+            &run_joined_program<TeamType, typename kernel::TypeOfLine<S::parts.lines[First + I]>::type...>};
   else
-    return {&run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>, nullptr};
+    return {&run_program<TeamType, typename kernel::TypeOfLine<S::parts.lines[First + I]>::type...>, nullptr};
 }
 
 template <class S, class TeamType, std::size_t K> constexpr KernelFunctionOn<TeamType> kernel_function() {

@@ -9,27 +9,6 @@
 #include <twill/core/text.hpp>
 #include <twill/kernel/interpret.hpp>
 
-namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
-
-/// The facts about a line that an interpreted program is given; it finds the rest.
-TWILL_BODY kernel::Line program_line(const Line& line) {
-  using From = LineKind;
-  using To = kernel::LineKind;
-  constexpr To kinds[] = {To::input, To::immediate, To::iota,           To::step,
-                          To::cast,  To::reduce,    To::reduce_columns, To::output};
-  static_assert(static_cast<int>(From::out) == 7 && static_cast<int>(From::iota) == 2);
-  kernel::Line result{};
-  result.kind = kinds[static_cast<int>(line.kind)];
-  result.type = line.dtype;
-  result.access = line.access;
-  result.primitive = line.primitive;
-  result.reduction = line.reduction;
-  for (std::size_t a = 0; a < result.arguments.size(); ++a) result.arguments[a] = line.arguments[a];
-  return result;
-}
-
-}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
-
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY QuickTable::QuickTable(graph::Graph traced, std::span<const OperationKernel> operations)
@@ -42,7 +21,6 @@ TWILL_BODY QuickTable::QuickTable(graph::Graph traced, std::span<const Operation
   for (const Instruction& instruction : lowered_->instructions)
     if (instruction.collective == kernel::Collective::none && !instruction.moves)
       is_launched[static_cast<std::size_t>(instruction.kernel)] = true;
-  std::vector<kernel::Line> lines{};
   for (std::size_t k = 0; k < kernels_.size(); ++k) {
     if (!is_launched[k]) continue;
     const KernelInfo& info = lowered_->kernels[k];
@@ -54,9 +32,7 @@ TWILL_BODY QuickTable::QuickTable(graph::Graph traced, std::span<const Operation
         throw ValueError(join_text({"compile: ", info.operation, " of ", name(info.dtype), " was not traced"}));
       continue;
     }
-    lines.clear();
-    for (int i = 0; i < info.line_count; ++i)
-      lines.push_back(detail::program_line(lowered_->lines[static_cast<std::size_t>(info.first_line + i)]));
+    const std::span lines{lowered_->lines.data() + info.first_line, static_cast<std::size_t>(info.line_count)};
     programs_.push_back(std::make_unique<const kernel::InterpretedProgram>(lines));
     kernels_[k].program = &programs_.back()->table();
   }

@@ -7,8 +7,8 @@
 
 #include <twill/compile/passes/reading.hpp>
 #include <twill/core/config.hpp>
-#include <twill/kernel/program.hpp>
 #include <twill/kernel/rank_group.hpp>
+#include <twill/kernel/summary.hpp>
 
 #include <array>
 #include <cstddef>
@@ -80,20 +80,8 @@ struct LoopRegion {
   bool reversed = false; ///< begins with the last elements
 };
 
-enum class LineKind : std::uint8_t { in, immediate, iota, step, cast, reduce, reduce_columns, out };
-
-/// A line of a program as a value; kernel/program.hpp has it as a type.
-struct Line {
-  LineKind kind = LineKind::in;
-  DType dtype = DType::float32;
-  kernel::Access access = kernel::Access::contiguous;
-  Primitive primitive = Primitive::add;
-  Reduction reduction = Reduction::sum;
-  std::uint8_t arity = 0;
-  graph::Few<std::int8_t, 4> arguments{-1, -1, -1, -1};
-
-  [[nodiscard]] friend constexpr bool operator==(const Line&, const Line&) = default;
-};
+using kernel::Line;
+using kernel::LineKind;
 
 /// The loop form of a kernel.
 enum class KernelKind : std::uint8_t {

@@ -147,9 +147,9 @@ void copy_into_order(const D& device, const kernel::Grid& grid, kernel::Operand&
 
 /// The copy function of each leaf; null for leaves that are one value for all elements, or read by index.
 template <class Source, class D, std::size_t Leaf> constexpr CopyIntoOrder<D> copy_of_leaf() {
-  constexpr auto line = static_cast<std::size_t>(Source::code.line_of_leaf[Leaf]);
-  if constexpr (Source::code.lines[line].line.kind == kernel::LineKind::input && !Source::code.lines[line].outside)
-    return &copy_into_order<scalar_t<Source::code.lines[line].line.type>, D>;
+  constexpr int line = Source::code.line_of_leaf[Leaf];
+  if constexpr (Source::code[line].kind == kernel::LineKind::input && !Source::code.source_of(line).outside)
+    return &copy_into_order<scalar_t<Source::code[line].type>, D>;
   else
     return nullptr;
 }

@@ -60,7 +60,7 @@ template <std::int64_t RowExtent, bool OtherAxis, Merging M, class... Results> s
   if (merged.outputs > 1 || merged.count < apart.count - fewer) return true;
   std::array<int, Code::capacity> level{}, first{}, last{};
   for (int i = 0; i < merged.count; ++i) {
-    const kernel::Line& line = merged[i].line;
+    const kernel::Line& line = merged[i];
     const auto own = static_cast<std::size_t>(i);
     for (int a = 0; a < line.arity; ++a) {
       const auto from = static_cast<std::size_t>(line.arguments[static_cast<std::size_t>(a)]);
@@ -75,7 +75,8 @@ template <std::int64_t RowExtent, bool OtherAxis, Merging M, class... Results> s
   }
   for (int k = 0; k < merged.leaves; ++k) {
     const auto line = static_cast<std::size_t>(merged.line_of_leaf[static_cast<std::size_t>(k)]);
-    if (merged[static_cast<int>(line)].origin != static_cast<Origin>(k) && first[line] != last[line]) return true;
+    if (merged.source_of(static_cast<int>(line)).origin != static_cast<Origin>(k) && first[line] != last[line])
+      return true;
   }
   return false;
 }

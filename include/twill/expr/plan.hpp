@@ -118,22 +118,22 @@ constexpr void add_kernel(ExpressionPlan& plan, std::int64_t result_elements, Pa
   constexpr const auto& code = Source::code;
   constexpr const auto& loops = kernel::plan_of<Program>;
   for (int i = 0; along == Pace::copied && i < code.count; ++i) {
-    const CodeLine& line = code[i];
-    if (line.line.kind != kernel::LineKind::input || line.outside || line.line.access == kernel::Access::uniform)
+    const kernel::Line& line = code[i];
+    if (line.kind != kernel::LineKind::input || line.access == kernel::Access::uniform || code.source_of(i).outside)
       continue;
-    const std::int64_t bytes = bytes_of(line.elements, line.line.type);
-    plan.add({.dtype = line.line.type, .pace = Pace::copied, .kernel = plan.kernels, .bytes = bytes});
-    plan.add({.dtype = line.line.type, .is_output = true, .kernel = plan.kernels, .stride = 1, .bytes = bytes});
+    const std::int64_t bytes = bytes_of(code.source_of(i).elements, line.type);
+    plan.add({.dtype = line.type, .pace = Pace::copied, .kernel = plan.kernels, .bytes = bytes});
+    plan.add({.dtype = line.type, .is_output = true, .kernel = plan.kernels, .stride = 1, .bytes = bytes});
     ++plan.kernels;
   }
   for (int i = 0; i < code.count; ++i) {
-    const CodeLine& line = code[i];
-    const bool is_output = line.line.kind == kernel::LineKind::output;
-    if (line.line.kind != kernel::LineKind::input && line.line.kind != kernel::LineKind::gather && !is_output) continue;
-    PlannedOperand operand{.dtype = line.line.type, .is_output = is_output, .kernel = plan.kernels};
-    operand.bytes = bytes_of(is_output ? result_elements : line.elements, line.line.type);
+    const kernel::Line& line = code[i];
+    const bool is_output = line.kind == kernel::LineKind::output;
+    if (line.kind != kernel::LineKind::input && line.kind != kernel::LineKind::gather && !is_output) continue;
+    PlannedOperand operand{.dtype = line.type, .is_output = is_output, .kernel = plan.kernels};
+    operand.bytes = bytes_of(is_output ? result_elements : code.source_of(i).elements, line.type);
     operand.passes = std::popcount(loops[i].computed);
-    operand.pace = is_output ? Pace::vector : pace_of(line.line);
+    operand.pace = is_output ? Pace::vector : pace_of(line);
     if (operand.pace == Pace::vector && !is_output && along == Pace::strided) operand.pace = Pace::strided;
     operand.stride = operand.pace == Pace::vector ? 1 : operand.pace == Pace::broadcast ? 0 : dyn;
     plan.add(operand);

@@ -18,43 +18,13 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-template <kernel::Line L> constexpr auto line_type() {
-  using kernel::LineKind;
-  using T = scalar_t<L.type>;
-  constexpr auto a = L.arguments;
-  if constexpr (L.kind == LineKind::input)
-    return std::type_identity<kernel::In<T, L.access>>{};
-  else if constexpr (L.kind == LineKind::immediate)
-    return std::type_identity<kernel::Immediate<T>>{};
-  else if constexpr (L.kind == LineKind::iota)
-    return std::type_identity<kernel::Iota>{};
-  else if constexpr (L.kind == LineKind::gather)
-    return std::type_identity<kernel::Gather<T, a[0], L.access>>{};
-  else if constexpr (L.kind == LineKind::cast)
-    return std::type_identity<kernel::Cast<T, a[0]>>{};
-  else if constexpr (L.kind == LineKind::reduce)
-    return std::type_identity<kernel::Reduce<L.reduction, a[0]>>{};
-  else if constexpr (L.kind == LineKind::reduce_columns)
-    return std::type_identity<kernel::ReduceColumns<L.reduction, a[0]>>{};
-  else if constexpr (L.kind == LineKind::output)
-    return std::type_identity<kernel::Out<T, a[0]>>{};
-  else if constexpr (L.arity == 1)
-    return std::type_identity<kernel::Step<L.primitive, a[0]>>{};
-  else if constexpr (L.arity == 2)
-    return std::type_identity<kernel::Step<L.primitive, a[0], a[1]>>{};
-  else if constexpr (L.arity == 3)
-    return std::type_identity<kernel::Step<L.primitive, a[0], a[1], a[2]>>{};
-  else
-    return std::type_identity<kernel::Step<L.primitive, a[0], a[1], a[2], a[3]>>{};
-}
-
 /// `Source` has a static constexpr `code`.
 template <class Source> struct ProgramOf {
   static_assert(!Source::code.is_too_long,
                 "twill: this expression has more than 96 lines; split it into several statements");
   template <std::size_t... I>
   static auto make(std::index_sequence<I...>)
-      -> kernel::Program<typename decltype(line_type<Source::code.lines[I].line>())::type...>;
+      -> kernel::Program<typename kernel::TypeOfLine<Source::code.lines[I]>::type...>;
   using type = decltype(make(std::make_index_sequence<static_cast<std::size_t>(Source::code.count)>{}));
 };
 
@@ -86,9 +56,10 @@ template <class Source> struct Operands {
     std::array<OperandEntry, count> result{};
     std::size_t next = 0;
     for (int line = 0; line < Source::code.count; ++line) {
-      const CodeLine& from = Source::code.lines[static_cast<std::size_t>(line)];
-      if (from.origin != Origin::none)
-        result[next++] = {from.line.kind, from.line.access, from.line.type, from.origin, from.bits};
+      const kernel::Line& from = Source::code[line];
+      if (from.operand < 0) continue;
+      const OperandSource& source = Source::code.source_of(line);
+      result[next++] = {from.kind, from.access, from.type, source.origin, source.bits};
     }
     return result;
   }();

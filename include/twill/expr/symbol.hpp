@@ -77,7 +77,7 @@ public:
 
   [[nodiscard]] constexpr int line() const { return line_; }
   [[nodiscard]] constexpr Code& code() const { return *code_; }
-  [[nodiscard]] constexpr DType type() const { return (*code_)[line_].line.type; }
+  [[nodiscard]] constexpr DType type() const { return (*code_)[line_].type; }
   [[nodiscard]] constexpr Symbol to(DType type) const { return {*code_, code_->cast(type, line_)}; }
   /// A number beside this value: weak, so it takes this value's type unless its kind is higher.
   [[nodiscard]] constexpr Symbol number(double value, Category kind = Category::floating) const {

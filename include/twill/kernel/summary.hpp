@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Summary of a program as a value: a table with one row for each line. All compile-time questions about a program (the
-// plan of its loops, the operands it takes, its printed form) read this table, never the types. The functions take a
-// pointer and a count, so that they are compiled once and not once for each length. Read next: kernel/plan.hpp.
+// Programs as values: a line for each of a program's types. Lazy expressions and graphs write such lines, and
+// `TypeOfLine` makes types of them. All compile-time questions about a program (the plan of its loops, the operands it
+// takes, its printed form) read its lines, never the types. The functions take a pointer and a count, so that they are
+// compiled once and not once for each length. Read next: kernel/plan.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/kernel/primitive.hpp>
@@ -12,12 +13,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace twill { inline namespace v0 { namespace kernel {
 
 enum class LineKind : std::uint8_t { input, immediate, iota, gather, step, cast, reduce, reduce_columns, output };
 
-/// One line of a program; the kind decides which members have a meaning.
+/// One line of a program; the kind decides which members have a meaning. `describe` finds the last three.
 struct Line {
   LineKind kind = LineKind::step;
   DType type = DType::boolean; ///< the element type of the value; of an output: of the stored elements
@@ -29,6 +33,16 @@ struct Line {
   int operand = -1;     ///< which operand the line takes, -1 for none
   bool uniform = false; ///< equal for every element of a row
   bool column = false;  ///< made by ReduceColumns: one value for each column, known when all rows are done
+
+  /// Whether two lines of one program compute equal values, if they take equal operands.
+  [[nodiscard]] friend constexpr bool operator==(const Line& a, const Line& b) {
+    if (a.kind != b.kind || a.type != b.type || a.access != b.access || a.primitive != b.primitive ||
+        a.reduction != b.reduction || a.arity != b.arity)
+      return false;
+    for (int i = 0; i < a.arity; ++i)
+      if (a.arguments[static_cast<std::size_t>(i)] != b.arguments[static_cast<std::size_t>(i)]) return false;
+    return true;
+  }
 };
 
 /// The loops that a program needs.
@@ -64,6 +78,28 @@ template <Reduction R, int Argument> constexpr Line line_of(ReduceColumns<R, Arg
 }
 template <Scalar T, int Argument> constexpr Line line_of(Out<T, Argument>) {
   return {.kind = LineKind::output, .type = dtype_of<T>, .arity = 1, .arguments = {Argument}};
+}
+
+template <Line L, std::size_t... I> constexpr auto type_of_line(std::index_sequence<I...>) {
+  using T = scalar_t<L.type>;
+  if constexpr (L.kind == LineKind::input)
+    return std::type_identity<In<T, L.access>>{};
+  else if constexpr (L.kind == LineKind::immediate)
+    return std::type_identity<Immediate<T>>{};
+  else if constexpr (L.kind == LineKind::iota)
+    return std::type_identity<Iota>{};
+  else if constexpr (L.kind == LineKind::gather)
+    return std::type_identity<Gather<T, L.arguments[I]..., L.access>>{};
+  else if constexpr (L.kind == LineKind::step)
+    return std::type_identity<Step<L.primitive, L.arguments[I]...>>{};
+  else if constexpr (L.kind == LineKind::cast)
+    return std::type_identity<Cast<T, L.arguments[I]...>>{};
+  else if constexpr (L.kind == LineKind::reduce)
+    return std::type_identity<Reduce<L.reduction, L.arguments[I]...>>{};
+  else if constexpr (L.kind == LineKind::reduce_columns)
+    return std::type_identity<ReduceColumns<L.reduction, L.arguments[I]...>>{};
+  else
+    return std::type_identity<Out<T, L.arguments[I]...>>{};
 }
 
 /// The first line with a fault, or -1: an argument that is not earlier, operands of two types, a wrong value type.
@@ -131,6 +167,13 @@ constexpr int complete(Line* lines, int count) {
 }
 
 } // namespace detail
+
+/// The type of a line, the inverse of `describe`: `In`, `Step`, ... A class, since g++ 12 fails on an alias template of
+/// a dependent line.
+template <Line L> struct TypeOfLine {
+  using type =
+      typename decltype(detail::type_of_line<L>(std::make_index_sequence<static_cast<std::size_t>(L.arity)>{}))::type;
+};
 
 [[nodiscard]] constexpr bool is_reduction(const Line& line) {
   return line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns;

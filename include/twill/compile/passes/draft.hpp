@@ -111,10 +111,10 @@ private:
     operand.writes = true;
     outs_.push_back(operand);
     Line out{};
-    out.kind = LineKind::out;
-    out.dtype = operand.dtype;
+    out.kind = LineKind::output;
+    out.type = operand.dtype;
     out.arity = 1;
-    out.arguments[0] = static_cast<std::int8_t>(line);
+    out.arguments[0] = line;
     out_lines_.push_back(out);
   }
 
@@ -142,7 +142,7 @@ private:
       if (computed_.items[i] == reading.root && computed_axes_.items[i] == own) return computed_line_.items[i];
     if (graph::is_copy(root.kind)) return line_for(root.inputs.items[0], own);
     Line line{};
-    line.dtype = root.dtype;
+    line.type = root.dtype;
     line.arity = root.arity;
     AxisMap domain = own;
     if (root.kind == Kind::primitive) {
@@ -156,7 +156,7 @@ private:
       domain = proper_axes(graph_->nodes.items[root.inputs[0]].shape);
     }
     for (int i = 0; i < root.arity; ++i)
-      line.arguments.items[i] = static_cast<std::int8_t>(line_for(root.inputs.items[i], domain));
+      line.arguments[static_cast<std::size_t>(i)] = line_for(root.inputs.items[i], domain);
     lines_.push_back(line);
     const int number = static_cast<int>(lines_.size()) - 1;
     computed_.push_back(reading.root);
@@ -182,8 +182,8 @@ private:
     // Drop extents of one, so that equal programs look equal whatever ones are in their shapes.
     operand.axis_of = in_order(operand.axis_of);
     Line line{};
-    line.kind = LineKind::in;
-    line.dtype = operand.dtype;
+    line.kind = LineKind::input;
+    line.type = operand.dtype;
     const int along_row = operand.axis_of.items[rank_ - 1];
     if (is_scalar_) // the kernel of longer rows, so that small weights share a launch with large ones
       line.access = kernel::Access::contiguous;
@@ -198,12 +198,13 @@ private:
 
   TWILL_CONSTEXPR int leaf_line(const Reading& reading, const Node& root) {
     Line line{};
-    line.dtype = root.dtype;
+    line.type = root.dtype;
     OperandInfo operand{};
     operand.dtype = root.dtype;
     if (root.kind == Kind::run_scalar) {
       operand = memory_operand(reading);
       operand.axis_of = no_axes;
+      line.kind = LineKind::input;
       line.access = kernel::Access::uniform;
     } else if (root.kind == Kind::constant) {
       operand.kind = OperandKind::immediate;

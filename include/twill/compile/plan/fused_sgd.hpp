@@ -10,7 +10,6 @@
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,35 +37,26 @@ struct SgdOperands {
 
 /// Whether the lines are those of w -= rate * (g + decay * w), the rule of optim/sgd.hpp.
 [[nodiscard]] TWILL_CONSTEXPR bool is_sgd_update(const TableView& table, const KernelInfo& kernel) {
-  struct Expected {
-    LineKind kind = LineKind::in;
-    kernel::Access access = kernel::Access::contiguous;
-    Primitive primitive = Primitive::add;
-    int first = -1;
-    int second = -1;
-  };
-  constexpr auto number = kernel::Access::uniform;
-  constexpr auto dense = kernel::Access::contiguous;
-  constexpr std::array<Expected, 9> expected{{{LineKind::in, dense},
-                                              {LineKind::in, number},
-                                              {LineKind::in, dense},
-                                              {LineKind::in, number},
-                                              {LineKind::step, dense, Primitive::multiply, 3, 0},
-                                              {LineKind::step, dense, Primitive::add, 2, 4},
-                                              {LineKind::step, dense, Primitive::multiply, 1, 5},
-                                              {LineKind::step, dense, Primitive::subtract, 0, 6},
-                                              {LineKind::out, dense, Primitive::add, 7}}};
-  if (kernel.kind != KernelKind::elementwise || kernel.line_count != static_cast<int>(expected.size())) return false;
-  const DType dtype = table.lines[static_cast<std::size_t>(kernel.first_line)].dtype;
+  constexpr int count = 9;
+  if (kernel.kind != KernelKind::elementwise || kernel.line_count != count) return false;
+  const DType dtype = table.lines[static_cast<std::size_t>(kernel.first_line)].type;
   if (dtype != DType::float32 && dtype != DType::float64) return false;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const Line& line = table.lines[static_cast<std::size_t>(kernel.first_line) + i];
-    const Expected& wanted = expected[i];
-    if (line.kind != wanted.kind || line.dtype != dtype) return false;
-    if (line.kind == LineKind::in && line.access != wanted.access) return false;
-    if (line.kind == LineKind::step && line.primitive != wanted.primitive) return false;
-    if (line.arguments[0] != wanted.first || line.arguments[1] != wanted.second) return false;
-  }
+  const Line dense{.kind = LineKind::input, .type = dtype};
+  const Line number{.kind = LineKind::input, .type = dtype, .access = kernel::Access::uniform};
+  const auto step = [dtype](Primitive primitive, int first, int second) {
+    return Line{.type = dtype, .primitive = primitive, .arity = 2, .arguments = {first, second}};
+  };
+  const Line expected[count] = {dense,
+                                number,
+                                dense,
+                                number,
+                                step(Primitive::multiply, 3, 0),
+                                step(Primitive::add, 2, 4),
+                                step(Primitive::multiply, 1, 5),
+                                step(Primitive::subtract, 0, 6),
+                                {.kind = LineKind::output, .type = dtype, .arity = 1, .arguments = {7}}};
+  for (int i = 0; i < count; ++i)
+    if (table.lines[static_cast<std::size_t>(kernel.first_line + i)] != expected[i]) return false;
   return true;
 }
 

@@ -234,7 +234,8 @@ TWILL_BODY std::vector<std::string> Printer::program(std::size_t i) const {
     const Line& line = lowered_.lines[static_cast<std::size_t>(info.first_line + l)];
     std::string text = "%" + std::to_string(l) + " = ";
     switch (line.kind) {
-    case LineKind::in:
+    case LineKind::input:
+    case LineKind::gather:
       text += "read " + operand_text(operand(instruction, next++)) + access_text(line.access);
       break;
     case LineKind::immediate:
@@ -245,7 +246,7 @@ TWILL_BODY std::vector<std::string> Printer::program(std::size_t i) const {
       text += kernel::info(line.primitive).name;
       break;
     case LineKind::cast:
-      text += "cast to " + std::string{twill::name(line.dtype)};
+      text += "cast to " + std::string{twill::name(line.type)};
       break;
     case LineKind::reduce:
       text += std::string{kernel::name(line.reduction)} + " over the row of";
@@ -253,11 +254,11 @@ TWILL_BODY std::vector<std::string> Printer::program(std::size_t i) const {
     case LineKind::reduce_columns:
       text += std::string{kernel::name(line.reduction)} + " down the columns of";
       break;
-    case LineKind::out:
+    case LineKind::output:
       text = "write " + operand_text(operand(instruction, next++)) + " =";
       break;
     }
-    for (std::size_t k = 0; k < line.arity; ++k) text += " %" + std::to_string(line.arguments[k]);
+    for (int k = 0; k < line.arity; ++k) text += " %" + std::to_string(line.arguments[static_cast<std::size_t>(k)]);
     result.push_back(text);
   }
   return result;

@@ -33,17 +33,16 @@ TWILL_BODY std::int64_t flops_of(const Binding& binding, const BoundInstruction&
   std::size_t operand = 0;
   const auto widest = [&](const Line& line) {
     std::int64_t most = 1;
-    for (std::size_t a = 0; a < line.arity && a < 4; ++a)
-      if (const int argument = line.arguments.items[a]; argument >= 0)
-        most = std::max(most, elements[static_cast<std::size_t>(argument)]);
+    for (std::size_t a = 0; a < static_cast<std::size_t>(line.arity); ++a)
+      most = std::max(most, elements[static_cast<std::size_t>(line.arguments[a])]);
     return most;
   };
   // The reduced axis is that along which a result of a reduction does not move.
   for (const Line& line : lines) {
-    const bool takes_operand = line.kind == LineKind::in || line.kind == LineKind::immediate ||
-                               line.kind == LineKind::iota || line.kind == LineKind::out;
+    const bool takes_operand = line.kind == LineKind::input || line.kind == LineKind::immediate ||
+                               line.kind == LineKind::iota || line.kind == LineKind::output;
     if (!takes_operand) continue;
-    if (line.kind == LineKind::out)
+    if (line.kind == LineKind::output)
       results = std::min(results, kernel::elements_along(instruction.grid, operands[operand]));
     ++operand;
   }
@@ -52,12 +51,13 @@ TWILL_BODY std::int64_t flops_of(const Binding& binding, const BoundInstruction&
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
     switch (line.kind) {
-    case LineKind::in:
+    case LineKind::input:
+    case LineKind::gather:
     case LineKind::iota:
       elements[i] = kernel::elements_along(instruction.grid, operands[operand++]);
       break;
     case LineKind::immediate:
-    case LineKind::out:
+    case LineKind::output:
       ++operand;
       break;
     case LineKind::cast:
@@ -141,7 +141,7 @@ TWILL_BODY NodeInfo node_info(const TableView& table, const Binding& binding, st
     if (node.kind != "operation") node.flops = 0;
   } else {
     for (const Line& line : lines)
-      if (line.kind == LineKind::step && is_floating(line.dtype)) node.dtype = line.dtype;
+      if (line.kind == LineKind::step && is_floating(line.type)) node.dtype = line.type;
     node.flops = flops_of(binding, bound, lines);
   }
   add_bytes(table, binding, bound, is_operation, node);
