@@ -2,8 +2,6 @@
 //
 // Bodies of optim/ in the compiled library.
 
-#include <twill/optim/lamb.ipp>
 #include <twill/optim/options.ipp>
-#include <twill/optim/rmsprop.ipp>
 #include <twill/optim/schedules.ipp>
 #include <twill/optim/sgd.ipp>

@@ -9,7 +9,11 @@
 #include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
@@ -37,101 +41,98 @@ namespace twill { inline namespace v0 { namespace optim { namespace detail { inl
 
 enum class Largest : bool { no, yes };
 
-template <class Options, Largest KeepsLargest = Largest::no> class AdamRule {
-public:
-  static constexpr std::array<std::string_view, 11> numbers{
-      "adam.step_size", "adam.beta1", "adam.first_share", "adam.beta2", "adam.second_share", "adam.epsilon",
-      "adam.scale",     "adam.decay", "adam.rate",        "adam.log1",  "adam.log2"};
+/// Whether weight decay shrinks the weight itself: no part of the gradient or of the step.
+template <class Options> inline constexpr bool decays_weights = std::is_same_v<Options, AdamWOptions>;
+/// Whether the rate multiplies the step only after a later part of the rule.
+template <class Options> inline constexpr bool scales_later = false;
 
-  constexpr AdamRule() = default;
-  /// throws: ValueError for a negative rate, epsilon or decay, or a beta outside [0, 1)
-  constexpr explicit AdamRule(Options given) : options{given} {
-    require_not_negative("adam", "rate", given.rate);
-    require_not_negative("adam", "epsilon", given.epsilon);
-    require_not_negative("adam", "weight_decay", given.weight_decay);
-    require_fraction("adam", "beta1", given.beta1);
-    require_fraction("adam", "beta2", given.beta2);
+/// Names and numbers of the rules with Adam's options. `rate` is the part of the rate that multiplies the step itself,
+/// `decay` a factor of the weight.
+template <class O> struct AdamLists {
+  using Options = O;
+  static constexpr std::array<OptionMember<O>, 5> options{{{"rate", &O::rate},
+                                                           {"beta1", &O::beta1, Allowed::fraction},
+                                                           {"beta2", &O::beta2, Allowed::fraction},
+                                                           {"epsilon", &O::epsilon},
+                                                           {"weight_decay", &O::weight_decay}}};
+
+  static double rate(const O& o, std::int64_t) { return scales_later<O> ? 1 : o.rate; }
+  static double decay(const O& o, std::int64_t) {
+    return decays_weights<O> ? 1 - o.rate * o.weight_decay : o.weight_decay;
   }
-
-  Options options{};
-
-protected:
-  /// Lists its options under the name of a rule.
-  void list_as(std::string_view rule, OptionList& list) {
-    list.settle("rule", rule);
-    list.add("rate", options.rate, Allowed::not_negative);
-    list.add("beta1", options.beta1, Allowed::fraction);
-    list.add("beta2", options.beta2, Allowed::fraction);
-    list.add("epsilon", options.epsilon, Allowed::not_negative);
-    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
+  static double first_share(const O& o, std::int64_t) { return 1 - o.beta1; }
+  static double second_share(const O& o, std::int64_t) { return 1 - o.beta2; }
+  static double step_size(const O& o, std::int64_t step) {
+    return rate(o, step) / (1 - std::pow(o.beta1, static_cast<double>(step)));
   }
-
-  /// `step_rate` is the part of the rate that multiplies the step itself.
-  [[nodiscard]] std::array<double, 11> values(std::int64_t step, double decay, double step_rate) const {
-    const double first = 1 - std::pow(options.beta1, static_cast<double>(step));
-    const double second = 1 - std::pow(options.beta2, static_cast<double>(step));
-    return {step_rate / first, options.beta1,           1 - options.beta1,      options.beta2,
-            1 - options.beta2, options.epsilon,         1 / std::sqrt(second),  decay,
-            step_rate,         std::log(options.beta1), std::log(options.beta2)};
+  static double scale(const O& o, std::int64_t step) {
+    return 1 / std::sqrt(1 - std::pow(o.beta2, static_cast<double>(step)));
   }
-
-  /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2; step: rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
-  static constexpr Value step(Update& u, Value gradient) {
-    const Value first = u.state("exp_avg");
-    const Value second = u.state("exp_avg_sq");
-    const Value next_first = u.number("adam.beta1") * first + u.number("adam.first_share") * gradient;
-    Value next_second = u.number("adam.beta2") * second + u.number("adam.second_share") * (gradient * gradient);
-    u.set_state(first, next_first);
-    u.set_state(second, next_second);
-    if (KeepsLargest == Largest::yes) {
-      const Value largest = u.state("max_exp_avg_sq");
-      next_second = maximum(largest, next_second);
-      u.set_state(largest, next_second);
-    }
-    if (!u.may_skip())
-      return u.number("adam.step_size") * next_first /
-             (sqrt(next_second) * u.number("adam.scale") + u.number("adam.epsilon"));
-    // Only the device knows t: 1 - b^t = -expm1(t log b).
-    const Value first_share = -expm1(u.step() * u.number("adam.log1"));
-    const Value second_share = -expm1(u.step() * u.number("adam.log2"));
-    return u.number("adam.rate") / first_share * next_first /
-           (sqrt(next_second) * rsqrt(second_share) + u.number("adam.epsilon"));
-  }
+  static double log1(const O& o, std::int64_t) { return std::log(o.beta1); }
+  static double log2(const O& o, std::int64_t) { return std::log(o.beta2); }
+  static constexpr std::array<RuleNumber<O>, 11> numbers{{{"adam.step_size", step_size},
+                                                          {"adam.beta1", &O::beta1},
+                                                          {"adam.first_share", first_share},
+                                                          {"adam.beta2", &O::beta2},
+                                                          {"adam.second_share", second_share},
+                                                          {"adam.epsilon", &O::epsilon},
+                                                          {"adam.scale", scale},
+                                                          {"adam.decay", decay},
+                                                          {"adam.rate", rate},
+                                                          {"adam.log1", log1},
+                                                          {"adam.log2", log2}}};
+};
+template <Largest KeepsLargest> struct CoupledAdamLists : AdamLists<AdamOptions> {
+  static constexpr std::string_view rule = KeepsLargest == Largest::yes ? "amsgrad" : "adam";
+};
+template <Largest KeepsLargest> struct DecoupledAdamLists : AdamLists<AdamWOptions> {
+  static constexpr std::string_view rule = KeepsLargest == Largest::yes ? "amsgradw" : "adamw";
 };
 
-/// Adam with the weight decay in the gradient.
-template <Largest KeepsLargest> class CoupledAdam : public AdamRule<AdamOptions, KeepsLargest> {
-  using Base = AdamRule<AdamOptions, KeepsLargest>;
+/// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2; step: rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
+template <Largest KeepsLargest> constexpr Value adam_step(Update& u, Value gradient) {
+  const Value first = u.state("exp_avg");
+  const Value second = u.state("exp_avg_sq");
+  const Value next_first = u.number("adam.beta1") * first + u.number("adam.first_share") * gradient;
+  Value next_second = u.number("adam.beta2") * second + u.number("adam.second_share") * (gradient * gradient);
+  u.set_state(first, next_first);
+  u.set_state(second, next_second);
+  if (KeepsLargest == Largest::yes) {
+    const Value largest = u.state("max_exp_avg_sq");
+    next_second = maximum(largest, next_second);
+    u.set_state(largest, next_second);
+  }
+  if (!u.may_skip())
+    return u.number("adam.step_size") * next_first /
+           (sqrt(next_second) * u.number("adam.scale") + u.number("adam.epsilon"));
+  // Only the device knows t: 1 - b^t = -expm1(t log b).
+  const Value first_share = -expm1(u.step() * u.number("adam.log1"));
+  const Value second_share = -expm1(u.step() * u.number("adam.log2"));
+  return u.number("adam.rate") / first_share * next_first /
+         (sqrt(next_second) * rsqrt(second_share) + u.number("adam.epsilon"));
+}
 
+/// Adam with the weight decay in the gradient.
+template <Largest KeepsLargest> class CoupledAdam : public ListedRule<CoupledAdamLists<KeepsLargest>> {
 public:
-  using Base::Base;
+  using ListedRule<CoupledAdamLists<KeepsLargest>>::ListedRule;
 
   static constexpr void update(Update& u) {
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("adam.decay") * weight;
-    u.set_weight(weight - Base::step(u, gradient));
+    u.set_weight(weight - adam_step<KeepsLargest>(u, gradient));
   }
-  [[nodiscard]] std::array<double, 11> values(std::int64_t step) const {
-    return Base::values(step, this->options.weight_decay, this->options.rate);
-  }
-  void list_options(OptionList& list) { Base::list_as(KeepsLargest == Largest::yes ? "amsgrad" : "adam", list); }
 };
 
 /// Adam whose weight decay shrinks the weight itself.
-template <Largest KeepsLargest> class DecoupledAdam : public AdamRule<AdamWOptions, KeepsLargest> {
-  using Base = AdamRule<AdamWOptions, KeepsLargest>;
-
+template <Largest KeepsLargest> class DecoupledAdam : public ListedRule<DecoupledAdamLists<KeepsLargest>> {
 public:
-  using Base::Base;
+  using ListedRule<DecoupledAdamLists<KeepsLargest>>::ListedRule;
 
   static constexpr void update(Update& u) {
     const Value kept = u.weight() * u.number("adam.decay");
-    u.set_weight(kept - Base::step(u, u.gradient()));
+    u.set_weight(kept - adam_step<KeepsLargest>(u, u.gradient()));
   }
-  [[nodiscard]] std::array<double, 11> values(std::int64_t step) const {
-    return Base::values(step, 1 - this->options.rate * this->options.weight_decay, this->options.rate);
-  }
-  void list_options(OptionList& list) { Base::list_as(KeepsLargest == Largest::yes ? "amsgradw" : "adamw", list); }
 };
 
 }}}}} // namespace twill::v0::optim::detail::TWILL_ISA

@@ -35,7 +35,7 @@ public:
 
   /// throws: ValueError for a negative norm
   ClipNorm(R rule, double norm) : R{std::move(rule)}, max_norm{norm} {
-    detail::require_not_negative("clip_norm", "max_norm", norm);
+    detail::require_allowed("clip_norm", "max_norm", norm, Allowed::not_negative);
   }
 
   static constexpr void prepare(Updates& all) {
@@ -83,7 +83,7 @@ public:
 
   /// throws: ValueError for a negative value
   ClipValue(R rule, double value) : R{std::move(rule)}, max_value{value} {
-    detail::require_not_negative("clip_value", "max_value", value);
+    detail::require_allowed("clip_value", "max_value", value, Allowed::not_negative);
   }
 
   static constexpr void prepare(Updates& all) {

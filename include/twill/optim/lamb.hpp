@@ -18,30 +18,36 @@ struct LambOptions {
   double weight_decay = 0; ///< of the weight, added to the step
 };
 
+}}}} // namespace twill::v0::optim::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
+
+template <> inline constexpr bool scales_later<LambOptions> = true;
+
+struct LambLists : AdamLists<LambOptions> {
+  static constexpr std::string_view rule = "lamb";
+  static constexpr auto numbers =
+      joined(AdamLists::numbers, std::array<RuleNumber<Options>, 1>{{{"lamb.rate", &Options::rate}}});
+};
+
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
+
 /// w -= rate * |w| / |u| * u with Adam's step u = m / (sqrt(v) + epsilon) + weight_decay * w, m and v without bias; the
 /// ratio is one where a norm is zero. Two states per weight.
-class Lamb : public detail::AdamRule<LambOptions> {
+class Lamb : public detail::ListedRule<detail::LambLists> {
 public:
-  using AdamRule::AdamRule;
-
-  static constexpr std::array<std::string_view, 12> numbers =
-      detail::joined(AdamRule::numbers, std::array<std::string_view, 1>{"lamb.rate"});
+  using ListedRule::ListedRule;
 
   static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
-    const Value step = AdamRule::step(u, u.gradient()) + u.number("adam.decay") * weight;
+    const Value step = detail::adam_step<detail::Largest::no>(u, u.gradient()) + u.number("adam.decay") * weight;
     const Value length = sqrt(u.sum_of_squares(weight));
     const Value step_length = sqrt(u.sum_of_squares(step));
     const Value ratio = where(logical_and(length > 0, step_length > 0), length / step_length, 1.0);
     u.set_weight(weight - u.number("lamb.rate") * ratio * step);
   }
-  [[nodiscard]] std::array<double, 12> values(std::int64_t step) const;
-  /// Adds its options to a list.
-  void list_options(OptionList& list) { AdamRule::list_as("lamb", list); }
 };
 
 }}}} // namespace twill::v0::optim::TWILL_ISA
-
-#if TWILL_HEADER_ONLY
-#include <twill/optim/lamb.ipp>
-#endif

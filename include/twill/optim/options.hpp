@@ -4,14 +4,17 @@
 // Options of a rule by name, as stored in state dictionaries beside the rule's states. A rule lists the numbers and
 // flags that may change between steps, with the numbers that its constructor allows, and properties fixed by its type,
 // such as its name: those are compared, never set. Rules of rules list their own and those of the wrapped rule, groups
-// begin theirs with "group0." and so on. A rule without `list_options` stores none. Read next: train/rule_options.hpp.
+// begin theirs with "group0." and so on. A rule without `list_options` stores none. The library's rules name each option
+// once, in a list from which the rest follows (`ListedRule`). Read next: optim/sgd.hpp, train/rule_options.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 
+#include <array>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +29,10 @@ enum class Allowed : unsigned char {
 };
 
 /// Whether an option may be this number.
-[[nodiscard]] bool allows(Allowed allowed, double number);
+[[nodiscard]] TWILL_CONSTEXPR bool allows(Allowed allowed, double number) {
+  if (allowed == Allowed::numbers) return number == number;
+  return number >= 0 && (allowed == Allowed::not_negative || number < 1);
+}
 /// "at least 0", after "has to be".
 [[nodiscard]] TWILL_CONSTEXPR std::string_view allowed_text(Allowed allowed) {
   if (allowed == Allowed::numbers) return "a number";
@@ -95,6 +101,78 @@ template <class R> void list_options(R& rule, OptionList& list) {
 }
 
 }}}} // namespace twill::v0::optim::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
+
+/// throws: ValueError for a number that an option of a rule may not be
+TWILL_CONSTEXPR void require_allowed(std::string_view rule, std::string_view option, double number, Allowed allowed) {
+  if (allows(allowed, number)) return;
+  constexpr const char* demands[] = {" must be a number, got ", " must not be negative, got ",
+                                     " must lie in [0, 1), got "};
+  throw ValueError(std::string{rule} + ": " + std::string{option} + demands[static_cast<int>(allowed)] +
+                   std::to_string(number));
+}
+
+/// One of the numbers of a struct of options.
+template <class Options> struct OptionMember {
+  std::string_view name;
+  double Options::*member;
+  Allowed allowed = Allowed::not_negative;
+};
+
+/// A run-time number of a rule: an option, or a function of the options and of the step, counted from 1.
+template <class Options> struct RuleNumber {
+  using Function = double (*)(const Options&, std::int64_t);
+
+  constexpr RuleNumber() = default;
+  constexpr RuleNumber(std::string_view own_name, double Options::*option) : name{own_name}, member{option} {}
+  constexpr RuleNumber(std::string_view own_name, Function of_options) : name{own_name}, function{of_options} {}
+
+  [[nodiscard]] constexpr double value(const Options& options, std::int64_t step) const {
+    return member != nullptr ? options.*member : function(options, step);
+  }
+
+  std::string_view name{};
+  double Options::*member = nullptr;
+  Function function = nullptr;
+};
+
+/// Base of rules that are lists: the name of the rule, its struct of options, their members, and its run-time numbers.
+template <class Lists> class ListedRule {
+public:
+  using Options = typename Lists::Options;
+
+  /// The names of its run-time numbers.
+  static constexpr auto numbers = [] {
+    std::array<std::string_view, Lists::numbers.size()> names{};
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = Lists::numbers[i].name;
+    return names;
+  }();
+
+  constexpr ListedRule() = default;
+  /// throws: ValueError for an option outside its range
+  constexpr explicit ListedRule(Options given) : options{given} {
+    for (const OptionMember<Options>& option : Lists::options)
+      require_allowed(Lists::rule, option.name, given.*option.member, option.allowed);
+  }
+
+  /// The values of its run-time numbers in a step, counted from 1.
+  [[nodiscard]] constexpr auto values(std::int64_t step) const {
+    std::array<double, numbers.size()> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = Lists::numbers[i].value(options, step);
+    return all;
+  }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) {
+    list.settle("rule", Lists::rule);
+    for (const OptionMember<Options>& option : Lists::options)
+      list.add(option.name, options.*option.member, option.allowed);
+  }
+
+  Options options{}; ///< may change between steps
+};
+
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/optim/options.ipp>

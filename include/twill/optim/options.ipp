@@ -7,11 +7,6 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-TWILL_BODY bool allows(Allowed allowed, double number) {
-  if (allowed == Allowed::numbers) return !std::isnan(number);
-  return number >= 0 && (allowed == Allowed::not_negative || number < 1);
-}
-
 TWILL_BODY std::string option_text(double number) {
   char digits[40];
   const auto end = std::to_chars(digits, digits + sizeof(digits), number).ptr;

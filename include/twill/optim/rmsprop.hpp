@@ -32,21 +32,43 @@ struct AdagradOptions {
 
 namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
-/// Base of the forms of RMSprop.
-template <bool Centred> class RmsPropRule {
-public:
-  static constexpr std::array<std::string_view, 6> numbers{"rmsprop.rate",    "rmsprop.alpha", "rmsprop.share",
-                                                           "rmsprop.epsilon", "rmsprop.decay", "rmsprop.momentum"};
+template <bool Centred> struct RmsPropLists {
+  using Options = RmsPropOptions;
+  static constexpr std::string_view rule = Centred ? "centred_rmsprop" : "rmsprop";
+  static constexpr std::array<OptionMember<Options>, 5> options{{{"rate", &Options::rate},
+                                                                 {"alpha", &Options::alpha, Allowed::fraction},
+                                                                 {"epsilon", &Options::epsilon},
+                                                                 {"weight_decay", &Options::weight_decay},
+                                                                 {"momentum", &Options::momentum}}};
 
-  constexpr RmsPropRule() = default;
-  /// throws: ValueError for a negative number, or an alpha outside [0, 1)
-  constexpr explicit RmsPropRule(RmsPropOptions given) : options{given} {
-    require_not_negative("rmsprop", "rate", given.rate);
-    require_not_negative("rmsprop", "epsilon", given.epsilon);
-    require_not_negative("rmsprop", "weight_decay", given.weight_decay);
-    require_not_negative("rmsprop", "momentum", given.momentum);
-    require_fraction("rmsprop", "alpha", given.alpha);
-  }
+  static constexpr double share(const Options& o, std::int64_t) { return 1 - o.alpha; }
+  static constexpr std::array<RuleNumber<Options>, 6> numbers{{{"rmsprop.rate", &Options::rate},
+                                                               {"rmsprop.alpha", &Options::alpha},
+                                                               {"rmsprop.share", share},
+                                                               {"rmsprop.epsilon", &Options::epsilon},
+                                                               {"rmsprop.decay", &Options::weight_decay},
+                                                               {"rmsprop.momentum", &Options::momentum}}};
+};
+
+struct AdagradLists {
+  using Options = AdagradOptions;
+  static constexpr std::string_view rule = "adagrad";
+  static constexpr std::array<OptionMember<Options>, 5> options{{{"rate", &Options::rate},
+                                                                 {"rate_decay", &Options::rate_decay},
+                                                                 {"weight_decay", &Options::weight_decay},
+                                                                 {"initial_accumulator", &Options::initial_accumulator},
+                                                                 {"epsilon", &Options::epsilon}}};
+  static constexpr std::array<RuleNumber<Options>, 5> numbers{{{"adagrad.rate", &Options::rate},
+                                                               {"adagrad.rate_decay", &Options::rate_decay},
+                                                               {"adagrad.decay", &Options::weight_decay},
+                                                               {"adagrad.initial", &Options::initial_accumulator},
+                                                               {"adagrad.epsilon", &Options::epsilon}}};
+};
+
+/// Base of the forms of RMSprop.
+template <bool Centred> class RmsPropRule : public ListedRule<RmsPropLists<Centred>> {
+public:
+  using ListedRule<RmsPropLists<Centred>>::ListedRule;
 
   // v = alpha v + (1 - alpha) g^2, centred: the mean m of g likewise, and v - m^2 for v below
   // b = momentum b + g / (sqrt(v) + epsilon), w -= rate b
@@ -71,20 +93,6 @@ public:
     u.set_state(buffer, step);
     u.set_weight(weight - u.number("rmsprop.rate") * step);
   }
-  [[nodiscard]] constexpr std::array<double, 6> values(std::int64_t) const {
-    return {options.rate, options.alpha, 1 - options.alpha, options.epsilon, options.weight_decay, options.momentum};
-  }
-  /// Adds its options to a list.
-  void list_options(OptionList& list) {
-    list.settle("rule", Centred ? "centred_rmsprop" : "rmsprop");
-    list.add("rate", options.rate, Allowed::not_negative);
-    list.add("alpha", options.alpha, Allowed::fraction);
-    list.add("epsilon", options.epsilon, Allowed::not_negative);
-    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
-    list.add("momentum", options.momentum, Allowed::not_negative);
-  }
-
-  RmsPropOptions options{};
 };
 
 }}}}} // namespace twill::v0::optim::detail::TWILL_ISA
@@ -104,20 +112,9 @@ public:
 };
 
 /// s += g^2, w -= rate / (1 + (t - 1) rate_decay) * g / (sqrt(s) + epsilon). One state per weight.
-class Adagrad {
+class Adagrad : public detail::ListedRule<detail::AdagradLists> {
 public:
-  static constexpr std::array<std::string_view, 5> numbers{"adagrad.rate", "adagrad.rate_decay", "adagrad.decay",
-                                                           "adagrad.initial", "adagrad.epsilon"};
-
-  constexpr Adagrad() = default;
-  /// throws: ValueError for a negative number
-  constexpr explicit Adagrad(AdagradOptions given) : options{given} {
-    detail::require_not_negative("adagrad", "rate", given.rate);
-    detail::require_not_negative("adagrad", "rate_decay", given.rate_decay);
-    detail::require_not_negative("adagrad", "weight_decay", given.weight_decay);
-    detail::require_not_negative("adagrad", "initial_accumulator", given.initial_accumulator);
-    detail::require_not_negative("adagrad", "epsilon", given.epsilon);
-  }
+  using ListedRule::ListedRule;
 
   static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
@@ -128,17 +125,6 @@ public:
     const Value rate = u.number("adagrad.rate") / (1.0 + (u.step() - 1.0) * u.number("adagrad.rate_decay"));
     u.set_weight(weight - rate * gradient / (sqrt(next + u.number("adagrad.initial")) + u.number("adagrad.epsilon")));
   }
-  [[nodiscard]] TWILL_CONSTEXPR std::array<double, 5> values(std::int64_t) const {
-    return {options.rate, options.rate_decay, options.weight_decay, options.initial_accumulator, options.epsilon};
-  }
-  /// Adds its options to a list.
-  void list_options(OptionList& list);
-
-  AdagradOptions options{}; ///< may change between steps
 };
 
 }}}} // namespace twill::v0::optim::TWILL_ISA
-
-#if TWILL_HEADER_ONLY
-#include <twill/optim/rmsprop.ipp>
-#endif

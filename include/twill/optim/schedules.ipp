@@ -42,10 +42,7 @@ TWILL_BODY double OneCycle::between(double from, double to, double done) const {
 
 TWILL_BODY Plateau::Plateau(PlateauOptions given) : options{given}, state_{.rate = given.rate} {
   PlateauOptions::for_each(given, [](const char* name, auto option, Allowed allowed) {
-    if (allowed == Allowed::fraction)
-      detail::require_fraction("plateau", name, static_cast<double>(option));
-    else
-      detail::require_not_negative("plateau", name, static_cast<double>(option));
+    detail::require_allowed("plateau", name, static_cast<double>(option), allowed);
   });
 }
 

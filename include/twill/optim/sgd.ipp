@@ -7,18 +7,8 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-TWILL_BODY void Sgd::list_options(OptionList& list) {
-  list.settle("rule", "sgd");
-  list.add("rate", options.rate, Allowed::not_negative);
-  list.add("weight_decay", options.weight_decay, Allowed::not_negative);
-}
-
 TWILL_BODY void MomentumSgd::list_options(OptionList& list) {
-  list.settle("rule", "momentum_sgd");
-  list.add("rate", options.rate, Allowed::not_negative);
-  list.add("momentum", options.momentum, Allowed::not_negative);
-  list.add("dampening", options.dampening);
-  list.add("weight_decay", options.weight_decay, Allowed::not_negative);
+  ListedRule::list_options(list);
   list.add("nesterov", options.nesterov);
   if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
     list.refuse("nesterov",

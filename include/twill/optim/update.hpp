@@ -7,7 +7,6 @@
 // next: optim/sgd.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
@@ -20,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
@@ -142,30 +140,10 @@ private:
 
 namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_CONSTEXPR void require_not_negative(std::string_view rule, std::string_view option, double value) {
-  if (!(value >= 0))
-    throw ValueError(std::string{rule} + ": " + std::string{option} + " must not be negative, got " +
-                     std::to_string(value));
-}
-TWILL_CONSTEXPR void require_fraction(std::string_view rule, std::string_view option, double value) {
-  if (!(value >= 0 && value < 1))
-    throw ValueError(std::string{rule} + ": " + std::string{option} + " must lie in [0, 1), got " +
-                     std::to_string(value));
-}
-
-/// The names of two rules' numbers, concatenated.
-template <std::size_t M, std::size_t N>
-[[nodiscard]] constexpr std::array<std::string_view, M + N> joined(const std::array<std::string_view, M>& first,
-                                                                   const std::array<std::string_view, N>& second) {
-  std::array<std::string_view, M + N> all{};
-  for (std::size_t i = 0; i < M; ++i) all[i] = first[i];
-  for (std::size_t i = 0; i < N; ++i) all[M + i] = second[i];
-  return all;
-}
-template <std::size_t M, std::size_t N>
-[[nodiscard]] constexpr std::array<double, M + N> joined(const std::array<double, M>& first,
-                                                         const std::array<double, N>& second) {
-  std::array<double, M + N> all{};
+/// Two lists, the first before the second.
+template <class T, std::size_t M, std::size_t N>
+[[nodiscard]] constexpr std::array<T, M + N> joined(const std::array<T, M>& first, const std::array<T, N>& second) {
+  std::array<T, M + N> all{};
   for (std::size_t i = 0; i < M; ++i) all[i] = first[i];
   for (std::size_t i = 0; i < N; ++i) all[M + i] = second[i];
   return all;
