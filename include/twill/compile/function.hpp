@@ -20,7 +20,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
@@ -68,38 +67,24 @@ template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const Fi
   return first.device();
 }
 
-/// The executor of a device among those of a thread and a source, made when it is missing. One function for all
+/// The executor of some devices among those of a thread and a source, made when it is missing. One function for all
 /// sources; it asks for `view` and `kernels` only then.
-template <ComputeDevice D>
-Executor<D>& executor_among(std::map<int, Executor<D>>& executors, const D& device, TableView (*view)(),
-                            std::span<const KernelFunctionOn<team_t<D>>> (*kernels)()) {
-  const auto found = executors.find(device.index);
+template <ComputeDevice D, std::size_t Slots>
+auto& executor_among(std::map<std::array<int, Slots>, executor_t<D, Slots>>& executors, std::span<const D> devices,
+                     TableView (*view)(), std::span<const KernelFunctionOn<team_t<D>>> (*kernels)()) {
+  std::array<int, Slots> indices{};
+  for (std::size_t slot = 0; slot < Slots; ++slot) indices[slot] = devices[slot].index;
+  const auto found = executors.find(indices);
   if (found != executors.end()) return found->second;
-  return executors.try_emplace(device.index, device, view(), kernels(), Arena::for_each_run).first->second;
-}
-
-/// The executor of a source on a device, one for each thread.
-template <Source S, ComputeDevice D> Executor<D>& thread_executor(const D& device) {
-  thread_local std::map<int, Executor<D>> executors{};
-  using Table = TableFor<S, D>;
-  return executor_among<D>(executors, device, &Table::view, &Table::template kernels<team_t<D>>);
+  return executors.try_emplace(indices, devices.first(Slots), view(), kernels(), Arena::for_each_run).first->second;
 }
 
 /// The executor of a source on the devices of its slots, one for each thread.
 template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> devices) {
-  if constexpr (TableFor<S, D>::sizes.slots == 1) {
-    return thread_executor<S>(devices.front());
-  } else {
-    thread_local std::map<std::vector<int>, Executor<D, true>> executors{};
-    std::vector<int> indices{};
-    for (const D& device : devices) indices.push_back(device.index);
-    const auto found = executors.find(indices);
-    if (found != executors.end()) return found->second;
-    return executors
-        .try_emplace(std::move(indices), devices, TableFor<S, D>::view(), TableFor<S, D>::template kernels<team_t<D>>(),
-                     Arena::for_each_run)
-        .first->second;
-  }
+  using Table = TableFor<S, D>;
+  constexpr auto slots = static_cast<std::size_t>(Table::sizes.slots);
+  thread_local std::map<std::array<int, slots>, executor_t<D, Table::sizes.slots>> executors{};
+  return executor_among<D, slots>(executors, devices, &Table::view, &Table::template kernels<team_t<D>>);
 }
 
 template <Source S, ComputeDevice D, std::size_t... K>
@@ -115,10 +100,11 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// Runs a source over tensors; its outputs come as a tuple.
 template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
   const auto& device = detail::common_device(tensors...);
-  using Table = TableFor<S, std::remove_cvref_t<decltype(device)>>;
+  using D = std::remove_cvref_t<decltype(device)>;
+  using Table = TableFor<S, D>;
   static_assert(Table::sizes.slots == 1,
                 "twill: call: the function puts parts into device slots, which only an nn::Network has devices for");
-  auto& executor = detail::thread_executor<S>(device);
+  auto& executor = detail::thread_executor<S>(std::span<const D>{&device, 1});
   const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
   const graph::SymbolValues symbols = resolve_symbols(executor.table(), shapes);
   const std::tuple operands{tensors.contiguous()...};
