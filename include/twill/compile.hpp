@@ -22,7 +22,6 @@
 #include <twill/compile/passes/units.hpp>
 #include <twill/compile/plan/arenas.hpp>
 #include <twill/compile/plan/binding.hpp>
-#include <twill/compile/plan/cost.hpp>
 #include <twill/compile/plan/fused_sgd.hpp>
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/compile/plan/segments.hpp>
@@ -44,8 +43,6 @@
 #include <twill/compile/run/numbers.hpp>
 #include <twill/compile/run/observer.hpp>
 #include <twill/compile/run/partial_update.hpp>
-#include <twill/compile/run/ranges.hpp>
-#include <twill/compile/run/reserve.hpp>
 #include <twill/compile/run/slots.hpp>
 #include <twill/compile/run_scalars.hpp>
 #include <twill/compile/signature.hpp>

@@ -11,9 +11,9 @@
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/layer_hooks.hpp>
-#include <twill/nn/model_stage.hpp>
 #include <twill/nn/network_state.hpp>
 #include <twill/nn/slot.hpp>
+#include <twill/nn/stage.hpp>
 #include <twill/nn/tracked.hpp>
 
 #include <algorithm>

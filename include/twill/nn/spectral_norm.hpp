@@ -6,9 +6,9 @@
 // torch.nn.utils.spectral_norm: "weight_orig", "weight_u", "weight_v". Read next: nn/linear.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/nn/buffer.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/normalisation.hpp>
+#include <twill/nn/parameter.hpp>
 #include <twill/ops/matmul.hpp>
 
 #include <initializer_list>

@@ -10,8 +10,8 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/graph/shape_functions.hpp>
 #include <twill/kernel/blocks.hpp>
-#include <twill/ops/detail/around_axis.hpp>
 
 #include <cstdint>
 
