@@ -14,9 +14,9 @@
 #include <twill/compile/passes/loops.hpp>
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/passes/order.hpp>
-#include <twill/compile/passes/place.hpp>
 #include <twill/compile/passes/reading.hpp>
 #include <twill/compile/passes/simplify.hpp>
+#include <twill/compile/passes/slot_assignment.hpp>
 #include <twill/compile/passes/storage.hpp>
 #include <twill/compile/passes/unit_order.hpp>
 #include <twill/compile/passes/units.hpp>

@@ -24,7 +24,7 @@
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The source of a function of arguments. F is stateless, so its type identifies it.
-template <class F, class... Arguments> struct Call {
+template <class F, class... Arguments> struct FunctionSource {
   static constexpr graph::Graph trace() {
     graph::Graph graph{};
     with_arguments<Arguments...>(graph, [&](const auto&... values) { add_outputs(graph, F{}(values...)); });
@@ -33,7 +33,7 @@ template <class F, class... Arguments> struct Call {
 };
 
 /// The source of the gradients of a function's scalar result by its floating arguments.
-template <class F, bool WithValue, class... Arguments> struct GradientCall {
+template <class F, bool WithValue, class... Arguments> struct GradientSource {
   static constexpr graph::Graph trace() {
     graph::Graph graph{};
     with_arguments<Arguments...>(graph, [&](const auto&... values) {
@@ -137,7 +137,7 @@ template <class... Outputs> auto only_or_all(std::tuple<Outputs...>&& outputs) {
 /// The result of `compiled(f)`: f, on tensors.
 template <class F> struct CompiledFunction {
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
-    return only_or_all(compile::run_source<compile::Call<F, compile::argument_t<Tensors>...>>(tensors...));
+    return only_or_all(compile::run_source<compile::FunctionSource<F, compile::argument_t<Tensors>...>>(tensors...));
   }
 };
 
@@ -162,7 +162,7 @@ template <class F, bool WithValue> struct GradientFunction {
     static_assert((is_floating(compile::argument_t<Tensors>::dtype) || ...),
                   "twill: grad: at least one argument has to be floating; cast one");
     return only_or_all(
-        compile::run_source<compile::GradientCall<F, WithValue, compile::argument_t<Tensors>...>>(tensors...));
+        compile::run_source<compile::GradientSource<F, WithValue, compile::argument_t<Tensors>...>>(tensors...));
   }
 };
 

@@ -21,7 +21,7 @@ TWILL_BODY std::size_t first_update(const TableView& table, const Binding& bindi
 }
 
 TWILL_BODY bool changes_parameters(const TableView& table, std::size_t begin, std::size_t end) {
-  const auto changes = [&](const OperandInfo& operand) {
+  const auto changes = [&](const OperandBinding& operand) {
     return operand.kind == OperandKind::memory && operand.writes &&
            table.values[static_cast<std::size_t>(operand.value)].storage == Storage::parameter;
   };

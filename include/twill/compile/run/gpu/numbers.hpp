@@ -129,7 +129,7 @@ public:
       for (int k = 0; k < instruction.operand_count; ++k) {
         const auto operand = static_cast<std::size_t>(instruction.first_operand + k);
         const auto slot = devices.size() == 1 ? std::size_t{0} : static_cast<std::size_t>(instruction.slot);
-        const OperandInfo& info = table.operands[operand];
+        const OperandBinding& info = table.operands[operand];
         slot_of_operand_[operand] = slot;
         if (info.kind == OperandKind::memory)
           reads[slot] =
