@@ -62,11 +62,6 @@ template <class D, class Other> void require_one_device(const D& device, const O
                       "; move one with to(device)");
 }
 
-template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const First& first, const Rest&... rest) {
-  (require_one_device(first.device(), rest.device()), ...);
-  return first.device();
-}
-
 /// The executor of some devices among those of a thread and a source, made when it is missing. One function for all
 /// sources; it asks for `view` and `kernels` only then.
 template <ComputeDevice D, std::size_t Slots>
@@ -79,14 +74,6 @@ auto& executor_among(std::map<std::array<int, Slots>, executor_t<D, Slots>>& exe
   return executors.try_emplace(indices, devices.first(Slots), view(), kernels(), Arena::for_each_run).first->second;
 }
 
-/// The executor of a source on the devices of its slots, one for each thread.
-template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> devices) {
-  using Table = TableFor<S, D>;
-  constexpr auto slots = static_cast<std::size_t>(Table::sizes.slots);
-  thread_local std::map<std::array<int, slots>, executor_t<D, Table::sizes.slots>> executors{};
-  return executor_among<D, slots>(executors, devices, &Table::view, &Table::template kernels<team_t<D>>);
-}
-
 template <Source S, ComputeDevice D, std::size_t... K>
 auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::index_sequence<K...>) {
   return std::tuple<output_t<S, K, D>...>{
@@ -97,14 +84,28 @@ auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
+/// The device of tensors. throws: DeviceError if they are on several
+template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const First& first, const Rest&... rest) {
+  (detail::require_one_device(first.device(), rest.device()), ...);
+  return first.device();
+}
+
+/// The executor of a source on the devices of its slots, one for each thread.
+template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> devices) {
+  using Table = TableFor<S, D>;
+  constexpr auto slots = static_cast<std::size_t>(Table::sizes.slots);
+  thread_local std::map<std::array<int, slots>, executor_t<D, Table::sizes.slots>> executors{};
+  return detail::executor_among<D, slots>(executors, devices, &Table::view, &Table::template kernels<team_t<D>>);
+}
+
 /// Runs a source over tensors; its outputs come as a tuple.
 template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
-  const auto& device = detail::common_device(tensors...);
+  const auto& device = common_device(tensors...);
   using D = std::remove_cvref_t<decltype(device)>;
   using Table = TableFor<S, D>;
   static_assert(Table::sizes.slots == 1,
                 "twill: call: the function puts parts into device slots, which only an nn::Network has devices for");
-  auto& executor = detail::thread_executor<S>(std::span<const D>{&device, 1});
+  auto& executor = thread_executor<S>(std::span<const D>{&device, 1});
   const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
   const graph::SymbolValues symbols = resolve_symbols(executor.table(), shapes);
   const std::tuple operands{tensors.contiguous()...};

@@ -78,40 +78,34 @@ using Absorber = std::optional<Value> (*)(Value);
 /// An activation after a product is one, in ops/biased_product.hpp.
 template <class F> inline constexpr Absorber absorbed = nullptr;
 
-}}}} // namespace twill::v0::graph::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
-
-template <> struct Algebra<ArgumentKind::value> {
-  using Term = graph::Term;
-  using Value = graph::Value;
-
-  template <Primitive P> static constexpr Value apply(Value x) { return graph::detail::unary(P, x); }
+/// The algebra of traced values: each function appends nodes to their graph.
+struct ValueAlgebra {
+  template <Primitive P> static constexpr Value apply(Value x) { return detail::unary(P, x); }
   template <Primitive P, class A, class B> static constexpr Value apply(const A& a, const B& b, int line) {
-    return graph::detail::binary(P, {a, line}, {b, line});
+    return detail::binary(P, {a, line}, {b, line});
   }
   template <class A, class B> static constexpr Value choose(Value condition, const A& a, const B& b, int line) {
-    return graph::detail::choose(condition, {a, line}, {b, line});
+    return detail::choose(condition, {a, line}, {b, line});
   }
-  template <DType To> static constexpr Value convert(Value x) { return graph::cast(x, To); }
-  static constexpr Value floating(Value x) { return graph::cast(x, floating_type(x.dtype())); }
+  template <DType To> static constexpr Value convert(Value x) { return cast(x, To); }
+  static constexpr Value floating(Value x) { return cast(x, floating_type(x.dtype())); }
 
   template <class F> static constexpr Value compose(Value x) {
-    if constexpr (graph::absorbed<F> != nullptr)
-      if (const auto product = graph::absorbed<F>(x)) return *product;
+    if constexpr (absorbed<F> != nullptr)
+      if (const auto product = absorbed<F>(x)) return *product;
     const Value y = F{}(x);
-    if constexpr (graph::rule_of<F> != nullptr) return graph::with_rule(y, *graph::rule_of<F>, {x});
+    if constexpr (rule_of<F> != nullptr) return with_rule(y, *rule_of<F>, {x});
     return y;
   }
   /// Converts a number beside a value to the type of the value, to a real one where needed.
   template <class F> static constexpr Value compose(const Term& a, const Term& b) {
-    graph::Graph& graph = a.is_number ? b.value.graph() : a.value.graph();
-    const DType dtype = graph::detail::common_dtype(a, b);
-    const Value y = F{}(graph::detail::materialise(graph, a, dtype), graph::detail::materialise(graph, b, dtype));
+    Graph& graph = a.is_number ? b.value.graph() : a.value.graph();
+    const DType dtype = detail::common_dtype(a, b);
+    const Value y = F{}(detail::materialise(graph, a, dtype), detail::materialise(graph, b, dtype));
     return with_rule_of<F>(y, a, b);
   }
   template <class F> static constexpr Value compose(Value a, Value b, const Term& c) {
-    return F{}(a, b, graph::detail::materialise(a.graph(), c, graph::detail::common_dtype(a, c)));
+    return F{}(a, b, detail::materialise(a.graph(), c, detail::common_dtype(a, c)));
   }
   template <class F> static constexpr Value compose_with(Value x, double parameter) {
     return with_rule_of<F>(F{}(x, parameter), x, parameter);
@@ -119,13 +113,17 @@ template <> struct Algebra<ArgumentKind::value> {
 
 private:
   template <class F> static constexpr Value with_rule_of(Value y, const Term& a, const Term& b) {
-    if constexpr (graph::rule_of<F> == nullptr)
+    if constexpr (rule_of<F> == nullptr)
       return y;
     else
-      return graph::with_rule(y, *graph::rule_of<F>, {graph::detail::beside(y, a), graph::detail::beside(y, b)});
+      return with_rule(y, *rule_of<F>, {detail::beside(y, a), detail::beside(y, b)});
   }
 };
 
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
+template <> struct Algebra<ArgumentKind::value> : graph::ValueAlgebra {};
 }}}} // namespace twill::v0::elementwise::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph {

@@ -107,7 +107,7 @@ template <compile::Source S, ComputeDevice D>
 std::vector<memory::Buffer<D>> run_to_buffers(std::span<const D> devices, const graph::SymbolValues& symbols,
                                               std::span<void* const> inputs, std::span<void* const> parameters,
                                               const RunContext& context, void* first_output = nullptr) {
-  return run_executor(compile::detail::thread_executor<S>(devices), devices, {symbols, inputs, parameters}, context,
+  return run_executor(compile::thread_executor<S>(devices), devices, {symbols, inputs, parameters}, context,
                       first_output);
 }
 
@@ -128,7 +128,7 @@ public:
   /// Runs the stage forward.
   Tracked(std::shared_ptr<Weights<D>> weights, RunContext context, const Arguments&... arguments)
       : weights_{std::move(weights)}, context_{std::move(context)}, arguments_{arguments...} {
-    const D argument_device = compile::detail::common_device(detail::tensor_of(arguments)...);
+    const D argument_device = compile::common_device(detail::tensor_of(arguments)...);
     const std::span<const D> devices = devices_around(argument_device);
     const auto view = compile::TableFor<Forward, D>::view();
     const std::array<Dims, sizeof...(Arguments)> shapes{detail::tensor_of(arguments).shape()...};
