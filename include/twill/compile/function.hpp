@@ -48,10 +48,6 @@ template <class F, bool WithValue, class... Arguments> struct GradientSource {
   }
 };
 
-/// A stateless callable on traced values.
-template <class F, class... Values>
-concept Traceable = std::is_empty_v<F> && std::default_initializable<F> && std::invocable<const F&, Values...>;
-
 }}}} // namespace twill::v0::compile::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {

@@ -5,6 +5,7 @@
 // chain from last to first, which the fuser turns into row and column programs. Read next: graph/derivatives.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/elementwise/rows.hpp>
 #include <twill/graph/functions.hpp>
 
 namespace twill { inline namespace v0 { namespace graph {
@@ -120,5 +121,20 @@ namespace detail {
   for (int axis : axes) count *= static_cast<double>(x.size(axis, line));
   return biased * (count / (count - correction));
 }
+
+/// Reductions along one axis, which stays with extent one, for the formulas of elementwise/rows.hpp.
+struct AlongAxis {
+  int axis = -1; ///< negative: from the end
+  int line = 0;  ///< of the call, for messages
+
+  /// The sum of each row.
+  [[nodiscard]] constexpr Value sum(Value x) const { return graph::sum(x, {axis}, KeepDims::yes, line); }
+  /// The mean of each row.
+  [[nodiscard]] constexpr Value mean(Value x) const { return graph::mean(x, {axis}, KeepDims::yes, line); }
+  /// The largest element of each row.
+  [[nodiscard]] constexpr Value max(Value x) const { return graph::max(x, {axis}, KeepDims::yes, line); }
+  /// The value, through which no gradient flows.
+  [[nodiscard]] static constexpr Value fixed(Value x) { return stop_gradient(x); }
+};
 
 }}} // namespace twill::v0::graph

@@ -27,16 +27,10 @@ template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// (x - mean) / sqrt(variance + epsilon) over one axis. The mean's rounding error, 0 without rounding, is found with
-/// the variance and subtracted: equal elements give 0 and an offset costs no more digits than its mean has.
+/// (x - mean) / sqrt(variance + epsilon) over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1,
                                                int line = __builtin_LINE()) {
-  return detail::in_wide(x, [&](Value wide) {
-    const Value roughly = mean(wide, {axis}, KeepDims::yes, line), centred = wide - roughly;
-    const Value rest = stop_gradient(mean(centred, {axis}, KeepDims::yes, line));
-    const Value variance = mean(square(centred), {axis}, KeepDims::yes, line) - square(rest);
-    return (wide - (roughly + rest)) * rsqrt(variance + epsilon);
-  });
+  return detail::in_wide(x, [&](Value wide) { return formula::LayerNorm{}(wide, epsilon, AlongAxis{axis, line}); });
 }
 
 /// Layer normalisation over the last axis, scaled and shifted by vectors of its length.
@@ -48,8 +42,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// x / sqrt(mean(x^2) + epsilon) over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value rms_norm(Value x, double epsilon = 1e-5, int axis = -1,
                                              int line = __builtin_LINE()) {
-  return detail::in_wide(
-      x, [&](Value wide) { return wide * rsqrt(mean(square(wide), {axis}, KeepDims::yes, line) + epsilon); });
+  return detail::in_wide(x, [&](Value wide) { return formula::RmsNorm{}(wide, epsilon, AlongAxis{axis, line}); });
 }
 
 /// x / max(|x|, epsilon) over one axis, |x| being the root of the sum of squares.
