@@ -18,5 +18,4 @@
 #include <twill/compile/run/launch.ipp>
 #include <twill/compile/run/observer.ipp>
 #include <twill/compile/run/partial_update.ipp>
-#include <twill/compile/run/reserve.ipp>
 #include <twill/compile/run_scalars.ipp>

@@ -7,5 +7,4 @@
 #include <twill/nn/layer_hooks.ipp>
 #include <twill/nn/shards.ipp>
 #include <twill/nn/state_dict.ipp>
-#include <twill/nn/state_names.ipp>
 #include <twill/nn/stored_tensor.ipp>

@@ -10,7 +10,6 @@
 #include <twill/nn/convolution.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>
-#include <twill/nn/pooling.hpp>
 #include <twill/nn/stage_boundary.hpp>
 
 #include <array>

@@ -14,15 +14,14 @@
 #include <twill/compile/passes/loops.hpp>
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/passes/order.hpp>
-#include <twill/compile/passes/place.hpp>
 #include <twill/compile/passes/reading.hpp>
 #include <twill/compile/passes/simplify.hpp>
+#include <twill/compile/passes/slot_assignment.hpp>
 #include <twill/compile/passes/storage.hpp>
 #include <twill/compile/passes/unit_order.hpp>
 #include <twill/compile/passes/units.hpp>
 #include <twill/compile/plan/arenas.hpp>
 #include <twill/compile/plan/binding.hpp>
-#include <twill/compile/plan/cost.hpp>
 #include <twill/compile/plan/fused_sgd.hpp>
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/compile/plan/segments.hpp>
@@ -44,8 +43,6 @@
 #include <twill/compile/run/numbers.hpp>
 #include <twill/compile/run/observer.hpp>
 #include <twill/compile/run/partial_update.hpp>
-#include <twill/compile/run/ranges.hpp>
-#include <twill/compile/run/reserve.hpp>
 #include <twill/compile/run/slots.hpp>
 #include <twill/compile/run_scalars.hpp>
 #include <twill/compile/signature.hpp>

@@ -4,11 +4,8 @@
 // Tensors, models and training on hosts and CUDA, for files that nvcc compiles.
 
 #include <twill/compile/run/gpu/capture.hpp>
-#include <twill/compile/run/gpu/launch.hpp>
 #include <twill/compile/run/gpu/numbers.hpp>
-#include <twill/compile/run/gpu/numbers_block.hpp>
 #include <twill/compile/run/gpu/observer.hpp>
-#include <twill/compile/run/gpu/step_graphs.hpp>
 #include <twill/device/cuda/cublas.cuh>
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/gemm.hpp>

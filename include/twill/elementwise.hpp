@@ -9,3 +9,4 @@
 #include <twill/elementwise/comparison.hpp>
 #include <twill/elementwise/floating.hpp>
 #include <twill/elementwise/real.hpp>
+#include <twill/elementwise/rows.hpp>

@@ -22,7 +22,6 @@
 #include <twill/expr/join.hpp>
 #include <twill/expr/label_walk.hpp>
 #include <twill/expr/leaf.hpp>
-#include <twill/expr/map.hpp>
 #include <twill/expr/masks.hpp>
 #include <twill/expr/matmul.hpp>
 #include <twill/expr/node.hpp>
@@ -30,7 +29,6 @@
 #include <twill/expr/norms.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/operators.hpp>
-#include <twill/expr/out.hpp>
 #include <twill/expr/pad.hpp>
 #include <twill/expr/pattern.hpp>
 #include <twill/expr/plan.hpp>

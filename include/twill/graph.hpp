@@ -18,16 +18,12 @@
 #include <twill/graph/operation.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/graph/parameter.hpp>
-#include <twill/graph/parts.hpp>
 #include <twill/graph/random.hpp>
 #include <twill/graph/ranks.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/region_gradient.hpp>
 #include <twill/graph/scan.hpp>
-#include <twill/graph/scope.hpp>
-#include <twill/graph/seed.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/graph/slots.hpp>
-#include <twill/graph/smooth.hpp>
 #include <twill/graph/state.hpp>
 #include <twill/graph/value.hpp>

@@ -15,7 +15,6 @@
 #include <twill/ops/interpolate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/move.hpp>
-#include <twill/ops/pad.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/rank_sum.hpp>
 #include <twill/ops/slice.hpp>

@@ -6,7 +6,6 @@
 #include <twill/optim/adam.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/groups.hpp>
-#include <twill/optim/lamb.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/optim/options.hpp>
 #include <twill/optim/rmsprop.hpp>

@@ -101,7 +101,7 @@ TEST_CASE("a drawing has a box for each launch and an edge for each tensor it to
   CHECK(contains(drawing, "digraph"));
   CHECK(count(drawing, "shape=box") == static_cast<int>(lowered.instructions.size()));
   int tensors = 0;
-  for (const compile::OperandInfo& operand : lowered.operands)
+  for (const compile::OperandBinding& operand : lowered.operands)
     if (compile::is_tensor_of(compile::view_of(lowered), operand, 0)) ++tensors;
   CHECK(count(drawing, " -> ") == tensors);
   CHECK(contains(drawing, "first.weight"));

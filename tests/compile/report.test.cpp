@@ -21,7 +21,7 @@ using Labels = compile::Argument<std::int64_t, Shape<dyn>>;
 
 // An elementwise chain is one kernel that reads each operand once and writes its result.
 constexpr auto chain = [](Value a, Value b) { return graph::tanh(a * b + a) * b - graph::exp(-a); };
-using Chain = compile::Call<decltype(chain), Matrix, Matrix>;
+using Chain = compile::FunctionSource<decltype(chain), Matrix, Matrix>;
 static_assert(plan<Chain>() == Report{.launches = 1,
                                       .distinct_kernels = 1,
                                       .elementwise_launches = 1,
@@ -32,7 +32,7 @@ static_assert(compile::most_reads_of_one_tensor(compile::Compiled<Chain>::view()
 
 // Softmax: three stages, one kernel, one pass.
 constexpr auto softmax = [](Value x) { return graph::softmax(x); };
-using Softmax = compile::Call<decltype(softmax), Matrix>;
+using Softmax = compile::FunctionSource<decltype(softmax), Matrix>;
 static_assert(plan<Softmax>().launches == 1 && plan<Softmax>().row_launches == 1);
 static_assert(plan<Softmax>().tensors_read == 1 && plan<Softmax>().tensors_written == 1);
 
@@ -41,12 +41,13 @@ constexpr auto normalise = [](Value x) {
   const Value deviation = x - graph::mean(x, {-1}, graph::KeepDims::yes);
   return deviation * graph::rsqrt(graph::mean(graph::square(deviation), {-1}, graph::KeepDims::yes) + 1e-5);
 };
-using Normalise = compile::Call<decltype(normalise), Matrix>;
+using Normalise = compile::FunctionSource<decltype(normalise), Matrix>;
 static_assert(plan<Normalise>().launches == 1 && plan<Normalise>().row_launches == 1);
 
 // Its gradient needs no more: the statistics are computed again from the row.
 constexpr auto normalised_loss = [](Value x, Value target) { return graph::sum(normalise(x) * target); };
-using NormaliseGradient = compile::Call<detail::GradientFunction<decltype(normalised_loss), false>, Matrix, Matrix>;
+using NormaliseGradient =
+    compile::FunctionSource<detail::GradientFunction<decltype(normalised_loss), false>, Matrix, Matrix>;
 static_assert(plan<NormaliseGradient>().launches == plan<NormaliseGradient>().row_launches);
 static_assert(plan<NormaliseGradient>().launches <= 2);
 
@@ -55,7 +56,7 @@ constexpr auto loss = [](Value logits, Value labels) {
   const Value value = nn::cross_entropy(logits, labels);
   return std::array<Value, 2>{value, graph::gradient(value, logits)};
 };
-using Loss = compile::Call<decltype(loss), Matrix, Labels>;
+using Loss = compile::FunctionSource<decltype(loss), Matrix, Labels>;
 static_assert(plan<Loss>().launches == 2 && plan<Loss>().row_launches == 2);
 static_assert(plan<Loss>().temporaries == 1);
 
@@ -98,7 +99,7 @@ TEST_CASE("a report at run time says what it says at compile time", "[compile][p
 TEST_CASE("small tensors can be left out of a report", "[compile][plan]") {
   using Scale = compile::Argument<float, Shape<10>>;
   constexpr auto scaled = [](Value x, Value scale) { return x * scale; };
-  using Scaled = compile::Call<decltype(scaled), Matrix, Scale>;
+  using Scaled = compile::FunctionSource<decltype(scaled), Matrix, Scale>;
   constexpr Report everything = plan<Scaled>();
   constexpr Report large = plan<Scaled>(1000);
   CHECK(everything.tensors_read == 2);

@@ -198,8 +198,8 @@ template <std::int64_t Steps> struct Rolled {
 };
 template <std::int64_t Steps>
 using RolledGradient =
-    compile::GradientCall<Rolled<Steps>, false, compile::Argument<float, Shape<8, 16>>,
-                          compile::Argument<float, Shape<16, 16>>, compile::Argument<float, Shape<Steps, 8, 16>>>;
+    compile::GradientSource<Rolled<Steps>, false, compile::Argument<float, Shape<8, 16>>,
+                            compile::Argument<float, Shape<16, 16>>, compile::Argument<float, Shape<Steps, 8, 16>>>;
 
 } // namespace
 

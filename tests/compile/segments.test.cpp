@@ -127,7 +127,8 @@ Tried try_slots(std::uint64_t seed) {
   for (const compile::Instruction& instruction : lowered.instructions) {
     tried.moves += instruction.moves ? 1 : 0;
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const compile::OperandInfo& operand = lowered.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      const compile::OperandBinding& operand =
+          lowered.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (operand.kind != compile::OperandKind::memory) continue;
       const compile::ValueInfo& value = lowered.values[static_cast<std::size_t>(operand.value)];
       const bool is_read_elsewhere = instruction.moves && !operand.writes;

@@ -127,7 +127,7 @@ std::vector<float> value_and_gradients_on_host(Spelling spelling, const std::vec
 int kernels_of_model(Spelling spelling) {
   return with_model(spelling, [](auto model) {
     using Gradients = decltype(value_and_grad(model));
-    using S = compile::Compiled<compile::Call<Gradients, compile::argument_t<X>, compile::argument_t<W>>>;
+    using S = compile::Compiled<compile::FunctionSource<Gradients, compile::argument_t<X>, compile::argument_t<W>>>;
     return kernels_at<S>(std::make_index_sequence<static_cast<std::size_t>(S::sizes.kernels)>{});
   });
 }

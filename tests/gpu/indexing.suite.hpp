@@ -9,8 +9,8 @@
 #include <twill/compile/function.hpp>
 #include <twill/expr.hpp>
 #include <twill/kernel/gpu/launch.hpp>
+#include <twill/ops/concatenate.hpp>
 #include <twill/ops/cumsum.hpp>
-#include <twill/ops/pad.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/random.hpp>

@@ -11,7 +11,7 @@
 #include <twill/io/checkpoint.hpp>
 #include <twill/io/files.hpp>
 #include <twill/io/sharded.hpp>
-#include <twill/nn/state_names.hpp>
+#include <twill/nn/stored_tensor.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -10,7 +10,7 @@
 #include <twill/io/safetensors.hpp>
 #include <twill/io/stored.hpp>
 #include <twill/nn/state_dict.hpp>
-#include <twill/nn/state_names.hpp>
+#include <twill/nn/stored_tensor.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -20,6 +20,13 @@ using Chain = Program<Along<double>, Along<double>, Shared<double>, Step<Primiti
 using Mean = Program<Along<double>, Immediate<double>, Reduce<Reduction::sum, 0>, Step<Primitive::multiply, 2, 1>,
                      Step<Primitive::negate, 3>, Out<double, 4>>;
 
+template <class P, std::size_t... I> auto made_of_lines(std::index_sequence<I...>) {
+  return Program<typename TypeOfLine<describe(P{}).lines[I]>::type...>{};
+}
+template <class P>
+using MadeOfLines = decltype(made_of_lines<P>(std::make_index_sequence<describe(P{}).lines.size()>{}));
+template <class... Lines> constexpr bool returns = std::is_same_v<MadeOfLines<Program<Lines...>>, Program<Lines...>>;
+
 } // namespace
 
 TEST_CASE("a fused program is described as a value and printed line by line", "[kernel]") {
@@ -41,6 +48,23 @@ TEST_CASE("a fused program is described as a value and printed line by line", "[
                               "  %4 = add %3 %2 : float64\n"
                               "  %5 = negate %4 : float64\n"
                               "  %6 = out #3 %5 : float64\n");
+}
+
+TEST_CASE("lines as values become the types that they were made of", "[kernel]") {
+  STATIC_REQUIRE(returns<Apart<half>, Shared<half>, Immediate<half>, Step<Primitive::fma, 0, 1, 2>, Cast<float, 3>,
+                         Reduce<Reduction::max, 4>, Out<float, 5>>);
+  STATIC_REQUIRE(returns<Iota, Gather<float, 0, Access::contiguous>, Step<Primitive::negate, 1>,
+                         ReduceColumns<Reduction::sum, 2>, Out<float, 3>>);
+  STATIC_REQUIRE(returns<Iota, Immediate<std::int64_t>, Step<Primitive::random_uniform, 0, 1, 1, 1>, Out<float, 2>>);
+}
+
+TEST_CASE("lines are equal if they compute the same from the same lines", "[kernel]") {
+  constexpr auto lines = describe(Chain{}).lines;
+  STATIC_REQUIRE(lines[0] == lines[1]); // another operand, which is no part of the line
+  STATIC_REQUIRE(lines[0] != lines[2]);
+  STATIC_REQUIRE(lines[3] != lines[4]);
+  STATIC_REQUIRE(lines[3] ==
+                 Line{.type = DType::float64, .primitive = Primitive::multiply, .arity = 2, .arguments = {0, 1, 7}});
 }
 
 TEST_CASE("a fused program passes once over each operand", "[kernel]") {

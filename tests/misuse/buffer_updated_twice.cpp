@@ -4,8 +4,8 @@
 //
 // expect: buffer_is_updated_twice
 
-#include <twill/nn/buffer.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/nn/parameter.hpp>
 
 using namespace twill;
 

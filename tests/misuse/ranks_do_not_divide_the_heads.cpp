@@ -6,7 +6,7 @@
 // expect: right<4>
 
 #include <twill/nn/network.hpp>
-#include <twill/nn/tensor_attention.hpp>
+#include <twill/nn/tensor_parallel.hpp>
 
 using namespace twill;
 

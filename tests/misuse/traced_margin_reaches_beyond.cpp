@@ -4,7 +4,7 @@
 // expect: margin_reaches_beyond_the_axis
 
 #include <twill/compile/function.hpp>
-#include <twill/ops/pad.hpp>
+#include <twill/ops/concatenate.hpp>
 #include <twill/tensor/create.hpp>
 
 using namespace twill;

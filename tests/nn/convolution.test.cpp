@@ -7,7 +7,6 @@
 #include "tests/support/tests_folder.hpp"
 
 #include <twill/nn/convolution.hpp>
-#include <twill/nn/pooling.hpp>
 #include <twill/tensor.hpp>
 
 #include <catch2/catch.hpp>

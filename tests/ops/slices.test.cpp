@@ -7,7 +7,7 @@
 #include "tests/support/numbers.hpp"
 
 #include <twill/compile/function.hpp>
-#include <twill/ops/pad.hpp>
+#include <twill/ops/concatenate.hpp>
 #include <twill/ops/split.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/random.hpp>

@@ -5,7 +5,7 @@
 
 #include "tests/support/operation_table.hpp"
 
-#include <twill/ops/pad.hpp>
+#include <twill/ops/concatenate.hpp>
 #include <twill/ops/triangles.hpp>
 
 #include <algorithm>

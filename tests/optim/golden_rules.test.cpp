@@ -8,7 +8,6 @@
 #include <twill/optim/adam.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/groups.hpp>
-#include <twill/optim/lamb.hpp>
 #include <twill/optim/rmsprop.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/train/optimiser.hpp>

@@ -163,6 +163,9 @@ private:
       });
       break;
     }
+    case LineKind::gather:
+      require(false, "a program of a graph gathers");
+      break;
     case LineKind::immediate:
       value.spread = Spread::row;
       fill(value, line.type, [&](const Dims&) { return load(line.type, &operands_[next_operand_].bits); });
@@ -237,7 +240,7 @@ inline void check_bounds(const compile::Lowered& lowered, const compile::Binding
   const compile::BoundInstruction& bound = binding.instructions[i];
   for (int k = 0; k < lowered.instructions[i].operand_count; ++k) {
     const std::size_t position = bound.first_operand + static_cast<std::size_t>(k);
-    const compile::OperandInfo& info = lowered.operands[position];
+    const compile::OperandBinding& info = lowered.operands[position];
     if (info.kind != compile::OperandKind::memory || bound.grid.elements() == 0) continue;
     const compile::ValueInfo& value = lowered.values[static_cast<std::size_t>(info.value)];
     if (value.storage == compile::Storage::run_scalar) continue;

@@ -98,7 +98,7 @@ private:
       require(operand.index + binding_.value_bytes[v] <= arena_.size(), "a value lies outside the arena");
     }
     for (std::size_t k = 0; k < lowered_->operands.size(); ++k) {
-      const compile::OperandInfo& info = lowered_->operands[k];
+      const compile::OperandBinding& info = lowered_->operands[k];
       if (info.kind != compile::OperandKind::memory) continue;
       const compile::ValueInfo& value = lowered_->values[static_cast<std::size_t>(info.value)];
       const auto index = static_cast<std::size_t>(value.index);

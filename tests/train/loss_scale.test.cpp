@@ -9,7 +9,6 @@
 #include <twill/optim/adam.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/groups.hpp>
-#include <twill/optim/lamb.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/data/data_parallel_step.hpp>

@@ -22,7 +22,7 @@ using namespace twill;
 using twill::test::Traffic;
 using namespace twill::test;
 using compile::KernelKind;
-using compile::OperandInfo;
+using compile::OperandBinding;
 using compile::Storage;
 using compile::TableView;
 
@@ -76,7 +76,7 @@ constexpr Touches touches_of(const TableView& table, std::size_t value) {
     int reads = 0;
     int writes = 0;
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      const OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (operand.kind == compile::OperandKind::memory && operand.value == static_cast<int>(value))
         ++(operand.writes ? writes : reads);
     }
@@ -111,7 +111,7 @@ Traffic one_pass(const TableView& table, std::int64_t rows) {
   for (const compile::Instruction& instruction : table.instructions) {
     if (table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::operation) continue;
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      const OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (!compile::is_tensor_of(table, operand, 1)) continue;
       const auto& shape = table.values[static_cast<std::size_t>(operand.value)].shape;
       if (operand.writes)

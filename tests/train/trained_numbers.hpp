@@ -8,7 +8,7 @@
 
 #include <twill/data/loader.hpp>
 #include <twill/data/tensor_dataset.hpp>
-#include <twill/nn/no_grad.hpp>
+#include <twill/nn/tracked.hpp>
 
 #include <cstdint>
 #include <vector>

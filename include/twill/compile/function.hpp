@@ -24,7 +24,7 @@
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The source of a function of arguments. F is stateless, so its type identifies it.
-template <class F, class... Arguments> struct Call {
+template <class F, class... Arguments> struct FunctionSource {
   static constexpr graph::Graph trace() {
     graph::Graph graph{};
     with_arguments<Arguments...>(graph, [&](const auto&... values) { add_outputs(graph, F{}(values...)); });
@@ -33,7 +33,7 @@ template <class F, class... Arguments> struct Call {
 };
 
 /// The source of the gradients of a function's scalar result by its floating arguments.
-template <class F, bool WithValue, class... Arguments> struct GradientCall {
+template <class F, bool WithValue, class... Arguments> struct GradientSource {
   static constexpr graph::Graph trace() {
     graph::Graph graph{};
     with_arguments<Arguments...>(graph, [&](const auto&... values) {
@@ -48,10 +48,6 @@ template <class F, bool WithValue, class... Arguments> struct GradientCall {
   }
 };
 
-/// A stateless callable on traced values.
-template <class F, class... Values>
-concept Traceable = std::is_empty_v<F> && std::default_initializable<F> && std::invocable<const F&, Values...>;
-
 }}}} // namespace twill::v0::compile::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
@@ -60,11 +56,6 @@ template <class D, class Other> void require_one_device(const D& device, const O
   if (!(other == device))
     throw DeviceError("call: operands lie on " + to_string(device) + " and " + to_string(other) +
                       "; move one with to(device)");
-}
-
-template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const First& first, const Rest&... rest) {
-  (require_one_device(first.device(), rest.device()), ...);
-  return first.device();
 }
 
 /// The executor of some devices among those of a thread and a source, made when it is missing. One function for all
@@ -79,14 +70,6 @@ auto& executor_among(std::map<std::array<int, Slots>, executor_t<D, Slots>>& exe
   return executors.try_emplace(indices, devices.first(Slots), view(), kernels(), Arena::for_each_run).first->second;
 }
 
-/// The executor of a source on the devices of its slots, one for each thread.
-template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> devices) {
-  using Table = TableFor<S, D>;
-  constexpr auto slots = static_cast<std::size_t>(Table::sizes.slots);
-  thread_local std::map<std::array<int, slots>, executor_t<D, Table::sizes.slots>> executors{};
-  return executor_among<D, slots>(executors, devices, &Table::view, &Table::template kernels<team_t<D>>);
-}
-
 template <Source S, ComputeDevice D, std::size_t... K>
 auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::index_sequence<K...>) {
   return std::tuple<output_t<S, K, D>...>{
@@ -97,14 +80,28 @@ auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
+/// The device of tensors. throws: DeviceError if they are on several
+template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const First& first, const Rest&... rest) {
+  (detail::require_one_device(first.device(), rest.device()), ...);
+  return first.device();
+}
+
+/// The executor of a source on the devices of its slots, one for each thread.
+template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> devices) {
+  using Table = TableFor<S, D>;
+  constexpr auto slots = static_cast<std::size_t>(Table::sizes.slots);
+  thread_local std::map<std::array<int, slots>, executor_t<D, Table::sizes.slots>> executors{};
+  return detail::executor_among<D, slots>(executors, devices, &Table::view, &Table::template kernels<team_t<D>>);
+}
+
 /// Runs a source over tensors; its outputs come as a tuple.
 template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
-  const auto& device = detail::common_device(tensors...);
+  const auto& device = common_device(tensors...);
   using D = std::remove_cvref_t<decltype(device)>;
   using Table = TableFor<S, D>;
   static_assert(Table::sizes.slots == 1,
                 "twill: call: the function puts parts into device slots, which only an nn::Network has devices for");
-  auto& executor = detail::thread_executor<S>(std::span<const D>{&device, 1});
+  auto& executor = thread_executor<S>(std::span<const D>{&device, 1});
   const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
   const graph::SymbolValues symbols = resolve_symbols(executor.table(), shapes);
   const std::tuple operands{tensors.contiguous()...};
@@ -137,7 +134,7 @@ template <class... Outputs> auto only_or_all(std::tuple<Outputs...>&& outputs) {
 /// The result of `compiled(f)`: f, on tensors.
 template <class F> struct CompiledFunction {
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
-    return only_or_all(compile::run_source<compile::Call<F, compile::argument_t<Tensors>...>>(tensors...));
+    return only_or_all(compile::run_source<compile::FunctionSource<F, compile::argument_t<Tensors>...>>(tensors...));
   }
 };
 
@@ -162,7 +159,7 @@ template <class F, bool WithValue> struct GradientFunction {
     static_assert((is_floating(compile::argument_t<Tensors>::dtype) || ...),
                   "twill: grad: at least one argument has to be floating; cast one");
     return only_or_all(
-        compile::run_source<compile::GradientCall<F, WithValue, compile::argument_t<Tensors>...>>(tensors...));
+        compile::run_source<compile::GradientSource<F, WithValue, compile::argument_t<Tensors>...>>(tensors...));
   }
 };
 

@@ -40,7 +40,7 @@ enum class OperandKind : std::uint8_t {
 };
 
 /// The binding of one operand of a kernel at run time.
-struct OperandInfo {
+struct OperandBinding {
   OperandKind kind = OperandKind::memory;
   DType dtype = DType::float32;
   int value = -1; ///< memory: which value
@@ -51,7 +51,7 @@ struct OperandInfo {
   Extents view{}; ///< memory, position: seen as a contiguous tensor of this shape
   AxisMap axis_of = no_axes;
 
-  [[nodiscard]] friend constexpr bool operator==(const OperandInfo&, const OperandInfo&) = default;
+  [[nodiscard]] friend constexpr bool operator==(const OperandBinding&, const OperandBinding&) = default;
 };
 
 /// One launch.
@@ -106,7 +106,7 @@ struct KernelInfo {
 // clang-format off
 #define TWILL_TABLE_LISTS(list) \
   list(Records, ValueInfo, values) \
-  list(Records, OperandInfo, operands) \
+  list(Records, OperandBinding, operands) \
   list(Records, Instruction, instructions) \
   list(Records, KernelInfo, kernels) \
   list(Records, Line, lines) \

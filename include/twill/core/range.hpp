@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Named ranges for NVIDIA's profilers (NVTX). Files compiled with TWILL_WITH_NVTX=1 have them; other files include
-// nothing for them. Read next: compile/run/ranges.hpp, kernel/launch_ranges.hpp.
+// nothing for them. Read next: compile/run/launch.hpp, kernel/launch_ranges.hpp.
 
 #include <twill/core/config.hpp>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Activation functions as formulas: each fuses with the lines around it. Definitions, defaults and slopes at kinks are
-// PyTorch's. Read next: expr/map.hpp for functions of your own, nn/activations.hpp for those of rows.
+// PyTorch's. Read next: expr/rowwise.hpp for functions of your own, nn/activations.hpp for those of rows.
 
 #include <twill/core/config.hpp>
 #include <twill/elementwise/argument.hpp>

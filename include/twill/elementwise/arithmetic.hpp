@@ -94,7 +94,8 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto divide(A&& a, B&& b, 
   return apply<Primitive::divide>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The largest whole number not above a / b; integers divided by 0 give 0.
-template <class A, With<A> B> [[nodiscard]] constexpr auto floor_divide(A&& a, B&& b, CallSite site = CallSite::here()) {
+template <class A, With<A> B>
+[[nodiscard]] constexpr auto floor_divide(A&& a, B&& b, CallSite site = CallSite::here()) {
   return apply<Primitive::floor_divide>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The rest of floor_divide: it has the sign of b.

@@ -33,7 +33,8 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto greater(A&& a, B&& b,
   return apply<Primitive::greater>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// a >= b
-template <class A, With<A> B> [[nodiscard]] constexpr auto greater_equal(A&& a, B&& b, CallSite site = CallSite::here()) {
+template <class A, With<A> B>
+[[nodiscard]] constexpr auto greater_equal(A&& a, B&& b, CallSite site = CallSite::here()) {
   return apply<Primitive::greater_equal>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// Whether both differ from 0.

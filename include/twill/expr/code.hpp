@@ -48,13 +48,13 @@ struct OperandSource {
   Origin origin = Origin::none;
   bool outside = false;        ///< a leaf beside the reductions of a row program, not inside them
   bool drops = false;          ///< ... and those dropped their axes
-  int place = 0;               ///< of a leaf among those of its expression
+  int ordinal = 0;             ///< of a leaf among those of its expression
   std::uint64_t bits = 0;      ///< of a number; of a leaf: a key of its known shape
   std::int64_t elements = dyn; ///< of a leaf, as far as the types tell
 };
 
 /// Which leaves of one shape and type a program takes for one tensor: checked at run time.
-enum class Merging : std::uint8_t { none, alike, by_place };
+enum class Merging : std::uint8_t { none, alike, by_ordinal };
 
 struct Code {
   static constexpr int capacity = 96;
@@ -66,7 +66,7 @@ struct Code {
   int outputs = 0;
   bool is_too_long = false;
   Merging merging = Merging::none;
-  int place = 0; ///< leaves of the expression that is being written
+  int ordinal = 0; ///< leaves of the expression that is being written
   std::array<std::int16_t, capacity> line_of_leaf{};
 
   [[nodiscard]] constexpr const kernel::Line& operator[](int index) const {
@@ -121,17 +121,18 @@ struct Code {
   }
   constexpr int tensor(DType type, kernel::Access access, bool outside, bool drops, std::uint64_t shape,
                        std::int64_t elements) {
-    const int own_place = place++;
+    const int own_ordinal = ordinal++;
     for (int index = 0; index < count && merging != Merging::none; ++index) {
       const kernel::Line& seen = (*this)[index];
       if (seen.kind != kernel::LineKind::input || seen.type != type || seen.access != access) continue;
       const OperandSource& source = source_of(index);
       if (source.outside == outside && source.drops == drops && source.bits == shape &&
-          (merging == Merging::alike || source.place == own_place))
+          (merging == Merging::alike || source.ordinal == own_ordinal))
         return note_leaf(index);
     }
-    return append_leaf({.kind = kernel::LineKind::input, .type = type, .access = access},
-                       {.outside = outside, .drops = drops, .place = own_place, .bits = shape, .elements = elements});
+    return append_leaf(
+        {.kind = kernel::LineKind::input, .type = type, .access = access},
+        {.outside = outside, .drops = drops, .ordinal = own_ordinal, .bits = shape, .elements = elements});
   }
   /// The place of each element in row-major order, bound as the strides of a leaf without memory.
   constexpr int position() { return append_leaf({.kind = kernel::LineKind::iota, .type = DType::int64}); }

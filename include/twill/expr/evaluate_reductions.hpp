@@ -34,7 +34,7 @@ template <class E, DType To, bool Outside = false, bool Drops = false> struct St
   static constexpr int lower(Code& code, Frame frame) {
     frame.outside = Outside;
     frame.drops = Drops;
-    code.place = 0;
+    code.ordinal = 0;
     return code.cast(To, E::lower(code, frame));
   }
 };
@@ -85,20 +85,20 @@ template <std::int64_t RowExtent, bool OtherAxis, Merging M, class... Results> s
 template <std::int64_t RowExtent, bool OtherAxis, class... Results> constexpr auto row_programs() {
   using Apart = RowProgram<RowExtent, OtherAxis, Merging::none, Results...>;
   using Alike = RowProgram<RowExtent, OtherAxis, Merging::alike, Results...>;
-  using ByPlace = RowProgram<RowExtent, OtherAxis, Merging::by_place, Results...>;
+  using ByOrdinal = RowProgram<RowExtent, OtherAxis, Merging::by_ordinal, Results...>;
   if constexpr (!gains(Alike::code, Apart::code))
     return Programs<Apart>{};
-  else if constexpr (sizeof...(Results) == 1 || ByPlace::code.operands == Alike::code.operands)
+  else if constexpr (sizeof...(Results) == 1 || ByOrdinal::code.operands == Alike::code.operands)
     return Programs<Apart, Alike>{};
   else
-    return Programs<Apart, Alike, ByPlace>{};
+    return Programs<Apart, Alike, ByOrdinal>{};
 }
 
 /// One line of a column program: the combined values.
 template <class Op, unsigned Mask, Rest Remains, class A>
 [[nodiscard]] constexpr int lower_column(const Reduced<Op, Mask, Remains, A>*, Code& code) {
   using S = typename A::shape_type;
-  code.place = 0;
+  code.ordinal = 0;
   const Frame frame{.row_extent = dims_of<S>[S::rank - 1]};
   const Symbol value = Op::prepare(Symbol{code, A::lower(code, frame)});
   return code.reduce(kernel::LineKind::reduce_columns, Op::reduction_of(A::dtype), value.line());

@@ -4,7 +4,7 @@
 // Elementwise functions of tensors alone, beside those of elementwise/: rounding to decimals, numbers in place of NaN
 // and infinities, closeness, and the functions that take a number apart. Those give pairs of expressions that own
 // handles to their operands: `auto [quotient, rest] = divmod(a, b)`. Each makes a node; nothing is computed before the
-// statement ends. Read next: expr/map.hpp.
+// statement ends. Read next: expr/rowwise.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>

@@ -31,7 +31,6 @@ template <class X> [[nodiscard]] auto evaluated(X&& x) {
   else
     return eval(std::forward<X>(x));
 }
-template <class X> using evaluated_t = decltype(evaluated(std::declval<X>()));
 
 /// The range of the indices of one tensor.
 struct IndexRange {

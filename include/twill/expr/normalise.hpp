@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax and related row functions: plain functions of a row's symbols, each of which becomes one kernel that owns a
-// row, reduces it as often as the formula says and writes it once. Nothing below knows their names. Along the last axis
-// rows are contiguous; along another one the kernel strides through memory. Definitions and defaults are PyTorch's.
-// Read next: expr/row_symbols.hpp.
+// Softmax and related row functions: functions of a row's symbols, each of which becomes one kernel that owns a row,
+// reduces it as often as the formula says and writes it once. Nothing below knows their names. Along the last axis rows
+// are contiguous; along another one the kernel strides through memory. Definitions and defaults are PyTorch's. Read
+// next: elementwise/rows.hpp, expr/row_symbols.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -22,35 +22,10 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-struct Softmax {
-  static constexpr std::string_view name = "softmax";
-  constexpr Symbol operator()(Symbol x) const {
-    const Symbol e = exp(widened(x) - max(widened(x)));
-    return e / sum(e);
-  }
-};
-struct LogSoftmax {
-  static constexpr std::string_view name = "log_softmax";
-  constexpr Symbol operator()(Symbol x) const {
-    const Symbol below = widened(x) - max(widened(x));
-    return below - log(sum(exp(below)));
-  }
-};
-struct LayerNorm {
-  static constexpr std::string_view name = "layer_norm";
-  // (x - mean) / sqrt(variance + epsilon); the error of the rounded mean is the mean of the differences
-  constexpr Symbol operator()(Symbol x, Symbol epsilon) const {
-    const Symbol roughly = mean(x), centred = widened(x) - roughly;
-    const Symbol rest = mean(centred);
-    return (widened(x) - (roughly + rest)) * rsqrt(mean(square(centred)) - square(rest) + epsilon);
-  }
-};
-struct RmsNorm {
-  static constexpr std::string_view name = "rms_norm";
-  // x / sqrt(mean(x^2) + epsilon)
-  constexpr Symbol operator()(Symbol x, Symbol epsilon) const {
-    return widened(x) * rsqrt(mean(square(widened(x))) + epsilon);
-  }
+/// A formula of elementwise/rows.hpp over the row of symbols.
+template <class F> struct OfRow {
+  static constexpr std::string_view name = F::name;
+  constexpr Symbol operator()(auto... x) const { return F{}(x..., AlongRow{}); }
 };
 /// The root of the sum of a row's squares.
 [[nodiscard]] constexpr Symbol euclidean_norm(Symbol x) {
@@ -103,29 +78,31 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// exp(x) / sum(exp(x)) along an axis, without overflow.
 template <int Axis = -1, TensorOperand X> [[nodiscard]] auto softmax(X&& x) {
-  return expr::reduced_node<expr::RowFunction<expr::Softmax>, expr::Rest::whole, Axis>(std::forward<X>(x));
+  return expr::reduced_node<expr::RowFunction<expr::OfRow<formula::Softmax>>, expr::Rest::whole, Axis>(
+      std::forward<X>(x));
 }
 
 /// x - log(sum(exp(x))) along an axis, without overflow.
 template <int Axis = -1, TensorOperand X> [[nodiscard]] auto log_softmax(X&& x) {
-  return expr::reduced_node<expr::RowFunction<expr::LogSoftmax>, expr::Rest::whole, Axis>(std::forward<X>(x));
+  return expr::reduced_node<expr::RowFunction<expr::OfRow<formula::LogSoftmax>>, expr::Rest::whole, Axis>(
+      std::forward<X>(x));
 }
 
 /// (x - mean) / sqrt(variance + epsilon) over axes, the last one unless others are named. Scale and shift fuse:
 /// `layer_norm(x) * weight + bias` is one kernel too.
 template <int... Axes, TensorOperand X> [[nodiscard]] auto layer_norm(X&& x, double epsilon = 1e-5) {
   if constexpr (sizeof...(Axes) == 0)
-    return expr::with_epsilon<expr::LayerNorm, expr::Rest::whole, -1>(epsilon, std::forward<X>(x));
+    return expr::with_epsilon<expr::OfRow<formula::LayerNorm>, expr::Rest::whole, -1>(epsilon, std::forward<X>(x));
   else
-    return expr::with_epsilon<expr::LayerNorm, expr::Rest::whole, Axes...>(epsilon, std::forward<X>(x));
+    return expr::with_epsilon<expr::OfRow<formula::LayerNorm>, expr::Rest::whole, Axes...>(epsilon, std::forward<X>(x));
 }
 
 /// x / sqrt(mean(x^2) + epsilon) over axes, the last one unless others are named.
 template <int... Axes, TensorOperand X> [[nodiscard]] auto rms_norm(X&& x, double epsilon = 1e-5) {
   if constexpr (sizeof...(Axes) == 0)
-    return expr::with_epsilon<expr::RmsNorm, expr::Rest::whole, -1>(epsilon, std::forward<X>(x));
+    return expr::with_epsilon<expr::OfRow<formula::RmsNorm>, expr::Rest::whole, -1>(epsilon, std::forward<X>(x));
   else
-    return expr::with_epsilon<expr::RmsNorm, expr::Rest::whole, Axes...>(epsilon, std::forward<X>(x));
+    return expr::with_epsilon<expr::OfRow<formula::RmsNorm>, expr::Rest::whole, Axes...>(epsilon, std::forward<X>(x));
 }
 
 /// x / max(|x|, epsilon) along an axis.

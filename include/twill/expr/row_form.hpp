@@ -29,17 +29,17 @@ enum class Form : std::uint8_t { elementwise, rows, totals, columns, permuted, s
 [[nodiscard]] constexpr bool may_be_equal(std::int64_t a, std::int64_t b) { return a == b || a == dyn || b == dyn; }
 
 /// Whether all reductions in a part of an expression can run along rows of this many elements.
-template <class E> struct Rows {
+template <class E> struct RowReductions {
   static constexpr bool fit(std::int64_t) { return true; }
 };
-template <class Op, class... A> struct Rows<Node<Op, A...>> {
-  static constexpr bool fit(std::int64_t length) { return (Rows<A>::fit(length) && ...); }
+template <class Op, class... A> struct RowReductions<Node<Op, A...>> {
+  static constexpr bool fit(std::int64_t length) { return (RowReductions<A>::fit(length) && ...); }
 };
-template <class Op, unsigned Mask, Rest Remains, class... A> struct Rows<Reduced<Op, Mask, Remains, A...>> {
+template <class Op, unsigned Mask, Rest Remains, class... A> struct RowReductions<Reduced<Op, Mask, Remains, A...>> {
   static constexpr bool fit(std::int64_t length) {
     using S = typename Reduced<Op, Mask, Remains, A...>::domain_type;
     if (S::rank == 0 || trailing_axes(Mask, S::rank) != 1 || (Remains == Rest::dropped && S::rank != 1)) return false;
-    return may_be_equal(dims_of<S>[S::rank - 1], length) && (Rows<A>::fit(length) && ...);
+    return may_be_equal(dims_of<S>[S::rank - 1], length) && (RowReductions<A>::fit(length) && ...);
   }
 };
 
@@ -65,8 +65,9 @@ template <class Op, unsigned Mask, Rest Remains, class... A> struct Reductions<R
     using S = typename E::domain_type;
     const int trailing = trailing_axes(Mask, S::rank);
     const bool keep = Remains == Rest::kept;
-    const bool fits = Remains != Rest::whole &&
-                      (!E::reduces_reductions || (trailing == 1 && (Rows<A>::fit(dims_of<S>[S::rank - 1]) && ...)));
+    const bool fits =
+        Remains != Rest::whole &&
+        (!E::reduces_reductions || (trailing == 1 && (RowReductions<A>::fit(dims_of<S>[S::rank - 1]) && ...)));
     if (found.count++ == 0) {
       found = {1, (trailing > 0 || S::rank == 0) && fits, S::rank, trailing, keep, dims_of<S>};
       return;
@@ -93,7 +94,8 @@ template <class Op, unsigned Mask, Rest Remains, class... A>
 [[nodiscard]] constexpr Form single_form(const Reduced<Op, Mask, Remains, A...>*) {
   using E = Reduced<Op, Mask, Remains, A...>;
   constexpr int rank = E::domain_type::rank;
-  if (Remains == Rest::whole && rank > 0 && Rows<E>::fit(dims_of<typename E::domain_type>[rank - 1])) return Form::rows;
+  if (Remains == Rest::whole && rank > 0 && RowReductions<E>::fit(dims_of<typename E::domain_type>[rank - 1]))
+    return Form::rows;
   if (E::reduces_reductions) return Form::staged;
   if (rank == 0) return Form::permuted;
   const bool keeps_last = (Mask & (1U << rank >> 1)) == 0;
@@ -116,7 +118,7 @@ template <class E> [[nodiscard]] constexpr Form form_of() {
     else if constexpr (S::rank == 0)
       return Form::staged;
     else
-      return Rows<E>::fit(S::extent(S::rank - 1)) ? Form::rows : Form::staged;
+      return RowReductions<E>::fit(S::extent(S::rank - 1)) ? Form::rows : Form::staged;
   }
 }
 

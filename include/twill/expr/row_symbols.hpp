@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/elementwise/rows.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/expr/symbol.hpp>
 #include <twill/kernel/program.hpp>
@@ -89,16 +90,14 @@ struct ScaledVariance {
   return scaled_variance(x, correction).deviation();
 }
 
-/// The number subtracted before exponentials are taken: the greatest, or 0 where that is infinite or NaN.
-[[nodiscard]] constexpr Symbol finite_max(Symbol x) {
-  const Symbol greatest = max(x);
-  return where(isfinite(greatest), greatest, greatest.number(0));
-}
+/// Reductions of the row for the formulas of elementwise/rows.hpp, whose values are `widened`.
+struct AlongRow {
+  static constexpr Symbol sum(Symbol x) { return expr::sum(x); }
+  static constexpr Symbol mean(Symbol x) { return expr::mean(x); }
+  static constexpr Symbol max(Symbol x) { return expr::max(x); }
+  static constexpr Symbol fixed(Symbol x) { return x; }
+};
 /// log(sum(exp(x))) without overflow; -inf where all are -inf.
-[[nodiscard]] constexpr Symbol logsumexp(Symbol x) {
-  const Symbol value = widened(x);
-  const Symbol shift = finite_max(value);
-  return log(sum(exp(value - shift))) + shift;
-}
+[[nodiscard]] constexpr Symbol logsumexp(Symbol x) { return formula::LogSumExp{}(widened(x), AlongRow{}); }
 
 }}}} // namespace twill::v0::expr::TWILL_ISA

@@ -1,16 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Row programs of your own: a captureless function of symbols, in which `sum`, `mean`, `max` and similar functions
-// reduce the row and arithmetic works on its elements. Each operand is one symbol and is read once, and any chain of
-// reductions is one kernel. `rowwise` gives a value for each element, `per_row` one for each row. Read next:
-// expr/row_symbols.hpp for the functions it may use, expr/normalise.hpp for examples.
+// Kernels of your own, from captureless functions of symbols: ordinary code that is run once, by the compiler, to write
+// the lines of a program. An operand used twice is read and computed once. `map` is elementwise. In row programs `sum`,
+// `mean`, `max` and similar functions reduce the row, and any chain of reductions is one kernel: `rowwise` gives a
+// value for each element, `per_row` one for each row. Read next: expr/row_symbols.hpp for the functions they may use,
+// expr/normalise.hpp for examples.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/leaf.hpp>
+#include <twill/expr/operation.hpp>
 #include <twill/expr/reduced.hpp>
 #include <twill/expr/reductions.hpp>
 #include <twill/expr/row_symbols.hpp>
@@ -19,6 +21,19 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+/// An elementwise function of your own, given as a captureless function of symbols, over one to three operands:
+/// `y = map([](auto x) { return x * exp(-x); }, a * b)`.
+template <class F, class... X>
+requires(Operands<X...> && sizeof...(X) <= 3) [[nodiscard]] auto map(F, X&&... x) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "twill: map takes a function without captures; pass what it needs as operands");
+  return expr::function_node<F>(std::forward<X>(x)...);
+}
+
+}}} // namespace twill::v0::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 

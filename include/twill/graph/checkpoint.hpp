@@ -4,8 +4,11 @@
 // Activation checkpointing: the values of some parts of a function are not kept for the backward pass but computed
 // again from the part's inputs (Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016). A part is a range of
 // nodes. No kernel crosses its border, recomputed or not, so the same kernels run and the bits agree. Random draws are
-// functions of their counters and repeat exactly. Read next: graph/region_gradient.hpp.
+// functions of their counters and repeat exactly. Users mark parts with `checkpoint`; a search for parts under a budget
+// of memory marks them after the trace of the model. Read next: graph/region_gradient.hpp.
 
+#include <twill/core/config.hpp>
+#include <twill/graph/graph.hpp>
 #include <twill/graph/value.hpp>
 
 #include <concepts>
@@ -49,3 +52,47 @@ template <class F>
 }
 
 }} // namespace twill::v0
+
+namespace twill { inline namespace v0 { namespace graph {
+
+/// Nodes from `begin` to before `end`.
+struct Part {
+  int begin = 0; ///< the first node
+  int end = 0;   ///< after the last
+
+  [[nodiscard]] friend constexpr bool operator==(const Part&, const Part&) = default;
+};
+
+/// The capacity of `Parts`.
+inline constexpr int most_parts = 32;
+
+/// Disjoint parts in order.
+struct Parts {
+  Few<Part, most_parts> items{}; ///< the first `count` of them
+  int count = 0;                 ///< of parts
+
+  [[nodiscard]] friend constexpr bool operator==(const Parts&, const Parts&) = default;
+};
+
+/// Marks the parts for recomputation.
+/// requires: no part cuts through a loop, or through a part that is marked already
+TWILL_CONSTEXPR void compute_again(Graph& graph, const Parts& parts) {
+  if (parts.count == 0) return;
+  List<RegionInfo> regions{};
+  for (const RegionInfo& marked : graph.regions) {
+    bool is_inside = false;
+    for (int i = 0; i < parts.count; ++i)
+      is_inside = is_inside || (parts.items[i].begin <= marked.begin && marked.end <= parts.items[i].end);
+    if (!is_inside) regions.push_back(marked);
+  }
+  for (int i = 0; i < parts.count; ++i) {
+    const Part& part = parts.items[i];
+    regions.push_back({part.begin, part.end, true});
+    ++graph.regions_named;
+    for (int id = part.begin; id < part.end; ++id)
+      if (Node& node = graph.nodes.data()[id]; node.region == 0) node.region = graph.regions_named;
+  }
+  graph.regions.swap(regions);
+}
+
+}}} // namespace twill::v0::graph

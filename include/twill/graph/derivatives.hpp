@@ -6,6 +6,7 @@
 // both would do, because the result is kept more often. Read next: graph/gradient.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/graph/graph.hpp>
 #include <twill/graph/reductions.hpp>
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail {
@@ -287,3 +288,15 @@ TWILL_CONSTEXPR InputGradients node_gradient(Graph& graph, int id, Value g,
 }
 
 }}}} // namespace twill::v0::graph::detail
+
+namespace twill { inline namespace v0 { namespace graph {
+
+/// A value and the gradient that flows into it from outside.
+struct Seed {
+  int value = -1;     ///< a node
+  int cotangent = -1; ///< the node of its gradient
+};
+
+TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables);
+
+}}} // namespace twill::v0::graph

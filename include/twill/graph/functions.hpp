@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elementwise functions of traced values: the algebra with which elementwise/ appends nodes, and the derivatives of
-// formulas that are computed in pieces. Read next: graph/reductions.hpp.
+// formulas that are computed in pieces. A formula of max, abs and where, or one that divides by a value that may be
+// zero, has the right value; differentiated piece by piece it has a wrong slope, or none, where the pieces meet. So it
+// states its derivative, in terms of operands and result, for all orders. Read next: graph/reductions.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -14,10 +16,52 @@
 #include <twill/elementwise/floating.hpp>
 #include <twill/elementwise/real.hpp>
 #include <twill/graph/operators.hpp>
-#include <twill/graph/smooth.hpp>
 
 #include <numbers>
 #include <optional>
+#include <string_view>
+
+namespace twill { inline namespace v0 { namespace graph { namespace detail {
+
+/// A function's value and its operands, of one shape.
+template <int Count> struct Applied {
+  Value y{};
+  Value x[Count]{};
+};
+
+/// The gradients of a function's operands: the given gradient times the derivative by each of them.
+template <auto... Derivatives>
+constexpr void smooth_vjp(Graph& graph, int id, const Cotangents& cotangents, InputGradients& gradients) {
+  constexpr int count = sizeof...(Derivatives);
+  const Node node = graph.node(id); // a copy: emitting moves the nodes
+  Applied<count> of{{graph, id}, {}};
+  for (int i = 0; i < count; ++i) of.x[i] = {graph, node.input(1 + i)};
+  const Value g{graph, cotangents[0]};
+  int position = 1;
+  ((gradients.wants(position) ? gradients.set(position, g * Derivatives(of)) : void(), ++position), ...);
+}
+
+/// The rule of a function with one operand for each derivative.
+template <auto... Derivatives>
+inline constexpr Operation smooth_rule{.name = "rule", .vjp = &smooth_vjp<Derivatives...>};
+
+/// A value of one operand with the derivative of its function.
+template <auto Derivative> [[nodiscard]] constexpr Value with_derivative(Value y, Value x) {
+  return with_rule(y, smooth_rule<Derivative>, {x});
+}
+
+/// An operand of a value's rule, of its type and shape.
+[[nodiscard]] constexpr Value beside(Value y, const Term& term) {
+  return broadcast_to(materialise(y.graph(), term, y.dtype()), y.shape());
+}
+
+/// A value of two operands with the derivatives of its function, for the first and the second.
+template <auto First, auto Second>
+[[nodiscard]] constexpr Value with_derivatives(Value y, const Term& left, const Term& right) {
+  return with_rule(y, smooth_rule<First, Second>, {beside(y, left), beside(y, right)});
+}
+
+}}}} // namespace twill::v0::graph::detail
 
 namespace twill { inline namespace v0 { namespace graph {
 
@@ -35,40 +79,34 @@ using Absorber = std::optional<Value> (*)(Value);
 /// An activation after a product is one, in ops/biased_product.hpp.
 template <class F> inline constexpr Absorber absorbed = nullptr;
 
-}}}} // namespace twill::v0::graph::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
-
-template <> struct Algebra<ArgumentKind::value> {
-  using Term = graph::Term;
-  using Value = graph::Value;
-
-  template <Primitive P> static constexpr Value apply(Value x) { return graph::detail::unary(P, x); }
+/// The algebra of traced values: each function appends nodes to their graph.
+struct ValueAlgebra {
+  template <Primitive P> static constexpr Value apply(Value x) { return detail::unary(P, x); }
   template <Primitive P, class A, class B> static constexpr Value apply(const A& a, const B& b, CallSite site) {
-    return graph::detail::binary(P, {a, site}, {b, site});
+    return detail::binary(P, {a, site}, {b, site});
   }
   template <class A, class B> static constexpr Value choose(Value condition, const A& a, const B& b, CallSite site) {
-    return graph::detail::choose(condition, {a, site}, {b, site});
+    return detail::choose(condition, {a, site}, {b, site});
   }
-  template <DType To> static constexpr Value convert(Value x) { return graph::cast(x, To); }
-  static constexpr Value floating(Value x) { return graph::cast(x, floating_type(x.dtype())); }
+  template <DType To> static constexpr Value convert(Value x) { return cast(x, To); }
+  static constexpr Value floating(Value x) { return cast(x, floating_type(x.dtype())); }
 
   template <class F> static constexpr Value compose(Value x) {
-    if constexpr (graph::absorbed<F> != nullptr)
-      if (const auto product = graph::absorbed<F>(x)) return *product;
+    if constexpr (absorbed<F> != nullptr)
+      if (const auto product = absorbed<F>(x)) return *product;
     const Value y = F{}(x);
-    if constexpr (graph::rule_of<F> != nullptr) return graph::with_rule(y, *graph::rule_of<F>, {x});
+    if constexpr (rule_of<F> != nullptr) return with_rule(y, *rule_of<F>, {x});
     return y;
   }
   /// Converts a number beside a value to the type of the value, to a real one where needed.
   template <class F> static constexpr Value compose(const Term& a, const Term& b) {
-    graph::Graph& graph = a.is_number ? b.value.graph() : a.value.graph();
-    const DType dtype = graph::detail::common_dtype(a, b);
-    const Value y = F{}(graph::detail::materialise(graph, a, dtype), graph::detail::materialise(graph, b, dtype));
+    Graph& graph = a.is_number ? b.value.graph() : a.value.graph();
+    const DType dtype = detail::common_dtype(a, b);
+    const Value y = F{}(detail::materialise(graph, a, dtype), detail::materialise(graph, b, dtype));
     return with_rule_of<F>(y, a, b);
   }
   template <class F> static constexpr Value compose(Value a, Value b, const Term& c) {
-    return F{}(a, b, graph::detail::materialise(a.graph(), c, graph::detail::common_dtype(a, c)));
+    return F{}(a, b, detail::materialise(a.graph(), c, detail::common_dtype(a, c)));
   }
   template <class F> static constexpr Value compose_with(Value x, double parameter) {
     return with_rule_of<F>(F{}(x, parameter), x, parameter);
@@ -76,13 +114,17 @@ template <> struct Algebra<ArgumentKind::value> {
 
 private:
   template <class F> static constexpr Value with_rule_of(Value y, const Term& a, const Term& b) {
-    if constexpr (graph::rule_of<F> == nullptr)
+    if constexpr (rule_of<F> == nullptr)
       return y;
     else
-      return graph::with_rule(y, *graph::rule_of<F>, {graph::detail::beside(y, a), graph::detail::beside(y, b)});
+      return with_rule(y, *rule_of<F>, {detail::beside(y, a), detail::beside(y, b)});
   }
 };
 
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
+template <> struct Algebra<ArgumentKind::value> : graph::ValueAlgebra {};
 }}}} // namespace twill::v0::elementwise::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph {

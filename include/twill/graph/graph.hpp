@@ -148,15 +148,15 @@ public:
   }
 
   /// Shows a value under a name.
-  TWILL_CONSTEXPR void add_tap(const Name& name, int node, TapInfo::Place place) {
-    taps.push_back({name, node, static_cast<int>(taps.size()), place});
+  TWILL_CONSTEXPR void add_tap(const Name& name, int node, TapKind kind) {
+    taps.push_back({name, node, static_cast<int>(taps.size()), kind});
   }
 
   /// Shows the gradient of a tapped node under the names of the node.
   TWILL_CONSTEXPR void tap_gradient(int node, int gradient) {
     for (std::size_t i = 0; i < taps.size(); ++i) {
       TapInfo tap = taps[i];
-      if (tap.node != node || tap.is_gradient || tap.place == TapInfo::Place::layer_input) continue;
+      if (tap.node != node || tap.is_gradient || tap.kind == TapKind::layer_input) continue;
       tap.node = gradient;
       tap.is_gradient = true;
       tap.is_copied = false;
@@ -172,7 +172,7 @@ public:
     const std::string_view user = scopes.items[scope - 1].view();
     for (std::size_t i = taps.size(); i-- > 0;) { // inner layers are done first
       TapInfo tap = taps[i];
-      if (tap.node != node || tap.is_gradient || tap.place != TapInfo::Place::layer_input) continue;
+      if (tap.node != node || tap.is_gradient || tap.kind != TapKind::layer_input) continue;
       const std::string_view layer = tap.name.view();
       if (user.size() <= layer.size() || !user.starts_with(layer) || user[layer.size()] != '.') continue;
       tap.node = gradient;

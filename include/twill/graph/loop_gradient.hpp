@@ -9,7 +9,6 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/loop.hpp>
-#include <twill/graph/seed.hpp>
 
 #include <cstddef>
 

@@ -131,22 +131,22 @@ struct ParameterInfo {
   int slot = 0;      ///< of the device that stores it, see graph/slots.hpp
 };
 
+/// The kind of mark of an observed value.
+enum class TapKind : std::uint8_t {
+  value,        ///< marked by `tap`
+  layer_input,  ///< of the layer of this name
+  layer_output, ///< of the layer of this name
+};
+
 /// A value that is observed. The kernel that computes it copies it into memory of its own, so other readers of the
 /// value are not affected.
 struct TapInfo {
-  /// The kind of mark.
-  enum class Place : std::uint8_t {
-    value,        ///< marked by `tap`
-    layer_input,  ///< of the layer of this name
-    layer_output, ///< of the layer of this name
-  };
-
-  Name name{};                ///< of the mark, or of the layer
-  int node = -1;              ///< in tables: the value
-  int number = -1;            ///< of what the model marks, which it shares with its gradient, or with all parts of it
-  Place place = Place::value; ///< the kind of mark
-  bool is_gradient = false;   ///< with respect to it
-  bool is_copied = false;     ///< stands for another tap in a part that is computed again, and is shown by that one
+  Name name{};     ///< of the mark, or of the layer
+  int node = -1;   ///< in tables: the value
+  int number = -1; ///< of what the model marks, which it shares with its gradient, or with all parts of it
+  TapKind kind = TapKind::value; ///< the kind of mark
+  bool is_gradient = false;      ///< with respect to it
+  bool is_copied = false;        ///< stands for another tap in a part that is computed again, and is shown by that one
 };
 
 struct InputInfo {

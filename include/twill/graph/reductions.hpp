@@ -7,6 +7,7 @@
 #include <twill/core/axes.hpp>
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/elementwise/rows.hpp>
 #include <twill/graph/functions.hpp>
 
 namespace twill { inline namespace v0 { namespace graph {
@@ -178,5 +179,20 @@ template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value count_nonzero(Value x, K keep = {}, CallSite site = CallSite::here()) {
   return sum<Axes...>(not_equal(x, 0), keep, site);
 }
+
+/// Reductions along one axis, which stays with extent one, for the formulas of elementwise/rows.hpp.
+struct AlongAxis {
+  int axis = -1;   ///< negative: from the end
+  CallSite site{}; ///< for messages
+
+  /// The sum of each row.
+  [[nodiscard]] constexpr Value sum(Value x) const { return graph::sum(x, {axis}, KeepDims::yes, site); }
+  /// The mean of each row.
+  [[nodiscard]] constexpr Value mean(Value x) const { return graph::mean(x, {axis}, KeepDims::yes, site); }
+  /// The largest element of each row.
+  [[nodiscard]] constexpr Value max(Value x) const { return graph::max(x, {axis}, KeepDims::yes, site); }
+  /// The value, through which no gradient flows.
+  [[nodiscard]] static constexpr Value fixed(Value x) { return stop_gradient(x); }
+};
 
 }}} // namespace twill::v0::graph

@@ -7,7 +7,6 @@
 
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
-#include <twill/graph/seed.hpp>
 
 #include <cstddef>
 

@@ -4,7 +4,8 @@
 // Device slots: numbers 0, 1, … on which a function puts its parts; a run maps them to devices. A value is computed in
 // the slot of its operands, and only a move (ops/move.hpp) brings it to another one. A weight is stored in the slot of
 // its first use. Numbers, positions and random draws, and values made of these alone, are computed wherever they are
-// read. Until something is moved, everything is in slot 0 and nothing here runs. Read next: compile/passes/place.hpp.
+// read. Until something is moved, everything is in slot 0 and nothing here runs. Read next:
+// compile/passes/slot_assignment.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>

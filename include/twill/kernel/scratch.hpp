@@ -4,7 +4,7 @@
 // Working memory of kernels: one buffer for each thread, which grows to the largest row it has seen and stays, so that
 // a steady step asks no allocator. Buffers that one thread holds at the same time have slots of their own. A kernel
 // that finds no memory stops half-way through its step, so code that changes weights reserves first: kernels then take
-// the memory that they will need and do nothing else. Read next: kernel/rows.hpp, compile/run/reserve.hpp.
+// the memory that they will need and do nothing else. Read next: kernel/rows.hpp, compile/run/partial_update.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/recent_plans.hpp>

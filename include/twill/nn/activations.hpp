@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activation functions of rows, softmax and its relatives, as compositions of reductions and arithmetic. Definitions
-// and defaults are PyTorch's. Those of single elements: elementwise/activations.hpp. Read next: nn/normalisation.hpp.
+// Activation functions of rows, softmax and its relatives, for traced values: the formulas of elementwise/rows.hpp
+// along an axis. Those of single elements: elementwise/activations.hpp. Read next: nn/normalisation.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -12,11 +12,6 @@
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// log(sum(exp(x - above))).
-[[nodiscard]] TWILL_CONSTEXPR Value log_sum(Value x, Value above, int axis, CallSite site) {
-  return log(sum(exp(x - above), {axis}, KeepDims::yes, site));
-}
-
 /// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the
 /// second. Rows whose greatest is infinite have NaN, as in PyTorch's log_softmax and cross entropy.
 struct Normaliser {
@@ -24,8 +19,9 @@ struct Normaliser {
   Value excess;
 };
 [[nodiscard]] TWILL_CONSTEXPR Normaliser normaliser(Value x, int axis, CallSite site) {
-  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, site));
-  return {greatest, log_sum(x, greatest, axis, site)};
+  const AlongAxis row{axis, site};
+  const Value greatest = row.fixed(row.max(x));
+  return {greatest, log(row.sum(exp(x - greatest)))};
 }
 
 }}}}} // namespace twill::v0::graph::detail::TWILL_ISA
@@ -34,27 +30,20 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// exp(x - max) / sum over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value softmax(Value x, int axis = -1, CallSite site = CallSite::here()) {
-  x = detail::autocast_to_wide(x);
-  const Value e = exp(x - stop_gradient(max(x, {axis}, KeepDims::yes, site)));
-  return e / sum(e, {axis}, KeepDims::yes, site);
+  return formula::Softmax{}(detail::autocast_to_wide(x), AlongAxis{axis, site});
 }
 
 /// log(sum(exp(x))) over one axis. Rows with infinity have their maximum for it, as have
 /// rows of nothing but its negative.
 [[nodiscard]] TWILL_CONSTEXPR Value logsumexp(Value x, int axis = -1, KeepDims keep = KeepDims::no,
                                               CallSite site = CallSite::here()) {
-  x = detail::autocast_to_wide(x);
-  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, site));
-  const Value above = where(isinf(greatest), 0, greatest);
-  const Value rows = detail::log_sum(x, above, axis, site) + above;
+  const Value rows = formula::LogSumExp{}(detail::autocast_to_wide(x), AlongAxis{axis, site});
   return keep == KeepDims::yes ? rows : squeeze(rows, axis, site);
 }
 
 /// x - logsumexp(x) over one axis; NaN in rows whose maximum is infinite.
 [[nodiscard]] TWILL_CONSTEXPR Value log_softmax(Value x, int axis = -1, CallSite site = CallSite::here()) {
-  x = detail::autocast_to_wide(x);
-  const detail::Normaliser of_rows = detail::normaliser(x, axis, site);
-  return x - of_rows.greatest - of_rows.excess;
+  return formula::LogSoftmax{}(detail::autocast_to_wide(x), AlongAxis{axis, site});
 }
 
 // Axes in angle brackets, as for tensors.

@@ -9,8 +9,8 @@
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
-#include <twill/nn/buffer.hpp>
 #include <twill/nn/norm_layers.hpp>
+#include <twill/nn/parameter.hpp>
 #include <twill/ops/rank_sum.hpp>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolutional layers with their own weights. Shapes, names and initial values of weights are those of
-// torch.nn.Conv1d, Conv2d, ConvTranspose1d and ConvTranspose2d. Read next: nn/pooling.hpp, ops/convolution.hpp.
+// torch.nn.Conv1d, Conv2d, ConvTranspose1d and ConvTranspose2d. Pooling layers have none: they are the functions of
+// ops/pooling.hpp under the names used in models. Read next: ops/convolution.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
+#include <twill/ops/pooling.hpp>
 #include <twill/ops/transposed_convolution.hpp>
 
 #include <cstdint>
@@ -134,5 +136,19 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
                                                      CallSite site = CallSite::here()) {
   return detail::transposed_layer(x, 2, filters, name, options, site);
 }
+
+using graph::AveragePoolOptions;
+using graph::CeilMode;
+using graph::CountPadding;
+using graph::MaxPoolOptions;
+
+using graph::adaptive_avg_pool1d;
+using graph::adaptive_avg_pool2d;
+using graph::adaptive_max_pool1d;
+using graph::adaptive_max_pool2d;
+using graph::avg_pool1d;
+using graph::avg_pool2d;
+using graph::max_pool1d;
+using graph::max_pool2d;
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

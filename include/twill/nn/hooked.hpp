@@ -47,7 +47,7 @@ private:
     graph::Name name{};
     int at = 0;
     int node = -1;
-    graph::TapInfo::Place place = graph::TapInfo::Place::value;
+    graph::TapKind kind = graph::TapKind::value;
   };
 
   TWILL_CONSTEXPR void find(const graph::Name& path, int result) {
@@ -75,21 +75,20 @@ private:
     for (int id = 0; id < graph_->size(); ++id) {
       if (is_border.data()[id] == 0 || reached_.data()[id] == 0 || in_loop_.data()[id] != 0) continue;
       const bool leaves = is_inside(id);
-      found_.push_back({name, leaves ? last : first, id,
-                        leaves ? graph::TapInfo::Place::layer_output : graph::TapInfo::Place::layer_input});
+      found_.push_back(
+          {name, leaves ? last : first, id, leaves ? graph::TapKind::layer_output : graph::TapKind::layer_input});
     }
   }
 
   TWILL_CONSTEXPR void put(int at) {
     for (const Found& found : found_) // scopes are in the order of their opening
-      if (found.at == at && found.place == graph::TapInfo::Place::layer_input)
-        graph_->add_tap(found.name, found.node, found.place);
+      if (found.at == at && found.kind == graph::TapKind::layer_input)
+        graph_->add_tap(found.name, found.node, found.kind);
     for (std::size_t i = found_.size(); i-- > 0;) {
-      if (found_[i].at != at || found_[i].place != graph::TapInfo::Place::layer_output) continue;
+      if (found_[i].at != at || found_[i].kind != graph::TapKind::layer_output) continue;
       std::size_t begin = i; // several results of one layer stay in order
-      while (begin > 0 && found_[begin - 1].name == found_[i].name && found_[begin - 1].place == found_[i].place)
-        --begin;
-      for (std::size_t k = begin; k <= i; ++k) graph_->add_tap(found_[k].name, found_[k].node, found_[k].place);
+      while (begin > 0 && found_[begin - 1].name == found_[i].name && found_[begin - 1].kind == found_[i].kind) --begin;
+      for (std::size_t k = begin; k <= i; ++k) graph_->add_tap(found_[k].name, found_[k].node, found_[k].kind);
       i = begin;
     }
   }

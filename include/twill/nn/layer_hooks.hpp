@@ -36,7 +36,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 /// throws: ValueError that lists all taps, unless one of them matches the pattern
 void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
-                 compile::TapPlace place);
+                 graph::TapKind kind);
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
@@ -46,13 +46,12 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// throws: ValueError that lists all taps, unless one of them matches
 template <class F>
 HookHandle hang_on_layers(const std::shared_ptr<LayerHooks>& hooks, std::span<const graph::TapInfo> taps,
-                          std::string_view where, std::string_view pattern, compile::TapPlace place,
+                          std::string_view where, std::string_view pattern, graph::TapKind kind,
                           std::optional<bool> of_gradient, F&& hook) {
-  detail::require_tap(taps, where, pattern, place);
-  const std::uint64_t number = hooks->add([pattern = std::string{pattern}, place, of_gradient,
+  detail::require_tap(taps, where, pattern, kind);
+  const std::uint64_t number = hooks->add([pattern = std::string{pattern}, kind, of_gradient,
                                            hook = std::forward<F>(hook)](const compile::Observation& seen) mutable {
-    if (seen.place == place && of_gradient.value_or(seen.is_gradient) == seen.is_gradient &&
-        matches(pattern, seen.layer))
+    if (seen.kind == kind && of_gradient.value_or(seen.is_gradient) == seen.is_gradient && matches(pattern, seen.layer))
       hook(seen);
   });
   return {hooks, number};

@@ -8,14 +8,14 @@
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
-                            compile::TapPlace place) {
+                            graph::TapKind kind) {
   std::string known{};
   for (const graph::TapInfo& tap : taps) {
-    if (tap.place != place) continue;
+    if (tap.kind != kind) continue;
     if (matches(pattern, tap.name.view())) return;
     known += (known.empty() ? "" : ", ") + std::string{tap.name.view()};
   }
-  const bool is_value = place == compile::TapPlace::value;
+  const bool is_value = kind == graph::TapKind::value;
   throw ValueError(std::string{where} + ": no " + (is_value ? "tap" : "layer") + " of the model is called '" +
                    std::string{pattern} + "'; " +
                    (!known.empty() ? "there are " + known

@@ -11,9 +11,9 @@
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/layer_hooks.hpp>
-#include <twill/nn/model_stage.hpp>
 #include <twill/nn/network_state.hpp>
 #include <twill/nn/slot.hpp>
+#include <twill/nn/stage.hpp>
 #include <twill/nn/tracked.hpp>
 
 #include <algorithm>
@@ -170,20 +170,20 @@ public:
   /// each run, for networks of `nn::Hooked<Model>`. Hooks are called after the run, in the order of the layers; runs
   /// with hooks go instruction by instruction: slower, with equal bits. throws: ValueError when no layer matches
   template <class F> HookHandle on_layer_begin(std::string_view pattern, F&& hook) {
-    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_begin", pattern, compile::TapPlace::layer_input,
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_begin", pattern, graph::TapKind::layer_input,
                           false, std::forward<F>(hook));
   }
 
   /// `hook(const compile::Observation&)` with each result of the matching layers.
   template <class F> HookHandle on_layer(std::string_view pattern, F&& hook) {
-    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer", pattern, compile::TapPlace::layer_output, false,
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer", pattern, graph::TapKind::layer_output, false,
                           std::forward<F>(hook));
   }
 
   /// `hook(const compile::Observation&)` with the gradient of each result, in the backward pass.
   template <class F> HookHandle on_layer_backward(std::string_view pattern, F&& hook) {
-    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_backward", pattern,
-                          compile::TapPlace::layer_output, true, std::forward<F>(hook));
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_backward", pattern, graph::TapKind::layer_output,
+                          true, std::forward<F>(hook));
   }
 
   /// `hook(const compile::Observation&)` with the gradient by each input, after the layer's backward pass: the part of
@@ -191,12 +191,12 @@ public:
   /// none, nor does one inside the body of a scan.
   template <class F> HookHandle on_layer_backward_end(std::string_view pattern, F&& hook) {
     return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_backward_end", pattern,
-                          compile::TapPlace::layer_input, true, std::forward<F>(hook));
+                          graph::TapKind::layer_input, true, std::forward<F>(hook));
   }
 
   /// `hook(const compile::Observation&)` with values marked by `nn::tap` in the model, and their gradients.
   template <class F> HookHandle on_tap(std::string_view pattern, F&& hook) {
-    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_tap", pattern, compile::TapPlace::value, {},
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_tap", pattern, graph::TapKind::value, {},
                           std::forward<F>(hook));
   }
 

@@ -12,6 +12,7 @@
 #include <twill/kernel/rank_group.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/nn/tracked.hpp>
+#include <twill/tensor/borrowed.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -257,7 +258,7 @@ template <ComputeDevice D> void* NetworkState<D>::rest_of(std::size_t weight) {
     const D& own = device_of(infos[weight]);
     const std::int64_t count = infos[weight].shape.elements().factor;
     rest = memory::Buffer<D>(own, static_cast<std::size_t>(count) * sizeof(float));
-    if (count > 0) twill::detail::fill_elements(own, static_cast<float*>(rest.data()), Dims(1), Dims(count), 0.0f);
+    tensor_over<Shape<dyn>>(static_cast<float*>(rest.data()), Dims(count), own).fill(0.0f);
   }
   return rest.data();
 }

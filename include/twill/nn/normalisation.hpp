@@ -30,16 +30,10 @@ template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// (x - mean) / sqrt(variance + epsilon) over one axis. The mean's rounding error, 0 without rounding, is found with
-/// the variance and subtracted: equal elements give 0 and an offset costs no more digits than its mean has.
+/// (x - mean) / sqrt(variance + epsilon) over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1,
                                                CallSite site = CallSite::here()) {
-  return detail::in_wide(x, [&](Value wide) {
-    const Value roughly = mean(wide, {axis}, KeepDims::yes, site), centred = wide - roughly;
-    const Value rest = stop_gradient(mean(centred, {axis}, KeepDims::yes, site));
-    const Value variance = mean(square(centred), {axis}, KeepDims::yes, site) - square(rest);
-    return (wide - (roughly + rest)) * rsqrt(variance + epsilon);
-  });
+  return detail::in_wide(x, [&](Value wide) { return formula::LayerNorm{}(wide, epsilon, AlongAxis{axis, site}); });
 }
 
 /// Refused: a second argument that is an integer would be an axis. Epsilon is a floating-point number.
@@ -54,8 +48,7 @@ template <std::integral Axis, class... More> void layer_norm(Value x, Axis axis,
 /// x / sqrt(mean(x^2) + epsilon) over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value rms_norm(Value x, double epsilon = 1e-5, int axis = -1,
                                              CallSite site = CallSite::here()) {
-  return detail::in_wide(
-      x, [&](Value wide) { return wide * rsqrt(mean(square(wide), {axis}, KeepDims::yes, site) + epsilon); });
+  return detail::in_wide(x, [&](Value wide) { return formula::RmsNorm{}(wide, epsilon, AlongAxis{axis, site}); });
 }
 
 /// Refused: a second argument that is an integer would be an axis.

@@ -11,7 +11,6 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/recurrent.hpp>
 #include <twill/ops/concatenate.hpp>
-#include <twill/ops/pad.hpp>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversion between a weight's part on each rank along an axis and the whole weight of a single device: initial values
-// are drawn for the whole, files hold the whole. Bytes in host memory, row-major. Read next: nn/sharded.hpp.
+// are drawn for the whole, files hold the whole. Bytes in host memory, row-major. Read next: nn/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -7,9 +7,9 @@
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
-#include <twill/nn/buffer.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/normalisation.hpp>
+#include <twill/nn/parameter.hpp>
 #include <twill/ops/matmul.hpp>
 
 #include <initializer_list>

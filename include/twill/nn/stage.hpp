@@ -3,16 +3,22 @@
 //
 // Stages: functions that run forward now and backward later. Both programs come from one trace: the forward and the
 // backward pass are built together, then separated; values of the forward part that the backward part reads are kept
-// between the two calls, unless they are cheap to compute again. Read next: nn/tracked.hpp.
+// between the two calls, unless they are cheap to compute again. `ModelStage` is the stage of a model, from which every
+// execution of it is compiled. Read next: nn/tracked.hpp.
 
 #include <twill/compile/passes/lower.hpp>
+#include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
+#include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/fit.hpp>
 #include <twill/ops/move.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
@@ -127,7 +133,7 @@ private:
     int cost = is_view(node.kind) ? 0 : compile::cost_of(node);
     for (int k = 0; k < node.arity && cost < too_dear; ++k) {
       const int input = node.input(k);
-      const int root = compile::detail::view_root(graph_->nodes, input);
+      const int root = compile::view_root(graph_->nodes, input);
       if ((*kept_)[static_cast<std::size_t>(input)] == 0 && (*kept_)[static_cast<std::size_t>(root)] == 0)
         cost += costs_.items[input];
     }
@@ -150,7 +156,7 @@ private:
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i) {
     if (needed[i] == 0 || graph.nodes[i].kind != graph::Kind::operation) continue;
     for (int k = 0; k < graph.nodes[i].arity; ++k) {
-      const int root = compile::detail::view_root(graph.nodes, graph.nodes[i].input(k));
+      const int root = compile::view_root(graph.nodes, graph.nodes[i].input(k));
       if (is_forward(root) && graph.node(root).arity > 0) kept.items[root] = 1;
     }
   }
@@ -164,7 +170,7 @@ private:
     const int cost = costs.of_next();
     if (read[position] == 0 || graph.node(id).arity == 0 || kept[position] != 0) continue;
     if (cost <= compile::recomputation_limit) continue;
-    const int root = compile::detail::view_root(graph.nodes, id);
+    const int root = compile::view_root(graph.nodes, id);
     if (graph.node(root).arity > 0) kept.items[root] = 1;
   }
   // Results belong to the caller: they come last and are not stored twice.
@@ -298,4 +304,38 @@ template <StageFunction F> struct PlainForward {
   { return F::room(); }
 };
 
+/// Declares the inputs of a model in a graph and traces it.
+template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
+  return [&]<class... Inputs>(std::type_identity<std::tuple<Inputs...>>) {
+    const std::tuple<Inputs...> inputs{Inputs::declare(graph)...}; // braces: in order
+    return graph::Value{std::apply([](const auto&... input) { return M::forward(input...); }, inputs)};
+  }(std::type_identity<inputs_t<M>>{});
+}
+
+/// The stage of a model of element type T, in training (with dropout) or not.
+template <Model M, FloatingScalar T, bool Training> struct ModelStage {
+  using model_type = M;
+  using unfitted_type = ModelStage<unfitted_t<M>, T, Training>;
+  static constexpr graph::Graph make_graph() {
+    graph::Graph graph{dtype_of<T>};
+    graph.training = Training;
+    return graph;
+  }
+  static constexpr graph::Value build(graph::Graph& graph) { return trace_model<M>(graph); }
+  /// The table sizes of the model's programs, by the size of its trace.
+  static constexpr compile::TableSizes room() {
+    return compile::room_around(compile::Signature<PlainForward<ModelStage<M, T, true>>>::sizes);
+  }
+};
+
 }}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+
+/// Whether a model of T computes in float16, directly or by mixed precision.
+template <class M, class T> inline constexpr bool computes_in_half = std::same_as<T, half>;
+template <class M, class T>
+requires requires { typename M::autocast_type; }
+inline constexpr bool computes_in_half<M, T> = std::same_as<typename M::autocast_type, half> || std::same_as<T, half>;
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA

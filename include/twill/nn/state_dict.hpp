@@ -3,7 +3,7 @@
 //
 // Weights and buffers of a network by name, like PyTorch's state_dict. A state dictionary is in host memory, whatever
 // the network's device, and its tensors may share memory owned elsewhere, a mapped file for example. Loading checks
-// everything before it writes anything. Read next: nn/state_names.hpp, io/safetensors.hpp.
+// everything before it writes anything. Read next: nn/stored_tensor.hpp, io/safetensors.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>

@@ -20,7 +20,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   graph::Name full = graph.path();
   full.append(name);
   if (full.truncated) graph.refuse(graph::Problem::name_is_longer_than_63_characters, full.size, 63, site);
-  graph.add_tap(full, x.id(), graph::TapInfo::Place::value);
+  graph.add_tap(full, x.id(), graph::TapKind::value);
   return x;
 }
 

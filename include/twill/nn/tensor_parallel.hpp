@@ -4,20 +4,73 @@
 // Layers divided over the ranks along an axis (Shoeybi et al., Megatron-LM, 2019): a linear layer divided by its
 // outputs, then one divided by its inputs, need one sum over the ranks in each direction. If values between layers are
 // split along a sequence (Korthikanti et al., 2022), the sum is scattered and the input gathered, which is equal
-// traffic for a fraction of the activations. Names, initial values and results are those of the undivided layers. Read
-// next: nn/tensor_attention.hpp, parallel/model/tensor_parallel.hpp.
+// traffic for a fraction of the activations. Attention divides its heads, cross entropy its classes, and no rank ever
+// has all logits. Names, initial values and results are those of the undivided layers; the initial part of a weight
+// equals that part of a single device's draw. Read next: parallel/model/tensor_parallel.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/nn/attention.hpp>
 #include <twill/nn/embedding.hpp>
 #include <twill/nn/linear.hpp>
-#include <twill/nn/sharded.hpp>
+#include <twill/nn/losses/loss.hpp>
+#include <twill/nn/parameter.hpp>
 #include <twill/ops/collective.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <string_view>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
+/// Options of a sharded weight: the dimension divided over ranks.
+struct ShardOptions {
+  int dimension = 0; ///< of the whole weight, along which it is divided
+  int blocks = 1;    ///< each divided, such as the queries, keys and values of one weight
+};
+
+/// This rank's part of a weight of the whole shape. errors: ranks that do not divide the dimension
+template <AnyRankAxis A>
+[[nodiscard]] constexpr Value sharded_parameter(graph::Graph& graph, std::string_view name,
+                                                std::initializer_list<std::int64_t> whole, Initialiser initialiser,
+                                                ShardOptions options = {}, CallSite site = CallSite::here()) {
+  graph::Extents shape{};
+  for (std::int64_t extent : whole) shape.append({extent, 0});
+  std::int64_t& extent = shape[options.dimension].factor;
+  if (extent % (A::size * options.blocks) != 0)
+    graph.refuse(graph::Problem::ranks_do_not_divide_the_axis, A::size, extent / options.blocks, site);
+  extent /= A::size;
+  const Value part{graph, graph.add_parameter(name, graph.element, shape, initialiser, graph::Role::weight, site)};
+  if (A::size == 1) return part;
+  graph::ShardInfo& shard = graph.parameters[static_cast<std::size_t>(part.node().index)].shard;
+  shard.axis = A::id;
+  shard.dimension = options.dimension;
+  shard.blocks = options.blocks;
+  return part;
+}
+
+/// A region, for its life, whose traced values are this rank's parts, along an axis, of a single device's values: draws
+/// are parts of the whole's draws, and gradients of the weights declared in it are summed over the ranks, unless the
+/// weights are parts. Layers need no change: `nn::SplitRegion<Tensor> part{graph, 1}; y = nn::layer_norm(x, "norm");`
+template <AnyRankAxis A> class SplitRegion {
+public:
+  /// Opens a region whose values are parts along `axis`; the destructor closes it.
+  constexpr SplitRegion(graph::Graph& graph, int axis, bool sums_weights = true)
+      : graph_{&graph}, before_{graph.split} {
+    graph.split.ranks = A::id;
+    graph.split.axis = axis;
+    graph.split.sums_weights = sums_weights;
+  }
+  SplitRegion(const SplitRegion&) = delete;
+  SplitRegion& operator=(const SplitRegion&) = delete;
+  constexpr ~SplitRegion() { graph_->split = before_; }
+
+private:
+  graph::Graph* graph_;
+  graph::SplitInfo before_;
+};
 
 /// Values outside of the divided layers: every rank has all of them.
 inline constexpr int not_split = -1;
@@ -113,5 +166,86 @@ template <AnyRankAxis A>
   const Value known = graph::where(graph::unsqueeze(is_own, -1, site), rows, 0.0);
   return detail::leaving<A>(known, options.split_axis, site);
 }
+
+/// Options of attention with heads divided over ranks.
+struct ShardedAttentionOptions {
+  AttentionOptions attention{}; ///< a mask applies to all heads alike
+  int split_axis = not_split;   ///< 1: each rank has a part of the sequence, before and after
+};
+
+/// Self-attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias. x and
+/// y: (batch, rows, width), of which each rank may have a part of the rows.
+/// errors: heads that do not divide the width, ranks that do not divide the heads
+template <AnyRankAxis A>
+[[nodiscard]] constexpr Value sharded_multi_head_attention(Value x, std::int64_t heads, std::string_view name,
+                                                           const ShardedAttentionOptions& options = {},
+                                                           CallSite site = CallSite::here()) {
+  graph::Graph& graph = x.graph();
+  if (x.rank() != 3) {
+    graph.refuse(graph::Problem::attention_ranks_differ, x.rank(), 3, site);
+    return x;
+  }
+  const std::int64_t width = x.size(-1, site);
+  if (heads < 1 || width % heads != 0) {
+    graph.refuse(graph::Problem::heads_do_not_divide_the_width, heads, width, site);
+    return x;
+  }
+  if (heads % A::size != 0) {
+    graph.refuse(graph::Problem::ranks_do_not_divide_the_heads, A::size, heads, site);
+    return x;
+  }
+  const Scope scope{graph, name};
+  const auto inputs = static_cast<double>(width);
+  const Value weight = sharded_parameter<A>(graph, "in_proj_weight", {3 * width, width},
+                                            initialise::xavier_uniform(inputs, 3 * inputs), {.blocks = 3}, site);
+  const Value bias = sharded_parameter<A>(graph, "in_proj_bias", {3 * width}, initialise::zeros(), {.blocks = 3}, site);
+  auto parts = graph::split<3>(linear(detail::entering<A>(x, options.split_axis, site), weight, site) + bias, -1, site);
+  if (graph.fault.any()) return x;
+  for (Value& part : parts) part = detail::heads_apart(part, heads / A::size, site);
+  const auto attend = [&] {
+    const SplitRegion<A> own_heads{graph, 1, false}; // draws of weights to drop are those of all heads
+    return scaled_dot_product_attention(parts[0], parts[1], parts[2], options.attention, site);
+  };
+  return row_linear<A>(
+      detail::heads_together(attend(), site), width, "out_proj",
+      {.split_axis = options.split_axis, .weight = initialise::fan_in_uniform(inputs), .bias = initialise::zeros()},
+      site);
+}
+
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+
+template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
+  /// logits: (..., classes / ranks), labels: (...), of all classes.
+  /// loss = log sum exp(logits) - logit of the label, with maximum, sum and logit over all ranks
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels) const {
+    graph::Graph& graph = logits.graph();
+    const graph::Value wide = widened(logits);
+    const std::int64_t share = logits.size(-1, {});
+    graph.require_within(labels.id(), {.what = "a label", .end = {share * A::size, 0}});
+    const graph::Value largest = graph::all_reduce<A>(
+        graph::stop_gradient(graph::max(wide, {-1}, graph::KeepDims::yes)), kernel::Reduction::max);
+    const graph::Value total =
+        graph::reduce_from<A>(graph::sum(graph::exp(wide - largest), {-1}, graph::KeepDims::yes));
+    graph::Extents classes{};
+    classes.append({share, 0});
+    const graph::Value label = graph::unsqueeze(graph::cast(labels, DType::int64), -1);
+    const graph::Value own = A::size == 1 ? label : label - graph::rank_along<A>(graph) * share;
+    const graph::Value is_label = graph::equal(own, graph::iota(graph, classes));
+    const graph::Value of_label =
+        graph::reduce_from<A>(graph::sum(graph::where(is_label, wide, 0), {-1}, graph::KeepDims::yes));
+    const graph::Value losses = graph::log(total) - (of_label - largest);
+    const graph::Value is_class = graph::logical_and(label >= 0, label < share * A::size);
+    return graph::mean(graph::where(is_class, losses, std::numeric_limits<double>::infinity()));
+  }
+};
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
+/// The mean cross entropy of logits divided by classes over the ranks.
+template <AnyRankAxis A> inline constexpr Loss<detail::ShardedCrossEntropyFormula<A>> sharded_cross_entropy{};
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

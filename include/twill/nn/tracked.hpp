@@ -9,7 +9,6 @@
 #include <twill/core/config.hpp>
 #include <twill/nn/layer_hooks.hpp>
 #include <twill/nn/losses.hpp>
-#include <twill/nn/no_grad.hpp>
 #include <twill/nn/run_executor.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/tensor/create.hpp>
@@ -22,7 +21,28 @@
 #include <utility>
 #include <vector>
 
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+
+TWILL_EXPORT inline thread_local bool gradients_are_off = false;
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
+/// True inside a `NoGrad` scope of this thread.
+[[nodiscard]] inline bool is_no_grad() { return detail::gradients_are_off; }
+
+/// During its life, `forward` on this thread keeps nothing, and its results cannot run backward.
+class NoGrad {
+public:
+  NoGrad() : previous_{detail::gradients_are_off} { detail::gradients_are_off = true; }
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+  ~NoGrad() { detail::gradients_are_off = previous_; }
+
+private:
+  bool previous_;
+};
 
 /// Interface of a stage to its weights and their gradients; a stage without weights has none.
 template <ComputeDevice D> class Weights {
@@ -87,7 +107,7 @@ template <compile::Source S, ComputeDevice D>
 std::vector<memory::Buffer<D>> run_to_buffers(std::span<const D> devices, const graph::SymbolValues& symbols,
                                               std::span<void* const> inputs, std::span<void* const> parameters,
                                               const RunContext& context, void* first_output = nullptr) {
-  return run_executor(compile::detail::thread_executor<S>(devices), devices, {symbols, inputs, parameters}, context,
+  return run_executor(compile::thread_executor<S>(devices), devices, {symbols, inputs, parameters}, context,
                       first_output);
 }
 
@@ -108,7 +128,7 @@ public:
   /// Runs the stage forward.
   Tracked(std::shared_ptr<Weights<D>> weights, RunContext context, const Arguments&... arguments)
       : weights_{std::move(weights)}, context_{std::move(context)}, arguments_{arguments...} {
-    const D argument_device = compile::detail::common_device(detail::tensor_of(arguments)...);
+    const D argument_device = compile::common_device(detail::tensor_of(arguments)...);
     const std::span<const D> devices = devices_around(argument_device);
     const auto view = compile::TableFor<Forward, D>::view();
     const std::array<Dims, sizeof...(Arguments)> shapes{detail::tensor_of(arguments).shape()...};

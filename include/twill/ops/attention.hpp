@@ -269,7 +269,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The kernel's view of a call whose first operands are queries, keys and values; the mask is a later operand.
 template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const kernel::Call& call, int mask) {
@@ -303,7 +303,7 @@ template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const k
   return inputs;
 }
 
-}}}} // namespace twill::v0::ops_detail::TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
@@ -311,7 +311,7 @@ template <> struct KernelOf<&graph::attention_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const int out = call.attributes[2] != 0 ? 4 : 3;
     if (call.shapes[out].elements() == 0) return;
-    attention_forward(team, ops_detail::attention_of<T>(call, 3), static_cast<T*>(call.operands[out].data),
+    attention_forward(team, detail::attention_of<T>(call, 3), static_cast<T*>(call.operands[out].data),
                       static_cast<compute_t<T>*>(call.operands[out + 1].data));
   }
 };
@@ -322,7 +322,7 @@ template <> struct KernelOf<&graph::attention_backward_operation> {
     const auto of_rows = [&](int i) { return static_cast<const compute_t<T>*>(call.operands[i].data); };
     const bool has_out = call.attributes[3] != 0;
     const int first = 6 + (call.attributes[2] != 0 ? 1 : 0) + (has_out ? 1 : 0);
-    attention_backward(team, ops_detail::attention_of<T>(call, 6),
+    attention_backward(team, detail::attention_of<T>(call, 6),
                        kernel::AttentionGradients<T>{of_rows(3), of_rows(4), at(5), has_out ? at(first - 1) : nullptr,
                                                      at(first), at(first + 1), at(first + 2)});
   }

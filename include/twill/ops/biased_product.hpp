@@ -200,7 +200,7 @@ TWILL_CONSTEXPR void biased_product_vjp(Graph& graph, int node, const Cotangents
         length.append(self.shape[1]);
         sums = add_result(*g, 1, self.dtype, length);
       } else {
-        g = cast(widened(*g) * ops_detail::gelu_tanh_slope(widened(argument)), self.dtype);
+        g = cast(widened(*g) * gelu_tanh_slope(widened(argument)), self.dtype);
       }
     }
     // these gradients are made by a program, which sums their columns on the way
@@ -227,7 +227,7 @@ TWILL_CONSTEXPR void gelu_product_vjp(Graph& graph, int node, const Cotangents& 
     g = g ? *g + of_sums : of_sums;
   }
   if (!g) return;
-  const Value slope = ops_detail::gelu_tanh_slope(widened(argument));
+  const Value slope = gelu_tanh_slope(widened(argument));
   const Value of_product = cast(widened(*g) * slope, self.dtype);
   if (result.wants(0)) result.set(0, gradient_of_left(a, b, of_product));
   if (result.wants(1)) result.set(1, gradient_of_right(a, b, of_product));
@@ -263,7 +263,7 @@ TWILL_CONSTEXPR void summing_product_vjp(Graph& graph, int node, const Cotangent
 
 }}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// Computes the product of a call's first two operands, without an epilogue, into this memory.
 template <class T, class TeamType> void run_product(const TeamType& team, const kernel::Call& call, void* to) {
@@ -283,7 +283,7 @@ template <class T>
           static_cast<T*>(auxiliary)};
 }
 
-}}}} // namespace twill::v0::ops_detail::TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
@@ -301,10 +301,10 @@ template <> struct KernelOf<&graph::biased_product_operation> {
                                   : kept == nullptr                ? GemmEpilogue::gelu_bias
                                                                    : GemmEpilogue::gelu_bias_keep;
     if (bias.strides[1] == 1 &&
-        run_epilogue_product(team, ops_detail::epilogue_product<T>(call, epilogue, result, bias, kept)))
+        run_epilogue_product(team, detail::epilogue_product<T>(call, epilogue, result, bias, kept)))
       return;
     void* const product = kept == nullptr ? result.data : kept;
-    ops_detail::run_product<T>(team, call, product);
+    detail::run_product<T>(team, call, product);
     if (activation == Activation::none) return finish<T, Activation::none>(team, call, product);
     if (activation == Activation::relu) return finish<T, Activation::relu>(team, call, product);
     finish<T, Activation::gelu_tanh>(team, call, product);
@@ -313,17 +313,16 @@ template <> struct KernelOf<&graph::biased_product_operation> {
 private:
   template <class T, graph::Activation A, class TeamType>
   static void finish(const TeamType& team, const kernel::Call& call, const void* product) {
-    using ops_detail::FinishProduct;
+    using detail::FinishProduct;
     const std::int64_t columns = call.grid[1];
     const kernel::Grid grid(call.grid[0], columns);
-    const auto matrix = [&](const void* data) { return ops_detail::over_grid(data, columns, 1); };
-    const kernel::Operand bias = ops_detail::over_grid(call.operands[2].data, 0, call.operands[2].strides[1]);
+    const auto matrix = [&](const void* data) { return detail::over_grid(data, columns, 1); };
+    const kernel::Operand bias = detail::over_grid(call.operands[2].data, 0, call.operands[2].strides[1]);
     const kernel::Operand result = matrix(call.operands[3].data);
     if (const void* const kept = call.operands[4].data; kept != nullptr)
-      ops_detail::run_code<FinishProduct<T, A, true>>(team, grid,
-                                                      std::array{matrix(product), bias, matrix(kept), result});
+      detail::run_code<FinishProduct<T, A, true>>(team, grid, std::array{matrix(product), bias, matrix(kept), result});
     else
-      ops_detail::run_code<FinishProduct<T, A, false>>(team, grid, std::array{matrix(product), bias, result});
+      detail::run_code<FinishProduct<T, A, false>>(team, grid, std::array{matrix(product), bias, result});
   }
 };
 
@@ -336,17 +335,16 @@ template <> struct KernelOf<&graph::gelu_product_operation> {
     if (call.grid[0] == 0 || columns == 0) return;
     const bool is_dense = argument.strides[1] == 1 && argument.strides[0] == columns;
     if (is_dense && sums.data != nullptr &&
-        run_epilogue_product(team, ops_detail::epilogue_product<T>(call, nvidia::GemmEpilogue::gelu_gradient_bias,
-                                                                   result, sums, argument.data)))
+        run_epilogue_product(team, detail::epilogue_product<T>(call, nvidia::GemmEpilogue::gelu_gradient_bias, result,
+                                                               sums, argument.data)))
       return;
-    ops_detail::run_product<T>(team, call, result.data);
+    detail::run_product<T>(team, call, result.data);
     const kernel::Grid grid(call.grid[0], columns);
-    const kernel::Operand product = ops_detail::over_grid(result.data, columns, 1);
+    const kernel::Operand product = detail::over_grid(result.data, columns, 1);
     if (sums.data == nullptr)
-      return ops_detail::run_code<ops_detail::GeluGradient<T, false>>(team, grid,
-                                                                      std::array{product, argument, product});
-    ops_detail::run_code<ops_detail::GeluGradient<T, true>>(
-        team, grid, std::array{product, argument, product, ops_detail::over_grid(sums.data, 0, 1)});
+      return detail::run_code<detail::GeluGradient<T, false>>(team, grid, std::array{product, argument, product});
+    detail::run_code<detail::GeluGradient<T, true>>(
+        team, grid, std::array{product, argument, product, detail::over_grid(sums.data, 0, 1)});
   }
 };
 
@@ -356,21 +354,21 @@ template <> struct KernelOf<&graph::summing_product_operation> {
     const kernel::Operand& result = call.operands[2];
     const kernel::Operand& sums = call.operands[3];
     if (sums.data != nullptr &&
-        run_epilogue_product(team, ops_detail::epilogue_product<T>(call,
-                                                                   is_right ? nvidia::GemmEpilogue::sum_right
-                                                                            : nvidia::GemmEpilogue::sum_left,
-                                                                   result, sums, nullptr)))
+        run_epilogue_product(team, detail::epilogue_product<T>(call,
+                                                               is_right ? nvidia::GemmEpilogue::sum_right
+                                                                        : nvidia::GemmEpilogue::sum_left,
+                                                               result, sums, nullptr)))
       return;
-    ops_detail::run_product<T>(team, call, result.data);
+    detail::run_product<T>(team, call, result.data);
     if (sums.data == nullptr) return;
     const kernel::Operand& summed = call.operands[is_right ? 1 : 0];
     const kernel::Grid grid(call.grid[2], call.grid[is_right ? 1 : 0]);
-    const std::array operands{ops_detail::over_grid(summed.data, summed.strides[2], summed.strides[is_right ? 1 : 0]),
-                              ops_detail::over_grid(sums.data, 0, 1)};
+    const std::array operands{detail::over_grid(summed.data, summed.strides[2], summed.strides[is_right ? 1 : 0]),
+                              detail::over_grid(sums.data, 0, 1)};
     if (operands[0].strides[1] == 1)
-      ops_detail::run_code<ops_detail::ColumnSums<T, kernel::Access::contiguous>>(team, grid, operands);
+      detail::run_code<detail::ColumnSums<T, kernel::Access::contiguous>>(team, grid, operands);
     else
-      ops_detail::run_code<ops_detail::ColumnSums<T, kernel::Access::strided>>(team, grid, operands);
+      detail::run_code<detail::ColumnSums<T, kernel::Access::strided>>(team, grid, operands);
   }
 };
 

@@ -11,8 +11,8 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/graph/shape_functions.hpp>
 #include <twill/kernel/blocks.hpp>
-#include <twill/ops/detail/around_axis.hpp>
 
 #include <cstdint>
 
@@ -80,17 +80,6 @@ TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotan
     wanted[i] = graph.canonical(shape[i]);
   }
   return broadcast_to(checked_index(index, shape[axis], true, site), wanted);
-}
-
-[[nodiscard]] TWILL_CONSTEXPR kernel::IndexedBlocks indexed_blocks(const Dims& small, const Dims& large,
-                                                                   const Dims& index) {
-  return {.outer = small[0],
-          .places = small[1],
-          .extent = large[1],
-          .inner = small[2],
-          .index_outer = index[0] == 1 ? 0 : index[1] * index[2],
-          .index_place = index[2],
-          .index_inner = index[2] == 1 ? 0 : 1};
 }
 
 }}}}} // namespace twill::v0::graph::detail::TWILL_ISA
@@ -183,13 +172,28 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
+
+[[nodiscard]] TWILL_CONSTEXPR kernel::IndexedBlocks indexed_blocks(const Dims& small, const Dims& large,
+                                                                   const Dims& index) {
+  return {.outer = small[0],
+          .places = small[1],
+          .extent = large[1],
+          .inner = small[2],
+          .index_outer = index[0] == 1 ? 0 : index[1] * index[2],
+          .index_place = index[2],
+          .index_inner = index[2] == 1 ? 0 : 1};
+}
+
+}}}} // namespace twill::v0::detail::TWILL_ISA
+
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::gather_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     gather_blocks(team, static_cast<const T*>(call.operands[0].data),
                   static_cast<const std::int64_t*>(call.operands[1].data), static_cast<T*>(call.operands[2].data),
-                  graph::detail::indexed_blocks(call.shapes[2], call.shapes[0], call.shapes[1]));
+                  detail::indexed_blocks(call.shapes[2], call.shapes[0], call.shapes[1]));
   }
 };
 
@@ -197,7 +201,7 @@ template <> struct KernelOf<&graph::scatter_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     scatter_sums(team, static_cast<const T*>(call.operands[0].data),
                  static_cast<const std::int64_t*>(call.operands[1].data), static_cast<T*>(call.operands[2].data),
-                 graph::detail::indexed_blocks(call.shapes[0], call.shapes[2], call.shapes[1]));
+                 detail::indexed_blocks(call.shapes[0], call.shapes[2], call.shapes[1]));
   }
 };
 

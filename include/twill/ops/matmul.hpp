@@ -110,7 +110,7 @@ inline constexpr Operation matmul_operation{.name = "matmul",
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The stack of products of a call over (batch, m, n, k) with the factors as first operands, and the result as third.
 template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const kernel::Call& call) {
@@ -140,7 +140,7 @@ template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const ker
   return stack;
 }
 
-}}}} // namespace twill::v0::ops_detail::TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
@@ -176,7 +176,7 @@ template <> struct KernelOf<&graph::matmul_operation> {
   /// On other teams than that of a host device the whole stack is one call, found by the team.
   template <class T, class TeamType>
   requires(!std::same_as<TeamType, Team>) static void run(const TeamType& team, const kernel::Call& call) {
-    run_products(team, ops_detail::product_stack<T>(call));
+    run_products(team, detail::product_stack<T>(call));
   }
 
 private:

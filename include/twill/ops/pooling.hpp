@@ -4,7 +4,7 @@
 // Maximum and average pooling of one and two dimensions, and their adaptive forms, with PyTorch's shapes, options and
 // choice among equals. Averages are linear: their gradient and its gradient are one pair of operations. A maximum picks
 // from an array where a key is largest; both are the image. Its gradient scatters by that key, and the two are each
-// other's gradients. Places are found again instead of stored. Read next: nn/pooling.hpp.
+// other's gradients. Places are found again instead of stored. Read next: nn/convolution.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/call_site.hpp>

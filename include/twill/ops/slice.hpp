@@ -3,14 +3,15 @@
 //
 // Slices of a traced value along an axis, with a step, which may be negative, and chunks. The transpose of a slice is
 // to place elements into a larger array, `place_operation`, which pads as well; each is the gradient of the other. Read
-// next: ops/concatenate.hpp, ops/split.hpp, ops/pad.hpp.
+// next: ops/concatenate.hpp, ops/split.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/graph/operation.hpp>
+#include <twill/graph/shape_functions.hpp>
 #include <twill/kernel/blocks.hpp>
-#include <twill/ops/detail/around_axis.hpp>
 #include <twill/tensor/layout.hpp>
 
 #include <array>

@@ -68,7 +68,7 @@ template <std::size_t Sections>
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 template <int Sections> struct SplitKernel {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
@@ -88,12 +88,12 @@ template <int Sections> struct SplitKernel {
   }
 };
 
-}}}} // namespace twill::v0::ops_detail::TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-template <> struct KernelOf<&graph::split_in_2> : ops_detail::SplitKernel<2> {};
-template <> struct KernelOf<&graph::split_in_3> : ops_detail::SplitKernel<3> {};
-template <> struct KernelOf<&graph::split_in_4> : ops_detail::SplitKernel<4> {};
+template <> struct KernelOf<&graph::split_in_2> : detail::SplitKernel<2> {};
+template <> struct KernelOf<&graph::split_in_3> : detail::SplitKernel<3> {};
+template <> struct KernelOf<&graph::split_in_4> : detail::SplitKernel<4> {};
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -7,7 +7,6 @@
 #include <twill/nn/norm_layers.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/clip.hpp>
-#include <twill/optim/lamb.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
 #include <twill/parallel/threads/ranks.hpp>

@@ -6,7 +6,7 @@
 #include "tests/support/test_seed.hpp"
 
 #include <twill/nn/batch_norm.hpp>
-#include <twill/nn/state_names.hpp>
+#include <twill/nn/stored_tensor.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>

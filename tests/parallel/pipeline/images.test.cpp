@@ -9,7 +9,6 @@
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/convolution.hpp>
 #include <twill/nn/linear.hpp>
-#include <twill/nn/pooling.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>

@@ -9,7 +9,7 @@
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>
-#include <twill/graph/parts.hpp>
+#include <twill/graph/checkpoint.hpp>
 
 #include <cstddef>
 #include <cstdint>

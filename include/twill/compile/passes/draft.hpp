@@ -14,9 +14,9 @@
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Memory as the operand of a kernel.
-[[nodiscard]] TWILL_CONSTEXPR OperandInfo memory_operand(const Graph& graph, const List<int>& value_of,
-                                                         const Reading& reading) {
-  OperandInfo operand{};
+[[nodiscard]] TWILL_CONSTEXPR OperandBinding memory_operand(const Graph& graph, const List<int>& value_of,
+                                                            const Reading& reading) {
+  OperandBinding operand{};
   operand.dtype = graph.nodes.items[reading.root].dtype;
   operand.value = value_of.items[reading.root];
   operand.view = *reading.view;
@@ -54,12 +54,12 @@ public:
   /// False if other units compute again all that the unit does.
   [[nodiscard]] constexpr bool writes() const { return !outs_.empty(); }
   [[nodiscard]] constexpr const List<Line>& lines() const { return lines_; }
-  [[nodiscard]] constexpr const List<OperandInfo>& operands() const { return operands_; }
+  [[nodiscard]] constexpr const List<OperandBinding>& operands() const { return operands_; }
   [[nodiscard]] constexpr const Extents& grid() const { return grid_; }
 
 private:
   [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_->items[id] >= 0; }
-  [[nodiscard]] TWILL_CONSTEXPR OperandInfo memory_operand(const Reading& reading) const {
+  [[nodiscard]] TWILL_CONSTEXPR OperandBinding memory_operand(const Reading& reading) const {
     return compile::memory_operand(*graph_, *value_of_, reading);
   }
 
@@ -107,7 +107,7 @@ private:
       for (int d = unit_->grid.rank - 1; d > unit_->column_axis; --d) axes.items[d] = axes.items[d - 1];
       axes.items[unit_->column_axis] = -1;
     }
-    OperandInfo operand = memory_operand({target, &shape, in_order(axes)});
+    OperandBinding operand = memory_operand({target, &shape, in_order(axes)});
     operand.writes = true;
     outs_.push_back(operand);
     Line out{};
@@ -177,7 +177,7 @@ private:
   }
 
   TWILL_CONSTEXPR int memory_line(const Reading& reading) {
-    OperandInfo operand = memory_operand(reading);
+    OperandBinding operand = memory_operand(reading);
     const int proper_rank = graph::proper_rank(*reading.view);
     // Drop extents of one, so that equal programs look equal whatever ones are in their shapes.
     operand.axis_of = in_order(operand.axis_of);
@@ -199,7 +199,7 @@ private:
   TWILL_CONSTEXPR int leaf_line(const Reading& reading, const Node& root) {
     Line line{};
     line.type = root.dtype;
-    OperandInfo operand{};
+    OperandBinding operand{};
     operand.dtype = root.dtype;
     if (root.kind == Kind::run_scalar) {
       operand = memory_operand(reading);
@@ -221,7 +221,7 @@ private:
     return add_leaf(line, operand);
   }
 
-  TWILL_CONSTEXPR int add_leaf(const Line& line, const OperandInfo& operand) {
+  TWILL_CONSTEXPR int add_leaf(const Line& line, const OperandBinding& operand) {
     const std::size_t count = operands_.size();
     for (std::size_t i = 0; i < count; ++i)
       if (operands_.items[i].value == operand.value && operands_.items[i] == operand) return line_of_operand_.items[i];
@@ -236,9 +236,9 @@ private:
   const List<int>* value_of_;
   const Unit* unit_;
   List<Line> lines_{};
-  List<OperandInfo> operands_{};
+  List<OperandBinding> operands_{};
   List<Line> out_lines_{}; ///< they come last
-  List<OperandInfo> outs_{};
+  List<OperandBinding> outs_{};
   List<int> line_of_operand_{};
   List<int> computed_{}; ///< nodes that have a line ...
   List<AxisMap> computed_axes_{};

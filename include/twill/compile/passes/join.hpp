@@ -31,8 +31,8 @@ public:
   /// True where the launch writes nothing that the instruction touches and touches nothing that it writes. Random draws
   /// count the elements of a launch; such instructions stay alone.
   [[nodiscard]] TWILL_CONSTEXPR bool admits(const Lowered& table, const Instruction& instruction) const {
-    const OperandInfo* operand = table.operands.data() + instruction.first_operand;
-    for (const OperandInfo* const end = operand + instruction.operand_count; operand != end; ++operand) {
+    const OperandBinding* operand = table.operands.data() + instruction.first_operand;
+    for (const OperandBinding* const end = operand + instruction.operand_count; operand != end; ++operand) {
       if (operand->kind == OperandKind::position) return false;
       if (operand->kind != OperandKind::memory) continue;
       if (written_in_.items[operand->value] == launch_) return false;
@@ -41,8 +41,8 @@ public:
     return true;
   }
   TWILL_CONSTEXPR void note(const Lowered& table, const Instruction& instruction) {
-    const OperandInfo* operand = table.operands.data() + instruction.first_operand;
-    for (const OperandInfo* const end = operand + instruction.operand_count; operand != end; ++operand)
+    const OperandBinding* operand = table.operands.data() + instruction.first_operand;
+    for (const OperandBinding* const end = operand + instruction.operand_count; operand != end; ++operand)
       if (operand->kind == OperandKind::memory)
         (operand->writes ? written_in_ : read_in_).items[operand->value] = launch_;
   }
@@ -87,7 +87,7 @@ TWILL_CONSTEXPR void find_uses(Lowered& table) {
       while (last + 1 < table.instructions.size() && table.instructions[last + 1].continues) ++last;
     }
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const OperandInfo& operand = table.operands.items[instruction.first_operand + k];
+      const OperandBinding& operand = table.operands.items[instruction.first_operand + k];
       if (operand.kind != OperandKind::memory) continue;
       ValueInfo& value = table.values.items[operand.value];
       if (value.first_use < 0) value.first_use = static_cast<int>(first);

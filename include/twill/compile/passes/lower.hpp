@@ -141,7 +141,7 @@ private:
       out_.shapes.push_back(shape);
     }
     for (int k = 0; k < node.operation->results; ++k) {
-      OperandInfo operand{};
+      OperandBinding operand{};
       operand.kind = OperandKind::nothing;
       Extents shape{};
       for (int member : unit.members) {

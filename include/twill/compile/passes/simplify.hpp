@@ -5,7 +5,7 @@
 // one, chains of views shorten, and arithmetic with neutral constants disappears. Linear in the number of nodes. Read
 // next: compile/passes/group.hpp.
 
-#include <twill/compile/passes/place.hpp>
+#include <twill/compile/passes/slot_assignment.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
 
@@ -149,7 +149,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 
 /// Rewrites the graph without dead, repeated and neutral nodes, each in a slot of its own.
 TWILL_CONSTEXPR void simplify(Graph& graph) {
-  place(graph);
+  assign_slots(graph);
   const List<char> needed = detail::needed_nodes(graph);
   List<Node> kept{};
   kept.reserve(graph.nodes.size());

@@ -112,10 +112,10 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 
 void check_requirements(const TableView& table, const graph::SymbolValues& symbols);
 
-void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, kernel::Operand& operand);
+void bind_operand(const OperandBinding& info, const graph::SymbolValues& symbols, kernel::Operand& operand);
 
 /// Notes how an operand moves from step to step of its loop; returns the offset from its first element to its begin.
-[[nodiscard]] std::int64_t note_steps(Binding& binding, const OperandInfo& info, std::size_t operand,
+[[nodiscard]] std::int64_t note_steps(Binding& binding, const OperandBinding& info, std::size_t operand,
                                       const LoopRegion& loop);
 
 }}}}} // namespace twill::v0::compile::detail::TWILL_ISA

@@ -90,7 +90,7 @@ TWILL_BODY void check_requirements(const TableView& table, const graph::SymbolVa
                        std::to_string(requirement.minimum) + ", got " + std::to_string(given));
 }
 
-TWILL_BODY void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, kernel::Operand& operand) {
+TWILL_BODY void bind_operand(const OperandBinding& info, const graph::SymbolValues& symbols, kernel::Operand& operand) {
   if (info.kind == OperandKind::nothing) return;
   if (info.kind == OperandKind::immediate) {
     operand.bits = bits_of(info.dtype, info.number / static_cast<double>(info.over.evaluate(symbols)));
@@ -101,7 +101,7 @@ TWILL_BODY void bind_operand(const OperandInfo& info, const graph::SymbolValues&
     if (info.axis_of[d] >= 0) operand.strides[d] = strides[info.axis_of[d]];
 }
 
-TWILL_BODY std::int64_t note_steps(Binding& binding, const OperandInfo& info, std::size_t operand,
+TWILL_BODY std::int64_t note_steps(Binding& binding, const OperandBinding& info, std::size_t operand,
                                    const LoopRegion& loop) {
   const int axis = info.axis_of[step_axis];
   if (info.kind == OperandKind::nothing || info.kind == OperandKind::immediate || axis < 0) return 0;
@@ -147,7 +147,7 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
     if (!table.attributes.empty()) bound.attributes = table.attributes.data() + instruction.first_attribute;
     for (std::size_t k = 0; k < static_cast<std::size_t>(instruction.operand_count); ++k) {
       const std::size_t position = bound.first_operand + k;
-      const OperandInfo& info = table.operands[position];
+      const OperandBinding& info = table.operands[position];
       detail::bind_operand(info, symbols, binding.operands[position]);
       binding.dtypes[position] = info.dtype;
       const std::int64_t start = loop == nullptr ? 0 : detail::note_steps(binding, info, position, *loop);

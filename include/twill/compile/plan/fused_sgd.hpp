@@ -60,8 +60,8 @@ struct SgdOperands {
   return true;
 }
 
-[[nodiscard]] TWILL_CONSTEXPR const OperandInfo& operand_of(const TableView& table, const Instruction& instruction,
-                                                            int k) {
+[[nodiscard]] TWILL_CONSTEXPR const OperandBinding& operand_of(const TableView& table, const Instruction& instruction,
+                                                               int k) {
   return table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
 }
 
@@ -71,7 +71,7 @@ struct SgdOperands {
   for (int i = 0; i < static_cast<int>(table.instructions.size()); ++i) {
     const Instruction& instruction = table.instructions[static_cast<std::size_t>(i)];
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const OperandInfo& operand = operand_of(table, instruction, k);
+      const OperandBinding& operand = operand_of(table, instruction, k);
       if (operand.kind != OperandKind::memory || operand.value != value) continue;
       if (i == update && k == SgdOperands::gradient) continue;
       const bool is_product = table.kernels[static_cast<std::size_t>(instruction.kernel)].is_product;
@@ -104,9 +104,9 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
     const Instruction& update = table.instructions[static_cast<std::size_t>(i)];
     if (update.loop >= 0 || !detail::is_sgd_update(table, table.kernels[static_cast<std::size_t>(update.kernel)]))
       continue;
-    const OperandInfo& weight = detail::operand_of(table, update, At::weight);
-    const OperandInfo& gradient = detail::operand_of(table, update, At::gradient);
-    const OperandInfo& result = detail::operand_of(table, update, At::result);
+    const OperandBinding& weight = detail::operand_of(table, update, At::weight);
+    const OperandBinding& gradient = detail::operand_of(table, update, At::gradient);
+    const OperandBinding& result = detail::operand_of(table, update, At::result);
     if (table.values[static_cast<std::size_t>(gradient.value)].storage != Storage::temporary) continue;
     if (weight.value != result.value || !(weight.view == gradient.view) || weight.axis_of != gradient.axis_of) continue;
     const int product = detail::product_for(table, i, gradient.value);

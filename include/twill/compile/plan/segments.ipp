@@ -94,12 +94,12 @@ TWILL_BODY void Segmenter::order(int number) {
   const auto for_each_operand = [&](const auto& visit) {
     for (std::size_t i = piece.begin; i < piece.end; ++i)
       for (int k = 0; k < table_->instructions[i].operand_count; ++k) {
-        const OperandInfo& operand =
+        const OperandBinding& operand =
             table_->operands[static_cast<std::size_t>(table_->instructions[i].first_operand + k)];
         if (operand.kind == OperandKind::memory) visit(operand);
       }
   };
-  for_each_operand([&](const OperandInfo& operand) {
+  for_each_operand([&](const OperandBinding& operand) {
     const auto value = static_cast<std::size_t>(operand.value);
     if (operand.writes) {
       List<Leaving>& leaving = leaving_[static_cast<std::size_t>(piece.slot)];
@@ -114,7 +114,7 @@ TWILL_BODY void Segmenter::order(int number) {
       arrives_[value] = -1; // the slot's later pieces come after this one
     }
   });
-  for_each_operand([&](const OperandInfo& operand) {
+  for_each_operand([&](const OperandBinding& operand) {
     const auto value = static_cast<std::size_t>(operand.value);
     if (operand.writes) writer_[value] = number;
     if (operand.writes && piece.kind == Segment::Kind::copy) arrives_[value] = number;

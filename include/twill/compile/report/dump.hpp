@@ -56,10 +56,10 @@ private:
 
   [[nodiscard]] std::string value_name(int index) const;
 
-  [[nodiscard]] const OperandInfo& operand(const Instruction& instruction, int k) const;
+  [[nodiscard]] const OperandBinding& operand(const Instruction& instruction, int k) const;
 
   /// A value, and the axis that each dimension of the grid walks along.
-  [[nodiscard]] std::string operand_text(const OperandInfo& info) const;
+  [[nodiscard]] std::string operand_text(const OperandBinding& info) const;
 
   [[nodiscard]] std::string heading(std::size_t i) const;
 

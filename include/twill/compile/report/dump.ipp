@@ -173,11 +173,11 @@ TWILL_BODY std::string Printer::value_name(int index) const {
   return {};
 }
 
-TWILL_BODY const OperandInfo& Printer::operand(const Instruction& instruction, int k) const {
+TWILL_BODY const OperandBinding& Printer::operand(const Instruction& instruction, int k) const {
   return lowered_.operands[static_cast<std::size_t>(instruction.first_operand + k)];
 }
 
-TWILL_BODY std::string Printer::operand_text(const OperandInfo& info) const {
+TWILL_BODY std::string Printer::operand_text(const OperandBinding& info) const {
   if (info.kind == OperandKind::nothing) return "nothing";
   if (info.kind == OperandKind::immediate) return constant_text(info.number, info.over);
   std::string text =
@@ -273,7 +273,7 @@ TWILL_BODY std::string Printer::edges(std::size_t i) const {
   const Instruction& instruction = lowered_.instructions[i];
   std::string result{};
   for (int k = 0; k < instruction.operand_count; ++k) {
-    const OperandInfo& info = operand(instruction, k);
+    const OperandBinding& info = operand(instruction, k);
     if (info.kind != OperandKind::memory) continue;
     if (lowered_.values[static_cast<std::size_t>(info.value)].storage == Storage::run_scalar) continue;
     const std::string value = "v" + std::to_string(info.value);

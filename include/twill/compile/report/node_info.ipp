@@ -81,7 +81,7 @@ TWILL_BODY void add_bytes(const TableView& table, const Binding& binding, const 
                           bool is_operation, NodeInfo& node) {
   for (std::size_t k = 0; k < instruction.operand_count; ++k) {
     const std::size_t position = instruction.first_operand + k;
-    const OperandInfo& info = table.operands[position];
+    const OperandBinding& info = table.operands[position];
     if (info.kind != OperandKind::memory) continue;
     const auto value = static_cast<std::size_t>(info.value);
     if (table.values[value].storage == Storage::run_scalar) continue;
@@ -99,7 +99,7 @@ TWILL_BODY void add_bytes(const TableView& table, const Binding& binding, const 
 
 TWILL_BODY std::string_view updated_parameter(const TableView& table, const BoundInstruction& instruction) {
   for (std::size_t k = 0; k < instruction.operand_count; ++k) {
-    const OperandInfo& info = table.operands[instruction.first_operand + k];
+    const OperandBinding& info = table.operands[instruction.first_operand + k];
     if (info.kind != OperandKind::memory || !info.writes) continue;
     const ValueInfo& value = table.values[static_cast<std::size_t>(info.value)];
     if (value.storage == Storage::parameter) return table.parameters[static_cast<std::size_t>(value.index)].name.view();
@@ -178,7 +178,7 @@ TWILL_BODY void describe(const TableView& table, Binding& binding) {
 }
 
 TWILL_BODY bool updates_weights(const TableView& table) {
-  for (const OperandInfo& operand : table.operands) {
+  for (const OperandBinding& operand : table.operands) {
     if (operand.kind != OperandKind::memory || !operand.writes) continue;
     const ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
     if (value.storage == Storage::parameter &&

@@ -20,19 +20,19 @@
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// The kind of a marked value.
-using TapPlace = graph::TapInfo::Place;
+using graph::TapKind;
 
 /// A value that a run has computed.
 struct Observation {
-  std::string layer{};              ///< the path of its scope, or the name of its tap; empty outside of all
-  std::string operation{};          ///< that made it, the last of its kernel; "tap" for marked values
-  bool is_gradient = false;         ///< with respect to the value, not the value
-  TapPlace place = TapPlace::value; ///< of the mark
-  std::string device{};             ///< that computed it, "cpu:0"
-  DType dtype = DType::float32;     ///< of the value
-  Dims shape{};                     ///< of the value
-  std::vector<double> values{};     ///< a copy of the elements, row-major
-  int tap = -1;                     ///< the number of the mark; parts of the gradient of a layer's input share it
+  std::string layer{};           ///< the path of its scope, or the name of its tap; empty outside of all
+  std::string operation{};       ///< that made it, the last of its kernel; "tap" for marked values
+  bool is_gradient = false;      ///< with respect to the value, not the value
+  TapKind kind = TapKind::value; ///< of the mark
+  std::string device{};          ///< that computed it, "cpu:0"
+  DType dtype = DType::float32;  ///< of the value
+  Dims shape{};                  ///< of the value
+  std::vector<double> values{};  ///< a copy of the elements, row-major
+  int tap = -1;                  ///< the number of the mark; parts of the gradient of a layer's input share it
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

@@ -37,9 +37,9 @@ TWILL_BODY double rounded(DType dtype, double number) {
 }
 
 TWILL_BODY void append(std::vector<Observation>& known, Observation seen) {
-  if (seen.is_gradient && seen.place == TapPlace::layer_input)
+  if (seen.is_gradient && seen.kind == TapKind::layer_input)
     for (auto part = known.begin(); part != known.end(); ++part) {
-      if (!part->is_gradient || part->tap != seen.tap || part->place != seen.place) continue;
+      if (!part->is_gradient || part->tap != seen.tap || part->kind != seen.kind) continue;
       for (std::size_t i = 0; i < seen.values.size(); ++i)
         seen.values[i] = rounded(seen.dtype, seen.values[i] + part->values[i]);
       known.erase(part);
@@ -55,7 +55,7 @@ TWILL_BODY Observation observed(const TableView& table, const graph::SymbolValue
   seen.layer = tap.name.view();
   seen.operation = "tap";
   seen.is_gradient = tap.is_gradient;
-  seen.place = tap.place;
+  seen.kind = tap.kind;
   seen.tap = tap.number;
   seen.dtype = info.dtype;
   seen.shape = info.shape.evaluate(symbols);

@@ -57,7 +57,7 @@ TWILL_CONSTEXPR void count_launch(const KernelInfo& kernel, Report& report) {
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Whether the operand is a tensor of at least `elements` elements, as far as the trace knows; unknown ones count.
-[[nodiscard]] TWILL_CONSTEXPR bool is_tensor_of(const TableView& table, const OperandInfo& operand,
+[[nodiscard]] TWILL_CONSTEXPR bool is_tensor_of(const TableView& table, const OperandBinding& operand,
                                                 std::int64_t elements) {
   if (operand.kind != OperandKind::memory) return false;
   const ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
@@ -75,7 +75,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
     if (!instruction.continues)
       detail::count_launch(table.kernels[static_cast<std::size_t>(instruction.kernel)], report);
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      const OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (is_tensor_of(table, operand, large_elements))
         ++(operand.writes ? report.tensors_written : report.tensors_read);
     }
@@ -91,11 +91,11 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
   for (const Instruction& instruction : table.instructions) {
     if (table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::operation) continue;
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      const OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (!is_tensor_of(table, operand, 1) || operand.writes) continue;
       int reads = 0;
       for (int other = 0; other < instruction.operand_count; ++other) {
-        const OperandInfo& candidate = table.operands[static_cast<std::size_t>(instruction.first_operand + other)];
+        const OperandBinding& candidate = table.operands[static_cast<std::size_t>(instruction.first_operand + other)];
         if (candidate.kind == OperandKind::memory && !candidate.writes && candidate.value == operand.value) ++reads;
       }
       if (reads > most) most = reads;

@@ -24,7 +24,7 @@ struct Bound {
   Binding numbers{};
   std::vector<Dims> shapes{};   ///< of the inputs, when a run was given them
   const void* arena = &numbers; ///< in which the operands were last placed; at first none
-  std::uint64_t reserved = 0;   ///< state in which a thread took working memory for it: compile/run/reserve.hpp
+  std::uint64_t reserved = 0;   ///< state in which a thread took working memory for it: compile/run/partial_update.hpp
 };
 
 /// Changes a binding once, after it is made.

@@ -11,11 +11,10 @@
 #include <twill/compile/run/capture.hpp>
 #include <twill/compile/run/groups.hpp>
 #include <twill/compile/run/integer_bounds.hpp>
+#include <twill/compile/run/launch.hpp>
 #include <twill/compile/run/numbers.hpp>
 #include <twill/compile/run/observer.hpp>
 #include <twill/compile/run/partial_update.hpp>
-#include <twill/compile/run/ranges.hpp>
-#include <twill/compile/run/reserve.hpp>
 #include <twill/compile/run/slots.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>

@@ -51,7 +51,7 @@ void run_observed(const Target& target, const TableView& table, Binding& binding
       see.end(number_of(binding, instruction));
       if (segment.loop >= 0) continue;
       for (std::size_t k = 0; k < instruction.operand_count; ++k) {
-        const OperandInfo& operand = table.operands[instruction.first_operand + k];
+        const OperandBinding& operand = table.operands[instruction.first_operand + k];
         if (operand.kind == OperandKind::memory && operand.writes)
           see.show(operand.value, binding.operands[instruction.first_operand + k].data);
       }

@@ -1,19 +1,48 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partial updates: errors of a GPU's driver in the middle of a run, in one slot or several. Before the first launch
-// that changes weights the caller gets the error as it is and can repeat the run; after it the error says that weights
-// are new and old. A captured run is one launch, done or refused as a whole. Read next: compile/run/gpu/capture.hpp.
+// Protection against partial updates, which leave some weights new and others old. Before the first run of a table that
+// changes weights its working memory is reserved: threads start, take the memory and make the libraries' plans that its
+// kernels need, once for each binding and each thread that starts runs, and again when a thread has lost its memory. An
+// error of a GPU's driver before the first launch that changes weights reaches the caller as it is, and the run can be
+// repeated; after it the error says that weights are new and old. Read next: compile/run/gpu/capture.hpp.
 
 #include <twill/compile/plan/binding.hpp>
-#include <twill/compile/run/reserve.hpp>
+#include <twill/compile/program_type.hpp>
+#include <twill/compile/run/bindings.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/team.hpp>
 #include <twill/device/gpu/runtime.hpp>
+#include <twill/kernel/scratch.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <new>
+#include <span>
 #include <string>
+
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
+
+/// Whether some instruction from `begin` to before `end` writes memory that outlives the run.
+[[nodiscard]] bool changes_parameters(const TableView& table, std::size_t begin, std::size_t end);
+[[nodiscard]] bool changes_parameters(const TableView& table);
+
+/// Reserves for the instructions of a slot, each once. requires: the operands are placed
+void reserve_working_memory(const Team& team, const TableView& table, const Binding& binding,
+                            std::span<const KernelFunction> kernels, int slot);
+
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
+
+/// Lets the team and the calling thread take the memory that a run of this binding needs, unless they have it.
+/// throws: std::bad_alloc    cost: a comparison, when they have it
+void reserve_working_memory(const Team& team, const TableView& table, Bound& bound,
+                            std::span<const KernelFunction> kernels);
+
+}}}} // namespace twill::v0::compile::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 

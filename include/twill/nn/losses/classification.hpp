@@ -76,13 +76,13 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 }
 
 /// Labels for values of classes: the class of each row, and the row's weight.
-struct Rows {
+struct LabelledRows {
   graph::Value is_label; ///< of each class
   graph::Value counts;   ///< whether the row is not left out
   graph::Value is_class; ///< whether the label is a class
   bool leaves_out = false;
 
-  constexpr Rows(graph::Value values, graph::Value labels, std::int64_t ignore_index) {
+  constexpr LabelledRows(graph::Value values, graph::Value labels, std::int64_t ignore_index) {
     graph::Graph& graph = values.graph();
     const graph::Extents shape = values.shape();
     graph::Extents classes{};
@@ -168,7 +168,7 @@ struct CrossEntropyFormula {
     if (is_floating(labels.dtype()) && labels.rank() == logits.rank()) return of_probabilities(logits, labels, options);
     if (!are_labels_of(logits, labels, options.axis, options.weight)) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
-    const Rows rows{x, labels, options.ignore_index};
+    const LabelledRows rows{x, labels, options.ignore_index};
     const bool is_weighted = options.weight.id() >= 0;
     const graph::Value weight = is_weighted ? graph::cast(options.weight, x.dtype()) : graph::Value{};
     // -log softmax(x)[label] = log(sum(exp(x))) - x[label]
@@ -210,7 +210,7 @@ struct NllFormula {
                                                   NllOptions options = {}) const {
     if (!are_labels_of(log_probabilities, labels, options.axis, options.weight)) return log_probabilities;
     const graph::Value x = widened(with_classes_last(log_probabilities, options.axis));
-    const Rows rows{x, labels, options.ignore_index};
+    const LabelledRows rows{x, labels, options.ignore_index};
     if (options.weight.id() < 0) return rows.reduced(-rows.of_label(x), {}, options.reduce);
     const graph::Value weight = graph::cast(options.weight, x.dtype());
     return rows.reduced(-rows.of_label(x) * rows.of_label(weight), weight, options.reduce);

@@ -24,17 +24,6 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// The activations that can follow a product with a bias in one kernel.
 enum class Activation : std::uint8_t { none, relu, gelu_tanh };
 
-}}}} // namespace twill::v0::graph::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
-
-using expr::Symbol;
-using graph::Activation;
-
-[[nodiscard]] TWILL_CONSTEXPR Symbol leaf_of(expr::Code& code, DType dtype, kernel::Access access) {
-  return {code, code.tensor(dtype, access, false, false, 0, dyn)};
-}
-
 /// The derivative of gelu_tanh, for symbols and for traced values.
 template <class X> [[nodiscard]] constexpr X gelu_tanh_slope(X x) {
   // t = tanh(c (x + 0.044715 x^3)); (1 + t) / 2 + x / 2 (1 - t^2) c (1 + 3 * 0.044715 x^2)
@@ -43,14 +32,24 @@ template <class X> [[nodiscard]] constexpr X gelu_tanh_slope(X x) {
   return (t + 1.0) * 0.5 + x * 0.5 * ((t * t) * -1.0 + 1.0) * (square * 0.134145 + 1.0) * 0.79788456080286535588;
 }
 
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
+
+[[nodiscard]] TWILL_CONSTEXPR expr::Symbol leaf_of(expr::Code& code, DType dtype, kernel::Access access) {
+  return {code, code.tensor(dtype, access, false, false, 0, dyn)};
+}
+
 /// activation(product + bias), and with `Keeps` the sum. Operands: the product, the bias, the sum, the result.
-template <class T, Activation A, bool Keeps> struct FinishProduct {
+template <class T, graph::Activation A, bool Keeps> struct FinishProduct {
   static constexpr expr::Code code = [] {
     expr::Code lines{};
-    const Symbol product = leaf_of(lines, dtype_of<T>, kernel::Access::contiguous);
-    const Symbol bias = leaf_of(lines, dtype_of<T>, kernel::Access::contiguous);
-    const Symbol sum = expr::widened(product) + expr::widened(bias);
-    const Symbol result = A == Activation::none ? sum : A == Activation::relu ? relu(sum) : gelu_tanh(sum);
+    const expr::Symbol product = leaf_of(lines, dtype_of<T>, kernel::Access::contiguous);
+    const expr::Symbol bias = leaf_of(lines, dtype_of<T>, kernel::Access::contiguous);
+    const expr::Symbol sum = expr::widened(product) + expr::widened(bias);
+    const expr::Symbol result = A == graph::Activation::none   ? sum
+                                : A == graph::Activation::relu ? relu(sum)
+                                                               : gelu_tanh(sum);
     const int kept = sum.to(dtype_of<T>).line();
     const int given = result.to(dtype_of<T>).line();
     if (Keeps) lines.output(dtype_of<T>, kept);
@@ -63,9 +62,10 @@ template <class T, Activation A, bool Keeps> struct FinishProduct {
 template <class T, bool Sums> struct GeluGradient {
   static constexpr expr::Code code = [] {
     expr::Code lines{};
-    const Symbol product = leaf_of(lines, dtype_of<T>, kernel::Access::contiguous);
-    const Symbol argument = leaf_of(lines, dtype_of<T>, kernel::Access::contiguous);
-    const Symbol result = (expr::widened(product) * gelu_tanh_slope(expr::widened(argument))).to(dtype_of<T>);
+    const expr::Symbol product = leaf_of(lines, dtype_of<T>, kernel::Access::contiguous);
+    const expr::Symbol argument = leaf_of(lines, dtype_of<T>, kernel::Access::contiguous);
+    const expr::Symbol result =
+        (expr::widened(product) * graph::gelu_tanh_slope(expr::widened(argument))).to(dtype_of<T>);
     const int sums = Sums ? lines.reduce(kernel::LineKind::reduce_columns, kernel::Reduction::sum, result.line()) : 0;
     lines.output(dtype_of<T>, result.line());
     if (Sums) lines.output(dtype_of<T>, sums);
@@ -77,7 +77,7 @@ template <class T, bool Sums> struct GeluGradient {
 template <class T, kernel::Access A> struct ColumnSums {
   static constexpr expr::Code code = [] {
     expr::Code lines{};
-    const Symbol matrix = leaf_of(lines, dtype_of<T>, A);
+    const expr::Symbol matrix = leaf_of(lines, dtype_of<T>, A);
     const int sums = lines.reduce(kernel::LineKind::reduce_columns, kernel::Reduction::sum, matrix.line());
     lines.output(dtype_of<T>, sums);
     return lines;
@@ -102,7 +102,7 @@ void run_code(const TeamType& team, const kernel::Grid& grid, const std::array<k
 /// A matrix as an operand over (rows, columns).
 [[nodiscard]] kernel::Operand over_grid(const void* data, std::int64_t row_stride, std::int64_t column_stride);
 
-}}}} // namespace twill::v0::ops_detail::TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/ops/detail/epilogue_programs.ipp>

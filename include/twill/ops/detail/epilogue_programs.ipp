@@ -5,7 +5,7 @@
 
 #include <twill/ops/detail/epilogue_programs.hpp>
 
-namespace twill { inline namespace v0 { namespace ops_detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY kernel::Operand over_grid(const void* data, std::int64_t row_stride, std::int64_t column_stride) {
   kernel::Operand operand{};
@@ -15,4 +15,4 @@ TWILL_BODY kernel::Operand over_grid(const void* data, std::int64_t row_stride, 
   return operand;
 }
 
-}}}} // namespace twill::v0::ops_detail::TWILL_ISA
+}}}} // namespace twill::v0::detail::TWILL_ISA

@@ -63,7 +63,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
     const int before = compile::place_before(table, static_cast<int>(i));
     if ((before >= turn) != is_backward) continue;
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const compile::OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      const compile::OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (operand.kind != compile::OperandKind::memory) continue;
       const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
       if (value.storage != compile::Storage::parameter) continue;

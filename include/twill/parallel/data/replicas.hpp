@@ -10,7 +10,7 @@
 #include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
 #include <twill/memory/out_of_memory.hpp>
-#include <twill/nn/no_grad.hpp>
+#include <twill/nn/tracked.hpp>
 #include <twill/parallel/group/communicator.hpp>
 
 #include <cstddef>

@@ -49,7 +49,7 @@ TWILL_BODY void ShortenUpdate::apply(const compile::TableView& table, compile::B
     int weight = -1;
     const auto for_each_value = [&](const auto& f) {
       for (std::size_t k = 0; k < instruction.operand_count; ++k)
-        if (const compile::OperandInfo& operand = table.operands[instruction.first_operand + k];
+        if (const compile::OperandBinding& operand = table.operands[instruction.first_operand + k];
             operand.kind == compile::OperandKind::memory)
           f(static_cast<std::size_t>(operand.value), operand.writes);
     };

@@ -1,20 +1,30 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Observers of a run on GPUs. Each slot has timers in the streams of its device, around each launch and each copy that
-// enters it, and all slots are one run, passed to the recorder when all of it was given to the streams. Values for a
-// watcher are copied to the host after each instruction. Read next: device/gpu/timed_run.hpp, compile/run/observer.hpp.
+// Launches of a segment on a GPU's queue, and observers of a run on GPUs. Each slot has timers in the streams of its
+// device, around each launch and each copy that enters it, and all slots are one run, passed to the recorder when all
+// of it was given to the streams. Values for a watcher are copied to the host after each instruction. Read next:
+// device/gpu/timed_run.hpp, compile/run/observer.hpp.
 
-#include <twill/compile/run/gpu/launch.hpp>
+#include <twill/compile/passes/join.hpp>
+#include <twill/compile/program_type.hpp>
+#include <twill/compile/run/launch.hpp>
 #include <twill/compile/run/observer.hpp>
 #include <twill/compile/run/partial_update.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/queue.hpp>
 #include <twill/device/gpu/scope.hpp>
 #include <twill/device/gpu/stream.hpp>
 #include <twill/device/gpu/timed_run.hpp>
 #include <twill/device/gpu/timer_calls.hpp>
+#include <twill/kernel/gpu/blocks.hpp>
+#include <twill/kernel/gpu/index_sums.hpp>
+#include <twill/kernel/gpu/joined.hpp>
+#include <twill/kernel/gpu/row_orders.hpp>
+#include <twill/kernel/program.hpp>
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -23,6 +33,39 @@
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
+
+/// Gives a queue a launch, which begins with this instruction.
+template <gpu::Runtime R>
+void run_launch(const gpu::Queue<R>& queue, const Binding& binding, const BoundInstruction* launch,
+                std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
+  [[maybe_unused]] const LaunchRange range{binding, launch};
+  const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
+  if (launch->members == 1) {
+    started.run(queue, binding.call(*launch));
+    return;
+  }
+  const kernel::Operand* const operands = binding.operands.data();
+  std::array<kernel::JoinedLaunch, most_joined_launches> joined{};
+  for (std::size_t i = 0; i < launch->members; ++i) joined[i] = {&launch[i].grid, operands + launch[i].first_operand};
+  started.run_joined(queue, joined.data(), launch->members);
+}
+
+/// Gives a queue an instruction by itself.
+template <gpu::Runtime R>
+void run_alone(const gpu::Queue<R>& queue, const Binding& binding, const BoundInstruction& instruction,
+               std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
+  kernels[instruction.kernel].run(queue, binding.call(instruction));
+}
+
+/// Gives a queue all launches of a segment.
+template <gpu::Runtime R>
+void run_segment(const gpu::Queue<R>& queue, Binding& binding, const Segment& segment,
+                 std::span<const StartedKernel<gpu::Queue<R>>> kernels, detail::UpdateProgress& progress) {
+  for_each_launch(binding, segment, [&](const BoundInstruction* launch) {
+    run_launch(queue, binding, launch, kernels);
+    progress.given(number_of(binding, *launch));
+  });
+}
 
 /// A run whose slots have timers of their own.
 class GpuTimedRun final : public PendingRun {

@@ -48,7 +48,7 @@ public:
         continue;
       const bool is_backward = kernel.operation == "convolution_input_gradient";
       if (!is_backward && kernel.operation != "convolution") continue;
-      const compile::OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand) + 1];
+      const compile::OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand) + 1];
       const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
       if (value.storage != compile::Storage::parameter ||
           table.parameters[static_cast<std::size_t>(value.index)].role != graph::Role::weight ||
@@ -72,7 +72,7 @@ public:
       if (kernel.kind != compile::KernelKind::operation || kernel.dtype != DType::float32 ||
           kernel.operation != "convolution_weight_gradient" || instruction.loop >= 0) // whose steps make slices of one
         continue;
-      const compile::OperandInfo& result = table.operands[static_cast<std::size_t>(instruction.first_operand) + 2];
+      const compile::OperandBinding& result = table.operands[static_cast<std::size_t>(instruction.first_operand) + 2];
       if (result.kind != compile::OperandKind::memory) continue;
       const compile::ValueInfo& value = table.values[static_cast<std::size_t>(result.value)];
       const bool is_read = value.first_use != value.last_use;

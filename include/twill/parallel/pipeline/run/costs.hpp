@@ -60,7 +60,7 @@ template <class Program> [[nodiscard]] double counted_s(const graph::SymbolValue
   for (const compile::Instruction& instruction : table.instructions) {
     launches += instruction.continues ? 0 : 1;
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const compile::OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      const compile::OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (operand.kind != compile::OperandKind::memory || operand.value < 0) continue;
       const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
       bytes += static_cast<double>(compile::bytes_of(value.dtype, value.shape, symbols));

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Placement of nodes in graphs with several device slots: each gets a slot of its own. Values made of numbers alone,
+// Assignment of device slots to the nodes of a graph with several: each node gets one. Values made of numbers alone,
 // such as dropout masks, are made in each slot that reads them: the copies draw alike and are cheaper than a message.
 // Unused weights are in slot 0. Afterwards only moves cross slots. Read next: compile/passes/simplify.hpp.
 
@@ -13,9 +13,9 @@
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-class Placing {
+class SlotAssignment {
 public:
-  constexpr explicit Placing(const graph::Graph& graph)
+  constexpr explicit SlotAssignment(const graph::Graph& graph)
       : old_{&graph.nodes},
         slots_{graph.slots()},
         made_(graph.nodes.size() * static_cast<std::size_t>(graph.slots()), -1),
@@ -45,21 +45,21 @@ private:
     const graph::Node& old = old_->items[id];
     const bool is_placed = old.slot != graph::anywhere;
     if (is_placed && placed_.items[id] >= 0) return placed_.items[id];
-    int& place = is_placed ? placed_.items[id] : made_.items[id * slots_ + slot];
-    if (place >= 0) return place;
+    int& made = is_placed ? placed_.items[id] : made_.items[id * slots_ + slot];
+    if (made >= 0) return made;
     graph::Node node = old;
     if (node.kind == graph::Kind::operation && node.operation->moves &&
         old_->items[node.input(0)].slot == graph::anywhere)
-      return place = in_slot(node.input(0), slot); // numbers are made where they are used
+      return made = in_slot(node.input(0), slot); // numbers are made where they are used
     const bool is_leaf = !is_placed && node.arity == 0;
-    if (is_leaf && slot != 0) return place = in_slot(id, 0); // every program has it at no cost
+    if (is_leaf && slot != 0) return made = in_slot(id, 0); // every program has it at no cost
     if (!is_leaf) node.slot = static_cast<std::int8_t>(slot);
     for (int k = 0; k < node.arity; ++k) {
       const int input = node.input(k);
       node.inputs.items[k] = in_slot(input, slot);
     }
     nodes_.push_back(node);
-    return place = static_cast<int>(nodes_.size()) - 1;
+    return made = static_cast<int>(nodes_.size()) - 1;
   }
 
   const List<graph::Node>* old_;
@@ -74,7 +74,7 @@ private:
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// Gives nodes traced before their operands had a slot, such as buffer updates, the slot of these operands.
-TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
+TWILL_CONSTEXPR void assign_late_slots(graph::Graph& graph) {
   for (bool found = true; found;) {
     found = false;
     for (int id = 0; id < graph.size(); ++id) {
@@ -92,11 +92,11 @@ TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// Places the nodes that are computed anywhere. Linear in the nodes and the slots.
-TWILL_CONSTEXPR void place(graph::Graph& graph) {
+/// Gives a slot to the nodes that are computed anywhere. Linear in the nodes and the slots.
+TWILL_CONSTEXPR void assign_slots(graph::Graph& graph) {
   if (graph.slots() < 2) return;
-  detail::place_late(graph);
-  detail::Placing{graph}.put_into(graph);
+  detail::assign_late_slots(graph);
+  detail::SlotAssignment{graph}.put_into(graph);
 }
 
 }}}} // namespace twill::v0::compile::TWILL_ISA
