@@ -8,8 +8,8 @@
 /// The version of the binary interface; the inline namespace `v0` of every header carries it.
 #define TWILL_VERSION "0.1.0"
 
-/// The inline namespace of kernels and vector math: one name for each instruction set, and one for files that count the
-/// accesses of kernels, so that their kernels stay separate.
+/// The inline namespace of kernels and vector math: one name for each instruction set, and one for test files that
+/// count the accesses of kernels (kernel/table.hpp), so that their kernels stay separate.
 #if defined(TWILL_COUNT_ACCESS)
 #define TWILL_ISA counting
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
@@ -37,14 +37,14 @@
 #define TWILL_DEVICE_CODE 0
 #endif
 
-/// Placed before a loop of device code: keeps the loop, because its body is long or its count small; or unrolls it,
-/// because the values that it indexes are in registers.
+/// Placed before a loop of device code: unrolls it, because the values that it indexes are in registers; or keeps it,
+/// because its body is long or its count small. Host compilers decide for themselves.
 #if TWILL_DEVICE_CODE
-#define TWILL_ROLLED _Pragma("unroll 1")
-#define TWILL_UNROLLED _Pragma("unroll")
+#define TWILL_UNROLL _Pragma("unroll")
+#define TWILL_NO_UNROLL _Pragma("unroll 1")
 #else
-#define TWILL_ROLLED
-#define TWILL_UNROLLED
+#define TWILL_UNROLL
+#define TWILL_NO_UNROLL
 #endif
 
 /// Conversions between half and float by one instruction. nvcc's front end does not know the type that they need.
@@ -99,14 +99,10 @@
 /// Always inlined, even where the compiler's cost model hesitates: the bodies of vector kernels.
 #define TWILL_INLINE inline __attribute__((always_inline))
 
-/// Placed before a loop over registers of a GPU, which has to be unrolled; host compilers decide for themselves.
-#if defined(__CUDA_ARCH__)
-#define TWILL_UNROLL _Pragma("unroll")
-#define TWILL_NO_UNROLL _Pragma("unroll 1")
+/// Tells the compiler of device code that an address is in global memory.
+#if TWILL_DEVICE_CODE
 #define TWILL_ASSUME_GLOBAL(address) __builtin_assume(__isGlobal(address))
 #else
-#define TWILL_UNROLL
-#define TWILL_NO_UNROLL
 #define TWILL_ASSUME_GLOBAL(address) static_cast<void>(address)
 #endif
 

@@ -4,6 +4,7 @@
 // whole slices, several index tensors, more indices than a block holds.
 
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/host_sort.hpp"
 #include "tests/support/test_seed.hpp"
 
 #include <twill/kernel/gpu/scatter.hpp>
@@ -57,8 +58,7 @@ template <bool Adds> void check(const Plan& plan, std::int64_t lowest, std::int6
     float& target = expected[static_cast<std::size_t>(to)];
     target = Adds ? target + from[static_cast<std::size_t>(source)] : from[static_cast<std::size_t>(source)];
   }
-  scatter_elements(on_queue, std::bool_constant<Adds>{}, Cpu{0}, plan, lowest, highest, found.data() - lowest,
-                   static_cast<const float*>(from.data()));
+  scatter_elements<Adds>(Cpu{0}, plan, lowest, highest, found.data() - lowest, static_cast<const float*>(from.data()));
   CHECK(found == expected);
 }
 

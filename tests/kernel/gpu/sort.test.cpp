@@ -4,6 +4,7 @@
 // do not, every element type, both directions, NaN and zeros of both signs.
 
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/host_sort.hpp"
 #include "tests/support/test_seed.hpp"
 
 #include <twill/core/dtype.hpp>
@@ -54,7 +55,7 @@ template <bool IsDescending, class T> void check_rows(std::int64_t rows, std::in
   for (std::size_t i = 0; i < count; ++i) from[i] = any_number<T>(few);
   const auto to = std::make_unique<T[]>(count);
   std::vector<std::int64_t> found(count), expected(count);
-  sort_rows(on_queue, std::bool_constant<IsDescending>{}, Cpu{0}, from.get(), rows, length, to.get(), found.data());
+  sort_rows<IsDescending>(Cpu{0}, from.get(), rows, length, to.get(), found.data());
   for (std::int64_t row = 0; row < rows; ++row) {
     const T* const own = from.get() + row * length;
     const auto first = expected.begin() + row * length;
@@ -82,7 +83,7 @@ TEMPLATE_TEST_CASE("rows are sorted in one block, whatever they hold", "[kernel]
   }
 }
 
-TEMPLATE_TEST_CASE("longer rows are sorted by passes over memory", "[kernel][gpu]", std::uint8_t, std::int64_t, float) {
+TEMPLATE_TEST_CASE("longer rows are sorted together", "[kernel][gpu]", std::uint8_t, std::int64_t, float) {
   for (const bool few : {false, true}) {
     check_rows<false, TestType>(1, 2049, few);
     check_rows<false, TestType>(1, 9001, few);

@@ -32,9 +32,7 @@ template <class T, class To> struct ReadQuantiles {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const QuantileParameters<T, To>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.places * p.count) return;
+    each_below(block, p.places * p.count, [&](std::int64_t i) {
       const T* const row = p.rows + i % p.count * p.length;
       const std::uint32_t* const order = p.order + i % p.count * p.length;
       double value = std::numeric_limits<double>::quiet_NaN();
@@ -51,8 +49,8 @@ template <class T, class To> struct ReadQuantiles {
 /// Quantiles of rows that follow one another: `to` holds all rows' first quantile, then their second, and so on.
 /// throws: ValueError (rows of 2^32 elements or more), OutOfMemoryError
 template <class T, class To, class D>
-void select_rows(OnQueue, const D& device, const T* rows, std::int64_t count, std::int64_t length,
-                 const QuantilePlace* places, std::int64_t quantiles, To* to) {
+void select_rows(const D& device, const T* rows, std::int64_t count, std::int64_t length, const QuantilePlace* places,
+                 std::int64_t quantiles, To* to) {
   if (count * quantiles == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(count * length) * sizeof(std::uint32_t));
   auto* const order = static_cast<std::uint32_t*>(memory.data());

@@ -137,9 +137,7 @@ template <class Op, class T> struct ScanColumns {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const ScanParameters<T>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t line = std::int64_t{block.block()} * tile_threads + thread;
-      if (line >= p.lines) return;
+    each_below(block, p.lines, [&](std::int64_t line) {
       const std::int64_t rest = line / p.inner; // line = (outer * chunks + chunk) * inner + column
       const std::int64_t chunk = rest % p.chunks;
       const std::int64_t start = rest / p.chunks * p.length * p.inner + line % p.inner;
@@ -208,8 +206,7 @@ void enqueue_scan(const Queue& queue, const T* from, T* to, const ScanShape& sha
 
 /// Scans row-major elements into others. Source and result may be one.
 /// throws: OutOfMemoryError    cost: long lines are read twice
-template <class Op, class T, class D>
-void scan(OnQueue, Op, const D& device, const T* from, T* to, const ScanShape& shape) {
+template <class Op, class T, class D> void scan(const D& device, const T* from, T* to, const ScanShape& shape) {
   using C = compute_t<T>;
   if (shape.outer * shape.length * shape.inner == 0) return;
   const ScanPlan plan = plan_scan(shape);

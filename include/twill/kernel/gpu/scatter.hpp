@@ -40,9 +40,7 @@ struct FindTargets {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const TargetParameters& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.count) return;
+    each_below(block, p.count, [&](std::int64_t i) {
       std::int64_t target = p.to.offset(i) - p.lowest;
       for (int k = 0; k < p.indices; ++k) target += p.index[k][p.index_axes[k].offset(i)] * p.step[k];
       p.keys[i] = static_cast<Target>(target);
@@ -83,8 +81,8 @@ void write_sorted(const D& device, TargetParameters targets, SortedWrites<T> wri
 /// places are between `lowest` and `highest`, in elements from `to`.
 /// throws: ValueError (2^32 indices or more), OutOfMemoryError    cost: a sort of the indices
 template <bool Adds, class Plan, class T, class D>
-void scatter_elements(OnQueue, std::bool_constant<Adds>, const D& device, const Plan& plan, std::int64_t lowest,
-                      std::int64_t highest, T* to, const T* from) {
+void scatter_elements(const D& device, const Plan& plan, std::int64_t lowest, std::int64_t highest, T* to,
+                      const T* from) {
   if (plan.extents.elements() == 0) return;
   SortedWrites<T> writes{.from = from, .to = to + lowest};
   TargetParameters targets{.indices = static_cast<int>(plan.count), .lowest = lowest};
