@@ -6,7 +6,7 @@
 // argument find them when a template is instantiated for a GPU. Read next: kernel/gpu/sort.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/device/team_of.hpp>
+#include <twill/device/cpu/team.hpp>
 
 #include <type_traits>
 

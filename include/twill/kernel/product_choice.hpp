@@ -8,7 +8,7 @@
 // library call costs more than the small product. Narrower vectors lower the limits. Read next: kernel/product.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/device/cpu/onednn.hpp>
+#include <twill/device/cpu/gemm.hpp>
 #include <twill/kernel/native.hpp>
 
 #include <concepts>

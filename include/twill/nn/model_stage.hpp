@@ -6,9 +6,11 @@
 
 #include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/stage.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <tuple>
 #include <type_traits>
@@ -41,7 +43,18 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage {
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace nn { namespace detail {
+
+/// Warns once, through the warning sink, that host devices emulate float16: stored in two bytes, computed in float32
+/// with a rounding after each operation.
+inline void say_that_half_is_emulated() {
+  static std::atomic<bool> is_said{false};
+  if (!is_said.exchange(true))
+    warn("float16: host devices emulate it, in float32 with a rounding after each operation; bfloat16 is faster "
+         "where the processor has its instructions, and float32 everywhere");
+}
+
+inline namespace TWILL_ISA {
 
 /// Whether a model of T computes in float16, directly or by mixed precision.
 template <class M, class T> inline constexpr bool computes_in_half = std::same_as<T, half>;
@@ -49,4 +62,6 @@ template <class M, class T>
 requires requires { typename M::autocast_type; }
 inline constexpr bool computes_in_half<M, T> = std::same_as<typename M::autocast_type, half> || std::same_as<T, half>;
 
-}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+} // namespace TWILL_ISA
+
+}}}} // namespace twill::v0::nn::detail
