@@ -3,7 +3,6 @@
 // Bodies of io/ in the compiled library.
 
 #include <twill/io/atomic_file.ipp>
-#include <twill/io/checked.ipp>
 #include <twill/io/checkpoint.ipp>
 #include <twill/io/checkpoint_folder.ipp>
 #include <twill/io/csv.ipp>

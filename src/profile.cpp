@@ -15,7 +15,6 @@
 #include <twill/profile/source_places.ipp>
 #include <twill/profile/svg.ipp>
 #include <twill/profile/svg_plot.ipp>
-#include <twill/profile/table.ipp>
 #include <twill/profile/trace.ipp>
 #include <twill/profile/trace_events.ipp>
 #include <twill/profile/trace_report.ipp>

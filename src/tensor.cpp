@@ -3,6 +3,7 @@
 // Bodies of tensor/ in the compiled library.
 
 #include <twill/tensor/copy.ipp>
+#include <twill/tensor/create.ipp>
 #include <twill/tensor/dlpack.ipp>
 #include <twill/tensor/dlpack_types.ipp>
 #include <twill/tensor/extents.ipp>
@@ -10,7 +11,4 @@
 #include <twill/tensor/layout.ipp>
 #include <twill/tensor/number_format.ipp>
 #include <twill/tensor/print.ipp>
-#include <twill/tensor/sequence.ipp>
-#include <twill/tensor/source.ipp>
-#include <twill/tensor/split.ipp>
 #include <twill/tensor/views.ipp>

@@ -4,8 +4,7 @@
 // of shapes and layouts. kernel/product.hpp is written from what this prints. Contenders take turns, so that a busy
 // machine slows all of them; the least of the rounds counts. Usage: product_grid [rounds] >product_grid.json
 
-#include <twill/device/cpu/blas.hpp>
-#include <twill/device/cpu/onednn.hpp>
+#include <twill/device/cpu/gemm.hpp>
 #include <twill/kernel/product.hpp>
 #include <twill/kernel/small_product.hpp>
 

@@ -3,7 +3,7 @@
 // Devices, memory and tensors in twill, for readers who know PyTorch: the blocks of docs/coming_from_pytorch.md are regions of
 // this file and of pytorch.py beside it.
 // prints: 0 512 1024 1536
-// prints: the operands lie on cpu:0 and cpu:1
+// prints: the operands are on cpu:0 and cpu:1
 // prints: went on after running out of memory
 // prints: 1200 bytes take 1280
 // prints: shared through DLPack: yes

@@ -7,7 +7,6 @@
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/missing_kernel.hpp>
-#include <twill/device/cuda/names.cuh>
 #include <twill/device/cuda/nvml.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
 #include <twill/device/cuda/runtime.cuh>

@@ -4,7 +4,6 @@
 // All of io/.
 
 #include <twill/io/atomic_file.hpp>
-#include <twill/io/checked.hpp>
 #include <twill/io/checkpoint.hpp>
 #include <twill/io/checkpoint_folder.hpp>
 #include <twill/io/csv.hpp>

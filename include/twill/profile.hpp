@@ -17,7 +17,6 @@
 #include <twill/profile/source_places.hpp>
 #include <twill/profile/svg.hpp>
 #include <twill/profile/svg_plot.hpp>
-#include <twill/profile/table.hpp>
 #include <twill/profile/trace.hpp>
 #include <twill/profile/trace_events.hpp>
 #include <twill/profile/trace_report.hpp>

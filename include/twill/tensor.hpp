@@ -16,9 +16,6 @@
 #include <twill/tensor/number_format.hpp>
 #include <twill/tensor/print.hpp>
 #include <twill/tensor/random.hpp>
-#include <twill/tensor/sequence.hpp>
 #include <twill/tensor/shapes.hpp>
-#include <twill/tensor/source.hpp>
-#include <twill/tensor/split.hpp>
 #include <twill/tensor/tensor.hpp>
 #include <twill/tensor/views.hpp>

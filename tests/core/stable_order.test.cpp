@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -63,5 +63,5 @@ TEST_CASE("devices are counted, and one that does not exist is refused by name",
 TEST_CASE("operands of different ordinals are refused with both names", "[device][DEV-4]") {
   CHECK_NOTHROW(require_same_device("add", Cpu{1}, Cpu{1}));
   CHECK_THROWS_WITH(require_same_device("add", Cpu{0}, Cpu{1}),
-                    "add: the operands lie on cpu:0 and cpu:1; move one of them with to(device)");
+                    "add: the operands are on cpu:0 and cpu:1; move one of them with to(device)");
 }

@@ -24,8 +24,9 @@ TEST_CASE("a kind alone names its current device", "[device][DEV-1]") {
 }
 
 TEST_CASE("a name that is no device gets a sentence", "[device][DEV-1]") {
-  CHECK_THROWS_WITH(with_device("gpu", name_of), "with_device: \"gpu\" is no device; the kinds are \"cpu\", \"meta\", "
-                                                 "each with an ordinal if you like, as in \"cpu:1\"");
+  CHECK_THROWS_WITH(with_device("gpu", name_of),
+                    "with_device: \"gpu\" is not a device; the kinds are \"cpu\", \"meta\", "
+                    "each with an optional ordinal, as in \"cpu:1\"");
   for (const auto* unknown : {"", "cpus", "CPU", "cp", " cpu", "cudax"}) {
     INFO(unknown);
     CHECK_THROWS_AS(with_device(unknown, name_of), DeviceError);
@@ -35,7 +36,8 @@ TEST_CASE("a name that is no device gets a sentence", "[device][DEV-1]") {
     CHECK(refused.find("include <twill/cuda.cuh>") != std::string::npos);
     CHECK(refused.find(cuda) != std::string::npos);
   }
-  CHECK_THROWS_WITH(with_device("cpu:x", name_of), "with_device: \"cpu:x\" is no device; write \"cpu\" or \"cpu:0\"");
+  CHECK_THROWS_WITH(with_device("cpu:x", name_of),
+                    "with_device: \"cpu:x\" is not a device; write \"cpu\" or \"cpu:0\"");
   for (const auto* bad : {"cpu:", "cpu:-1", "cpu:1x", "cpu: 1", "cpu:+1"}) {
     INFO(bad);
     CHECK_THROWS_AS(with_device(bad, name_of), ValueError);
@@ -57,6 +59,6 @@ TEST_CASE("the visitor's results pass through, references included", "[device][D
 TEST_CASE("a new kind of device joins the visitor", "[device][DEV-1]") {
   CHECK(visit_device<Cpu, Meta, Late>("late:1", name_of) == "late:1");
   CHECK_THROWS_WITH((visit_device<Cpu, Late>("meta", name_of)),
-                    "with_device: \"meta\" is no device; the kinds are \"cpu\", \"late\", each with an ordinal if you "
-                    "like, as in \"cpu:1\"");
+                    "with_device: \"meta\" is not a device; the kinds are \"cpu\", \"late\", each with an optional "
+                    "ordinal, as in \"cpu:1\"");
 }

@@ -114,7 +114,7 @@ def what_was_typed_wrongly_is_told_in_a_sentence(_: Path) -> None:
     refuse(2, '--dropout is a number from 0 to 1, got "nan"', "--dropout", "nan")
     refuse(2, '--seed is a whole number from 0 to', "--seed", "99999999999999999999")
     refuse(2, "--devices needs a value: a whole number from 1 to 64", "--devices")
-    refuse(2, '"gpu" is no device; the kinds are "cpu", "meta"', "--device", "gpu")
+    refuse(2, '"gpu" is not a device; the kinds are "cpu", "meta"', "--device", "gpu")
     refuse(2, '"cuda" needs CUDA, which this program was built without', "--device", "cuda")
     refuse(2, "there is no cpu:400", "--device", "cpu:400")
     refuse(2, "--device and --devices: ", "--device", "cpu:63", "--devices", "64")

@@ -167,12 +167,12 @@ TEST_CASE("results live where their operands do; two devices are refused by name
   c = b + 1;
   CHECK(c.device() == Late{2});
   CHECK(message_of([&] { (void)eval(a + 2 * b); }) ==
-        "add: the operands lie on late:1 and late:2; move one of them with to(device)");
+        "add: the operands are on late:1 and late:2; move one of them with to(device)");
   CHECK(message_of([&] {
           a[slice{0, 2}] = b[slice{0, 2}] * 1;
-        }) == "assign: the operands lie on late:1 and late:2; move one of them with to(device)");
+        }) == "assign: the operands are on late:1 and late:2; move one of them with to(device)");
   CHECK(message_of([&] { (void)eval(matmul(a, b)); }) ==
-        "matmul: the operands lie on late:1 and late:2; move one of them with to(device)");
+        "matmul: the operands are on late:1 and late:2; move one of them with to(device)");
 }
 
 TEST_CASE("the same code gives the same numbers on another kind of device", "[expr][DEV-3]") {

@@ -136,5 +136,6 @@ void __wrap__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_
 } // extern "C"
 
 void twill::test::faults::watch_files() {
-  twill::io::set_file_fault([](std::string_view, std::string_view) { return fails(Kind::file) ? ENOSPC : 0; });
+  twill::io::detail::file_fault.exchange(
+      [](std::string_view, std::string_view) { return fails(Kind::file) ? ENOSPC : 0; });
 }

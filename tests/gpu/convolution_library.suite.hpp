@@ -144,14 +144,14 @@ const Case growth_case{"a stream's working memory for libraries grows with the e
 
 inline void options_are_kept() {
   const Restored restored{};
-  install_engines({{.notes = {.uses_tensor_cores = true}, .milliseconds = 0.1F},
+  install_engines({{.notes = {.uses_tensor_cores = true}, .seconds = 0.1},
                    {.notes = {.rounds_factors = true}},
-                   {.notes = {.is_nondeterministic = true}, .milliseconds = 3},
+                   {.notes = {.is_nondeterministic = true}, .seconds = 3},
                    {.can_be_built = false},
-                   {.can_run = false, .milliseconds = 0.5F},
+                   {.can_run = false, .seconds = 0.5},
                    {.workspace_bytes = std::size_t{1} << 40},
-                   {.workspace_bytes = gpu::allowance_bytes + 4096, .milliseconds = 2},
-                   {.milliseconds = 1}});
+                   {.workspace_bytes = gpu::allowance_bytes + 4096, .seconds = 2},
+                   {.seconds = 1}});
   const Training own = train({.uses_cudnn = false});
   const auto with = [](LibraryOptions options) {
     options.allows_tf32_in_convolutions = false;

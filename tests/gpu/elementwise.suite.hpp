@@ -16,7 +16,6 @@
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/random.hpp>
-#include <twill/tensor/sequence.hpp>
 #include <twill/tensor/views.hpp>
 
 #include <cmath>

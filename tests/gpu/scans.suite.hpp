@@ -12,7 +12,6 @@
 #include <twill/kernel/gpu/scan.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/random.hpp>
-#include <twill/tensor/sequence.hpp>
 
 #include <cstdint>
 

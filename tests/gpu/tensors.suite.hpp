@@ -186,8 +186,8 @@ void streams_have_numbers() {
   const auto written = record(D{0});
   const auto unordered = to_dlpack(x, dlpack::StreamNumber{-1});
   require(std::string_view{D::kind} != "emulated" || !written.is_complete()); // nobody has waited
-  require_throws<ValueError>([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{0})); }, "names stream 0");
-  require_throws<ValueError>([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{-2})); }, "names stream -2");
+  require_throws<ValueError>([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{0})); }, "passed stream 0");
+  require_throws<ValueError>([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{-2})); }, "passed stream -2");
   static_cast<void>(to_dlpack(x, dlpack::StreamNumber{}));
   require(written.is_complete());
   const auto ordered = to_dlpack(x, dlpack::StreamNumber{1});

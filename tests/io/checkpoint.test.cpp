@@ -139,7 +139,7 @@ TEST_CASE("a checkpoint with one bit changed, or cut short, is refused", "[io][I
   CHECK(message.find("load_checkpoint: '" + path + "' is damaged: its checksum is ") == 0);
   io::save_safetensors(path, {});
   CHECK(thrown([&] { static_cast<void>(io::load_checkpoint(path)); }) ==
-        "load_checkpoint: '" + path + "' is no checkpoint: it does not begin with a checksum");
+        "load_checkpoint: '" + path + "' is not a checkpoint: it does not begin with a checksum");
 }
 
 TEST_CASE("the last checkpoints and every n-th are kept, and the newest that is whole is found", "[io][IO-4][IO-5]") {
@@ -166,8 +166,9 @@ TEST_CASE("the last checkpoints and every n-th are kept, and the newest that is 
   CHECK(folder.load_newest()->step == 95);
   for (const std::int64_t step : folder.steps()) overwrite(folder.path_of(step), "");
   CHECK(thrown([&] { static_cast<void>(folder.load_newest()); }) ==
-        "checkpoint folder: none of 5 checkpoints in '" + folder.path() + "' is whole; the newest: load_checkpoint: '" +
-            folder.path_of(100) + "' is no checkpoint: it does not begin with a checksum");
+        "checkpoint folder: none of 5 checkpoints in '" + folder.path() +
+            "' can be read; the newest: load_checkpoint: '" + folder.path_of(100) +
+            "' is not a checkpoint: it does not begin with a checksum");
   CHECK(thrown([&] {
           io::CheckpointFolder{place / "run", {.keep_last = 0}};
         }) == "checkpoint folder: keep_last is at least 1 and keep_every at least 0, got 0 and 0");
@@ -247,12 +248,12 @@ TEST_CASE("each call of a save and of a load fails once in turn: an exception, t
     folder.save(1, of_step(1));
     calls = 0;
     calls_left = call;
-    const io::FileFault before = io::set_file_fault(counted);
+    const io::detail::FileFault before = io::detail::file_fault.exchange(counted);
     const std::string error = thrown([&] {
       folder.save_in_background(2, of_step(2));
       folder.wait();
     });
-    io::set_file_fault(before);
+    io::detail::file_fault.exchange(before);
     const auto found = folder.load_newest();
     REQUIRE(found.has_value());
     CHECK(is_of_step(found->checkpoint, found->step));
@@ -273,17 +274,17 @@ TEST_CASE("each call of a save and of a load fails once in turn: an exception, t
   io::save_checkpoint(place / "x", of_step(4));
   for (const auto& [call, name] : {std::pair{0, "open"}, std::pair{1, "map"}}) {
     calls_left = call;
-    io::set_file_fault(counted);
+    io::detail::file_fault.exchange(counted);
     const std::string error = thrown([&] { static_cast<void>(io::load_checkpoint(place / "x")); });
-    io::set_file_fault(nullptr);
+    io::detail::file_fault.exchange(nullptr);
     CHECK(error == name + (": '" + (place / "x")) + "': No space left on device");
   }
   CHECK(thrown([&] {
           calls_left = 0;
-          io::set_file_fault(counted);
+          io::detail::file_fault.exchange(counted);
           io::CheckpointFolder folder{place / "other"};
         }) == "create: '" + (place / "other") + "': No space left on device");
-  io::set_file_fault(nullptr);
+  io::detail::file_fault.exchange(nullptr);
 }
 
 TEST_CASE("a save removes what dead processes left of its name, and of no other", "[io][IO-4]") {

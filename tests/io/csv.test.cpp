@@ -82,11 +82,11 @@ TEST_CASE("columns are chosen by name, number or range", "[io][TRAIN-8]") {
   CHECK(numbers(text, io::CsvColumns::range(0, -1)) == std::vector<double>{1, 2, 4, 5});
   CHECK(numbers(text, io::CsvColumns::range(1, 9)) == std::vector<double>{2, 3, 5, 6});
   CHECK(io::parse_csv<float>("csv", text, {-1, "h"}).names == std::vector<std::string>{"the \"kind\"", "h"});
-  CHECK(refusal(text, {3}) == "csv: there is no column 3, the file has 3");
-  CHECK(refusal(text, {-4}) == "csv: there is no column -4, the file has 3");
+  CHECK(refusal(text, {3}) == "csv: there is no column 3; the file has 3 columns");
+  CHECK(refusal(text, {-4}) == "csv: there is no column -4; the file has 3 columns");
   CHECK(refusal(text, {"x"}) == "csv: there is no column named 'x'");
   CHECK(refusal("a,b,a\n1,2,3\n", {"a"}) == "csv: columns 0 and 2 are both named 'a'");
-  CHECK(refusal("1,2", {"a"}, bare) == "csv: column 'a' is asked for by name, the file has no header");
+  CHECK(refusal("1,2", {"a"}, bare) == "csv: column 'a' is chosen by name, but the file has no header");
 }
 
 TEST_CASE("text beside the chosen columns may be anything", "[io][TRAIN-8]") {
@@ -100,8 +100,8 @@ TEST_CASE("what is no number is named by line, column and text", "[io][TRAIN-8]"
   CHECK(refusal<std::int64_t>("x\n1.0\n") == "csv, line 2, column 0 ('x'): '1.0' is not a number of type int64");
   CHECK(refusal<std::uint8_t>("x\n256\n") == "csv, line 2, column 0 ('x'): '256' is outside the range of uint8");
   CHECK(refusal<std::uint8_t>("x\n-1\n") == "csv, line 2, column 0 ('x'): '-1' is not a number of type uint8");
-  CHECK(refusal("x\n\"1\n\n2\n") == "csv, line 2, column 0: the quotes do not end");
-  CHECK(refusal("x,y\n\"1\"2,3\n") == "csv, line 2, column 0: there is text between the quotes and the separator");
+  CHECK(refusal("x\n\"1\n\n2\n") == "csv, line 2, column 0: the quotes are not closed");
+  CHECK(refusal("x,y\n\"1\"2,3\n") == "csv, line 2, column 0: text follows the closing quote");
   CHECK(refusal("x,y\n\"1\n\",2\n4,\x01\n") == "csv, line 2, column 0 ('x'): '1?' is not a number of type float64");
   CHECK(refusal("x,y\n1,2\n3\n") == "csv, line 3 ends after 1 columns, the first row has 2");
   CHECK(refusal("x,y\n1,2,3\n") == "csv, line 2 ends after 3 columns, the first row has 2");
@@ -153,7 +153,7 @@ TEST_CASE("a column of text is labels of classes", "[io][TRAIN-8]") {
   CHECK(refused(text, "kind", {"a", "a"}) == "csv: class 'a' is given twice");
   CHECK(refused(text, "none") == "csv: there is no column named 'none'");
   CHECK(refused("x\na\nb\na\nc\n", "x", {}, {.max_labels = 2}) ==
-        "csv, line 5, column 0 ('x'): 'c' is distinct label 3 in 4 rows; "
+        "csv, line 5, column 0 ('x'): 'c' is one of too many distinct labels (3 in 4 rows); "
         "raise CsvOptions::max_labels if these are classes");
   CHECK(refused("x\na\nb\na\nc\n", "x", {}, {.max_labels = 3}) == "nothing");
   // Messages are cut at whole characters: 39 letters, then one of two bytes.

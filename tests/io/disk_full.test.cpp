@@ -128,7 +128,7 @@ TEST_CASE("a path that names no file is refused, and nothing beside it is touche
     } catch (const ValueError& error) {
       said = error.what();
     }
-    CHECK(said == "write: '" + path + "' names no file");
+    CHECK(said == "write: '" + path + "' is not a file name");
   }
   CHECK(contents(place / "other") == "of somebody");
 }

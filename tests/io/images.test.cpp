@@ -289,7 +289,7 @@ TEST_CASE("a folder of classes is a data set of images and labels", "[io][TRAIN-
   CHECK_THROWS_WITH(io::ImageFolder(folder / "train"),
                     "ImageFolder: '" + (folder / "train/empty") + "' has no .png, .jpg or .jpeg file");
   CHECK_THROWS_WITH(io::ImageFolder(folder / "train/cat"),
-                    "ImageFolder: '" + (folder / "train/cat") + "' has no sub-folder, of which each is a class");
+                    "ImageFolder: '" + (folder / "train/cat") + "' has no sub-folder; each class is a sub-folder");
   CHECK_THROWS_WITH(io::ImageFolder(folder / "none"), "read: '" + (folder / "none") + "': No such file or directory");
 }
 

@@ -116,9 +116,9 @@ TEST_CASE("a tensor of a known type comes from a file, maps it, and refuses anot
   io::save_npy(path, rows.transpose()); // strided
   CHECK(io::load_npy<Tensor<float, Cpu, Shape<3, 4>>>(path).data()[1] == 3.0F);
   CHECK_THROWS_WITH((io::load_npy<Tensor<float, Cpu, Shape<dyn, 5>>>(path)),
-                    "load_npy: '" + path + "' has shape (3, 4), the tensor asked for has shape (dyn, 5)");
+                    "load_npy: '" + path + "' has shape (3, 4), the requested tensor has shape (dyn, 5)");
   CHECK_THROWS_WITH((io::load_npy<Tensor<double, Cpu, Shape<3, 4>>>(path)),
-                    "load_npy: '" + path + "' holds float32, the tensor asked for holds float64");
+                    "load_npy: '" + path + "' holds float32, the requested tensor holds float64");
 }
 
 TEST_CASE("an array is written row by row before its length is known", "[io][IO-1]") {
@@ -224,17 +224,18 @@ TEST_CASE("damaged .npy files are refused with what is wrong", "[io][IO-4]") {
   const auto array = [&](const std::string& type, const std::string& shape, std::size_t bytes) {
     return npy("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + "}", bytes);
   };
-  CHECK(why("") == "' is no .npy file: it begins otherwise");
-  CHECK(why("PK\3\4") == "' is no .npy file: it begins otherwise");
+  CHECK(why("") == "' is not a .npy file: it does not begin with \\x93NUMPY");
+  CHECK(why("PK\3\4") == "' is not a .npy file: it does not begin with \\x93NUMPY");
   CHECK(why("\x93NUMPY\x01") == "' is damaged: it ends inside its header, after 7 bytes");
-  CHECK(why(std::string{"\x93NUMPY\x04\x00\x00\x00", 10}) == "' has version 4.0, known are 1.0, 2.0 and 3.0");
+  CHECK(why(std::string{"\x93NUMPY\x04\x00\x00\x00", 10}) ==
+        "' has version 4.0; versions 1.0, 2.0 and 3.0 are supported");
   CHECK(why(std::string{"\x93NUMPY\x02\x00\xff\xff\xff\xff", 12}) ==
         "' is damaged: a header of 4294967295 bytes in a file of 12");
   CHECK(why(array("<f4", "(2,)", 8)) == "nothing");
   CHECK(why(array("<f4", "(2,)", 9)) == "' is damaged: shape (2,) of float32 has 8 bytes, the file has 9");
   CHECK(why(array("<f4", "(3,)", 8)) == "' is damaged: shape (3,) of float32 has 12 bytes, the file has 8");
   CHECK(why(array("|b1", "(2,)", 2)) == "' is damaged: element 0 of type bool is 2");
-  CHECK(why(array("<f4", "(-2,)", 8)) == "' is damaged: an extent is no count");
+  CHECK(why(array("<f4", "(-2,)", 8)) == "' is damaged: an extent is not a number from 0 on");
   CHECK(why(array("<f4", "(99999999999999999999,)", 8)) == "' is damaged: an extent is larger than 2^63");
   CHECK(why(array("<f4", "(4294967296, 4294967296)", 8)) ==
         "' is damaged: shape (4294967296, 4294967296) of float32 has more bytes than there are addresses");
@@ -244,10 +245,10 @@ TEST_CASE("damaged .npy files are refused with what is wrong", "[io][IO-4]") {
   CHECK(why(array("<c8", "(1,)", 8)) == "' holds elements of type '<c8', which twill does not have");
   CHECK(why(npy("{'descr': '<f4'}", 0)) == "' is damaged: the header lacks 'descr', 'fortran_order' or 'shape'");
   CHECK(why(npy("{'descr': '<f4', 'descr': '<f4'}", 0)) ==
-        "' is damaged: the header has 'descr' twice, or should not have it");
+        "' is damaged: the header has 'descr' twice, or it is not expected");
   CHECK(why(npy("{'fortran_order': 1}", 0)) == "' is damaged: 'fortran_order' is neither True nor False");
-  CHECK(why(npy("{'descr", 0)) == "' is damaged: the header ends inside a text");
-  CHECK(why(npy("((((", 0)) == "' is damaged: the header has '(' where '{' belongs");
+  CHECK(why(npy("{'descr", 0)) == "' is damaged: the header ends inside a string");
+  CHECK(why(npy("((((", 0)) == "' is damaged: the header has '(' instead of '{'");
 }
 
 TEST_CASE("damaged .npz files are refused, whatever byte is wrong", "[io][IO-4]") {
@@ -282,5 +283,5 @@ TEST_CASE("damaged .npz files are refused, whatever byte is wrong", "[io][IO-4]"
   whole[element] ^= 1;
   CHECK(refusal(path, whole, load).find("' is damaged: 'a.npy' has checksum ") == 0);
   CHECK(refusal(path, "short", load) == "' is damaged: an archive has at least 22 bytes, it has 5");
-  CHECK(refusal(path, std::string(100, 'x'), load) == "' is damaged: it has no end of an archive");
+  CHECK(refusal(path, std::string(100, 'x'), load) == "' is damaged: it has no end-of-archive record");
 }

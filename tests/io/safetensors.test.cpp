@@ -138,30 +138,29 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
   CHECK(refusal("") == "' is damaged: a header of 0 bytes in a file of 0");
   CHECK(refusal(std::string(8, '\377')) == "' is damaged: a header of 18446744073709551615 bytes in a file of 8");
   CHECK(refusal(with_header("{}", 3)) == "' is damaged: tensors take 0 bytes, the file has 3");
-  CHECK(refusal(with_header("[]", 0)) ==
-        "' is damaged: byte 0 of its JSON: '{' belongs there, something else stands there");
-  CHECK(refusal(with_header("{\"a\"", 0)) == "' is damaged: byte 4 of its JSON: ':' belongs there, the text ends");
-  CHECK(refusal(with_header("{\"a\xff\":1}", 0)) == "' is damaged: byte 4 of its JSON: a string is no UTF-8");
-  CHECK(refusal(with_header("{\"\\ud800\":1}", 0)).find("an escape is half a character") != std::string::npos);
+  CHECK(refusal(with_header("[]", 0)) == "' is damaged: byte 0 of its JSON: '{' is expected, there is something else");
+  CHECK(refusal(with_header("{\"a\"", 0)) == "' is damaged: byte 4 of its JSON: ':' is expected, the text ends");
+  CHECK(refusal(with_header("{\"a\xff\":1}", 0)) == "' is damaged: byte 4 of its JSON: a string is not UTF-8");
+  CHECK(refusal(with_header("{\"\\ud800\":1}", 0)).find("an escape is half of a surrogate pair") != std::string::npos);
   CHECK(refusal(with_header("{}x", 0)) == "' is damaged: byte 2 of its JSON: there is text after the end");
   CHECK(refusal(with_header("{\"a\":" + std::string(100000, '['), 0)) ==
-        "' is damaged: byte 5 of its JSON: '{' belongs there, something else stands there");
+        "' is damaged: byte 5 of its JSON: '{' is expected, there is something else");
   const auto tensor = [](const std::string& type, const std::string& shape, const std::string& place) {
     return "{\"a\":{\"dtype\":\"" + type + "\",\"shape\":" + shape + ",\"data_offsets\":" + place + "}}";
   };
   CHECK(refusal(with_header(tensor("F32", "[2]", "[0,8]"), 8)) == "nothing");
   CHECK(refusal(with_header(tensor("F32", "[2]", "[0,9]"), 9)) ==
-        "' is damaged: 'a' has 8 bytes by its shape, its place is 0 to 9");
+        "' is damaged: 'a' has 8 bytes by its shape, but data_offsets [0, 9]");
   CHECK(refusal(with_header(tensor("F32", "[2]", "[8,0]"), 8)) ==
-        "' is damaged: 'a' has 8 bytes by its shape, its place is 8 to 0");
+        "' is damaged: 'a' has 8 bytes by its shape, but data_offsets [8, 0]");
   CHECK(refusal(with_header(tensor("F32", "[2]", "[4,12]"), 12)) ==
         "' is damaged: 'a' begins at 4, the tensor before it ends at 0");
   CHECK(refusal(with_header(tensor("F32", "[4294967296,4294967296]", "[0,0]"), 0)) ==
         "': 'a' is damaged: shape (4294967296, 4294967296) of float32 has more bytes than there are addresses");
   CHECK(refusal(with_header(tensor("F32", "[-2]", "[0,8]"), 8)) ==
-        "' is damaged: byte 29 of its JSON: something else stands where a count belongs");
+        "' is damaged: byte 29 of its JSON: a number that is not negative is expected");
   CHECK(refusal(with_header(tensor("F32", "[1.5]", "[0,8]"), 8)) ==
-        "' is damaged: byte 30 of its JSON: something else stands where a count belongs");
+        "' is damaged: byte 30 of its JSON: a number that is not negative is expected");
   CHECK(refusal(with_header(tensor("F32", "[99999999999999999999]", "[0,8]"), 8))
             .find("a number is too large for a count") != std::string::npos);
   CHECK(refusal(with_header(tensor("F32", "[2]", "[0,8,8]"), 8)) == "' is damaged: 'a' has more than two data_offsets");
@@ -170,7 +169,7 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
   no_truth.back() = '\3';
   CHECK(refusal(no_truth) == "': 'a' is damaged: element 1 of type bool is 3");
   CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[0,2]"), 2)) == "nothing"); // kept as bytes
-  CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[2,0]"), 2)) == "' is damaged: 'a' has a place from 2 to 0");
+  CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[2,0]"), 2)) == "' is damaged: 'a' has data_offsets [2, 0]");
   CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[0,1]"), 2)) ==
         "' is damaged: tensors take 1 bytes, the file has 2");
   CHECK(refusal(with_header(tensor("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4)) ==
@@ -178,7 +177,7 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
   CHECK(refusal(with_header("{\"a\":{\"dtype\":\"F32\"}}", 0)) ==
         "' is damaged: 'a' lacks its dtype, shape or data_offsets");
   CHECK(refusal(with_header("{\"__metadata__\":{\"x\":1}}", 0)) ==
-        "' is damaged: byte 21 of its JSON: '\"' belongs there, something else stands there");
+        "' is damaged: byte 21 of its JSON: '\"' is expected, there is something else");
   CHECK(refusal(with_header("{\"__metadata__\":{\"x\":\"\",\"\\u0078\":\"\"}}", 0)) ==
         "' is damaged: the metadata 'x' is there twice");
   const std::string one = "\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
@@ -189,7 +188,7 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
                           "\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[2,6]}}";
   CHECK(refusal(with_header(two, 6)) == "' is damaged: 'b' begins at 2, the tensor before it ends at 4");
   CHECK(refusal(with_header("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", 0)) ==
-        "' is damaged: 'a' has 'dtype' twice, or should not have it");
+        "' is damaged: 'a' has 'dtype' twice, or it is not expected");
   CHECK_THROWS_WITH(io::load_safetensors("/no/such/file"), "open: '/no/such/file': No such file or directory");
   CHECK_THROWS_WITH(io::load_safetensors("/tmp"), "open: '/tmp': Is a directory");
 }
@@ -285,7 +284,7 @@ TEST_CASE("a state is written in files of limited size, and an index that disagr
                 "'model-00002-of-00003.safetensors'");
   CHECK(refusal("{\n    \"layer0\"", "{\"more\": \"model-00001-of-00003.safetensors\", \"layer0\"") ==
         where + ": 'model-00001-of-00003.safetensors' lacks 'more', which the index says is there");
-  CHECK(refusal("model-00001", "../model-00001").find("which is no safetensors file of this folder") !=
+  CHECK(refusal("model-00001", "../model-00001").find("which is not a safetensors file of this folder") !=
         std::string::npos);
   CHECK(refusal("layer1", "layer0").find("'layer0' is there twice") != std::string::npos);
   CHECK(refusal("model-00002", "model-00004").find("No such file or directory") != std::string::npos);
@@ -328,7 +327,7 @@ TEST_CASE("a process that dies at any call of a save in several files leaves the
     const pid_t child = ::fork();
     if (child == 0) {
       calls_left = call;
-      io::set_file_fault([](std::string_view, std::string_view) {
+      io::detail::file_fault.exchange([](std::string_view, std::string_view) {
         if (calls_left-- == 0) ::_exit(7);
         return 0;
       });

@@ -103,11 +103,11 @@ TEST_CASE("tokens outside of the vocabulary are refused by value and place", "[i
 
 TEST_CASE("token files that hold no window are refused", "[io][IO-4]") {
   CHECK(refusal<std::uint16_t, 2>("abcde", {}) ==
-        "tokens has 5 bytes, 0 of them before the first token: no multiple of 2 is left");
-  CHECK(refusal<std::uint16_t, 2>("abcd", {}) == "tokens has 2 tokens, a window of 2 and what follows needs one more");
+        "tokens has 5 bytes, 0 of them before the first token; the rest is not a multiple of 2");
+  CHECK(refusal<std::uint16_t, 2>("abcd", {}) == "tokens has 2 tokens, a window of 2 and its next token need one more");
   CHECK(refusal<std::uint8_t, 2>("abc", {}) == "nothing");
   CHECK(refusal<std::uint8_t, 2>("abc", {.header_bytes = 4}) ==
-        "tokens has 3 bytes, 4 of them before the first token: no multiple of 1 is left");
+        "tokens has 3 bytes, 4 of them before the first token; the rest is not a multiple of 1");
   CHECK(refusal<std::uint8_t>("abc", {}).find("length, stride and vocabulary are at least 1, got 0") !=
         std::string::npos);
   CHECK(refusal<std::uint8_t, 2>("abc", {.length = 3}) ==

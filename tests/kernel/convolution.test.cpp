@@ -172,7 +172,7 @@ TEST_CASE("convolutions of large pictures, which a library gets a few at a time,
 }
 
 TEST_CASE("a team's convolutions are those of one thread", "[kernel][convolution]") {
-  const int core = detail::cores_of_process().front();
+  const int core = cpu::cores_of_process().front();
   static auto& threads = *new detail::ForkJoin{{core, core, core}, "test"}; // its threads never end
   check_all<float>(Team{threads});
   check_all<double>(Team{threads});
@@ -216,7 +216,7 @@ TEST_CASE("the kernel of GPUs takes tiles where groups have channels enough", "[
 TEST_CASE("convolutions find weights in the library's order where they are kept", "[kernel][convolution][PAR-6]") {
   const auto shape = with_output(
       {.batch = 3, .in_channels = 32, .out_channels = 64, .input = {9, 8}, .kernel = {3, 3}, .padding = {1, 1}});
-  const int core = detail::cores_of_process().front();
+  const int core = cpu::cores_of_process().front();
   static auto& threads = *new detail::ForkJoin{{core, core, core}, "test"}; // its threads never end
   for (const ConvolutionPart part : {ConvolutionPart::output, ConvolutionPart::input_gradient}) {
     bool reorders = false;
@@ -262,7 +262,7 @@ TEST_CASE("convolutions find weights in the library's order where they are kept"
 
 TEST_CASE("gradients of weights stay in one order until they are added up", "[kernel][convolution][PAR-6]") {
   const auto part = ConvolutionPart::weight_gradient;
-  const int core = detail::cores_of_process().front();
+  const int core = cpu::cores_of_process().front();
   static auto& threads = *new detail::ForkJoin{{core, core}, "test"}; // its threads never end
   const auto channels = GENERATE(std::int64_t{17}, std::int64_t{32}); // 17 fill no block of the library's
   const auto shape = with_output({.batch = 5,

@@ -5,7 +5,7 @@
 
 #include "tests/kernel/harness.hpp"
 
-#include <twill/device/cpu/affinity.hpp>
+#include <twill/device/cpu/cores.hpp>
 #include <twill/kernel/convolution.hpp>
 #include <twill/kernel/interpolation.hpp>
 #include <twill/kernel/places.hpp>
@@ -39,7 +39,7 @@ template <class F> Held held_after(const F& f) {
   Held held{};
   std::thread([&] {
     static std::vector<twill::detail::ForkJoin*> teams; // never destroyed, as those of devices
-    const int core = twill::detail::cores_of_process().front();
+    const int core = twill::cpu::cores_of_process().front();
     teams.push_back(new twill::detail::ForkJoin{{core, core, core}, "reservation"});
     const Team team{*teams.back()};
     f(team);

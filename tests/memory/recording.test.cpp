@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <twill/device/device.hpp>
 #include <twill/memory/buffer.hpp>
-#include <twill/memory/fragmentation.hpp>
 #include <twill/memory/recording.hpp>
+#include <twill/memory/summary.hpp>
 
 #include <tests/support/failing_upstream.hpp>
 
@@ -149,7 +149,8 @@ static_assert(!ObservedPool<Pool<FailingUpstream, Untracked>> && !ObservedPool<M
 TEST_CASE("one recording at a time, and the first goes on", "[memory][MEM-7]") {
   TestPool pool{"test"};
   const Recording recording{pool};
-  REQUIRE_THROWS_WITH(Recording{pool}, "recording: somebody records the memory of test already");
+  REQUIRE_THROWS_WITH(Recording{pool},
+                      "recording: the memory of test is being recorded already; end that recording first");
   pool.release(pool.allocate(1));
   REQUIRE(recording.timeline().events.size() == 3);
 }

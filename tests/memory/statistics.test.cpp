@@ -124,9 +124,9 @@ TEST_CASE("the summary is a table of every quantity", "[memory][MEM-2]") {
            "| reserved memory         |  22.00 MiB |  22.00 MiB |  22.00 MiB |        0 B |",
            "| allocations             |          1 |          2 |          2 |          1 |",
            "free: 22.00 MiB in 2 blocks, the largest of 20.00 MiB; empty_cache would return 20.00 MiB",
-           "external fragmentation: 9.1% of the free bytes lie outside of the largest free block, 0.0% in blocks too "
+           "external fragmentation: 9.1% of the free bytes are outside of the largest free block, 0.0% in blocks too "
            "small for another request of 1000 B, the largest now",
-           "internal fragmentation: 2.3% of the used bytes were not asked for (24 B of 1.00 KiB)",
+           "internal fragmentation: 2.3% of the used bytes were not requested (24 B of 1.00 KiB)",
        }) {
     INFO(table);
     REQUIRE_THAT(table, Catch::Contains(line));

@@ -103,7 +103,7 @@ TEST_CASE("the kernel of GPUs and teams pool as one thread does", "[kernel][pool
   using kernel::PoolingMode;
   using kernel::PoolingPart;
   static std::mt19937 random{test_seed()};
-  const int core = twill::detail::cores_of_process().front();
+  const int core = twill::cpu::cores_of_process().front();
   static auto& threads = *new twill::detail::ForkJoin{{core, core, core}, "test"}; // its threads never end
   const auto check = [&]<class T>(T, const kernel::PoolingShape& shape) {
     const auto draw = [&](std::int64_t count) {

@@ -3,7 +3,7 @@
 #include <twill/memory/buffer.hpp>
 #include <twill/profile/confusion.hpp>
 #include <twill/profile/device_table.hpp>
-#include <twill/profile/table.hpp>
+#include <twill/profile/format.hpp>
 
 #include "tests/support/late_device.hpp"
 

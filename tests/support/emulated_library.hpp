@@ -30,7 +30,7 @@ struct LibraryEngine {
   std::size_t workspace_bytes = 0;
   bool can_be_built = true;
   bool can_run = true;
-  float milliseconds = 1;
+  double seconds = 1;
 };
 
 /// What is multiplied, and with what.
@@ -119,10 +119,10 @@ struct ConvolutionLibrary {
       if (own->engines[plan.engine].can_run) (*run)(plan);
       return own->engines[plan.engine].can_run;
     }
-    [[nodiscard]] std::optional<float> milliseconds_of(const Plan& plan) const {
+    [[nodiscard]] std::optional<double> seconds_of(const Plan& plan) const {
       if (!runs(plan)) return std::nullopt;
       ++own->timed;
-      return own->engines[plan.engine].milliseconds;
+      return own->engines[plan.engine].seconds;
     }
   };
   [[nodiscard]] static std::unique_ptr<State>& state() {
@@ -142,9 +142,8 @@ struct ConvolutionLibrary {
                                                     const nvidia::Convolution& c, void* x, void* w, void* y) {
     State& own = *state();
     const LibraryOptions options = library_options();
-    gpu::Capturing capturing = gpu::Capturing::no;
-    gpu::check<EmulatedRuntime>(EmulatedRuntime::capturing(queue.stream(), &capturing), "capturing", queue.device());
-    const auto timing = capturing == gpu::Capturing::no ? nvidia::Timing::possible : nvidia::Timing::impossible;
+    const auto timing = gpu::is_captured<EmulatedRuntime>(queue.stream(), queue.device()) ? nvidia::Timing::impossible
+                                                                                          : nvidia::Timing::possible;
     const auto run = [&](const Plan& plan) {
       enqueue(
           queue, LibraryKernel{}, gpu::LaunchShape{},

@@ -5,7 +5,7 @@
 // event remembers how much of its stream was queued, and waiting makes one stream's work depend on another's. The log
 // shows what the pool asked for.
 
-#include <twill/memory/policies/streams.hpp>
+#include <twill/memory/policies.hpp>
 
 #include <map>
 #include <memory>

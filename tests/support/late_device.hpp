@@ -86,7 +86,7 @@ private:
   int open_ = 0;
 };
 
-using twill::detail::Worker;
+using twill::cpu::Worker;
 
 /// What stands behind one `Late`.
 class LateState {
@@ -154,7 +154,7 @@ private:
   };
 
   // Tasks start in order on one thread, so counting them there tells each its ticket.
-  template <class Work> struct StreamTask final : twill::detail::Task {
+  template <class Work> struct StreamTask final : twill::cpu::Task {
     Work work;
     Worker::Ticket& started;
     StreamTask(Work w, Worker::Ticket& count) : work{std::move(w)}, started{count} {}
@@ -167,7 +167,7 @@ private:
   }
 
   [[nodiscard]] static const std::vector<int>& cores() {
-    static const auto* const all = new std::vector<int>{twill::detail::cores_of_process()};
+    static const auto* const all = new std::vector<int>{twill::cpu::cores_of_process()};
     return *all;
   }
 
@@ -264,7 +264,7 @@ requires std::invocable < std::decay_t<F>
 
 namespace detail {
 /// A task's own work on a host device runs inline, so a task can neither wait for queues nor leave a copy behind.
-[[nodiscard]] inline bool inside_task() { return twill::detail::current_worker != nullptr; }
+[[nodiscard]] inline bool inside_task() { return twill::cpu::current_worker != nullptr; }
 } // namespace detail
 
 /// Within one device the stream's order is enough; between two, each waits for the other's part.

@@ -257,10 +257,8 @@ TEST_CASE("a consumer of host memory says whether anybody waits", "[tensor][LIB-
   CHECK(writing.is_complete());
   CHECK((at_once->dl_tensor.data == x.data() && also->dl_tensor.data == x.data() && after->dl_tensor.data == x.data()));
   CHECK(x.storage().use_count() == 4);
-  CHECK(
-      message_of([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{2})); }) ==
-      "to_dlpack: the consumer names stream 2, and cpu:0 has none that others know; none, or -1 for no order, is what it "
-      "may pass");
+  CHECK(message_of([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{2})); }) ==
+        "to_dlpack: the consumer passed stream 2, but cpu:0 has no streams to share; pass none, or -1 for no order");
 }
 
 TEST_CASE("structures of another declaration are read and written by their members' names", "[tensor][LIB-2]") {

@@ -8,7 +8,6 @@
 #include <twill/memory/statistics.hpp>
 #include <twill/tensor/borrowed.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/tensor/sequence.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <catch2/catch.hpp>

@@ -101,7 +101,7 @@ TEST_CASE("a new tensor's pages are untouched until a kernel writes them", "[mem
 
 TEST_CASE("the threads that share out a kernel touch their own parts first", "[memory]") {
   if (!TEST_OWNS_MEMORY) return test::skip("the sanitizer's shadow memory has page faults of its own");
-  const auto cores = detail::cores_of_process();
+  const auto cores = cpu::cores_of_process();
   if (cores.size() < 2) return test::skip("the process has a single core");
   static auto* const threads = new detail::ForkJoin{{cores[0], cores[1]}, "team"}; // never destroyed, like a device's
   const Team team{*threads};

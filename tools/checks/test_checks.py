@@ -57,6 +57,14 @@ class Layers(Tree):
         self.header("kernel/b.hpp", "twill/core/detail/a.hpp")
         self.assertIn("detail of another layer", "".join(layers.check(self.root)))
 
+    def test_a_name_in_the_detail_of_another_layer_is_refused(self):
+        opened = "namespace twill { inline namespace v0 { namespace kernel {\nnamespace detail {\nint f();\n}\n}}}\n"
+        self.header("kernel/a.hpp", body=opened)
+        self.header("kernel/b.hpp", body="int x = kernel::detail::f();\n")
+        self.assertEqual(list(layers.check(self.root)), [])
+        self.header("nn/c.hpp", body="int y = kernel::detail::f();\n")
+        self.assertIn("nn uses kernel::detail:: of another layer", "".join(layers.check(self.root)))
+
 
 class DeviceCode(Tree):
     def test_counting_functions_of_the_standard_stay_on_the_host(self):

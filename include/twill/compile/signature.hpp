@@ -7,7 +7,7 @@
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
-#include <twill/core/fixed_string.hpp>
+#include <twill/core/text.hpp>
 #include <twill/graph/graph.hpp>
 
 #include <array>

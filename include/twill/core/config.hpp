@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Configuration macros; no other file defines any. They name the instruction set of a translation unit, so that kernels
+// Configuration macros, all of twill's. They name the instruction set of a translation unit, so that kernels
 // of differently compiled files never share code, and hide the differences between compilers. Everything else in twill
 // is plain C++20. Read next: core/dtype.hpp.
 
@@ -109,3 +109,12 @@
 /// Marks start-up and error paths: called rather than inlined and compiled for size, so that the optimiser spends its
 /// time on code that runs often, in each of the many files that include such a path.
 #define TWILL_COLD __attribute__((cold, noinline))
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+/// The instruction set for which this file is compiled, as a type. Files for different ones share types and state, but
+/// no code that leads to a kernel: such functions are in this inline namespace, and a member function of a shared type
+/// has a last template parameter, `class Isa = InstructionSet`, which makes its name differ too.
+struct InstructionSet;
+
+}}} // namespace twill::v0::TWILL_ISA

@@ -53,7 +53,9 @@ class TWILL_EXPORT SystemError : public Error {
 using WarningSink = void (*)(std::string_view message);
 
 namespace detail {
-void warn_on_stderr(std::string_view message);
+inline void warn_on_stderr(std::string_view message) {
+  std::fprintf(stderr, "twill: warning: %.*s\n", static_cast<int>(message.size()), message.data());
+}
 TWILL_EXPORT inline std::atomic<WarningSink>& warning_sink() {
   static std::atomic<WarningSink> sink{&warn_on_stderr};
   return sink;
@@ -61,13 +63,11 @@ TWILL_EXPORT inline std::atomic<WarningSink>& warning_sink() {
 } // namespace detail
 
 /// Replaces the sink of the process and returns the previous one; a null pointer restores the default.
-WarningSink set_warning_sink(WarningSink sink);
+inline WarningSink set_warning_sink(WarningSink sink) {
+  return detail::warning_sink().exchange(sink != nullptr ? sink : &detail::warn_on_stderr);
+}
 
 /// Sends one line to the sink.
 inline void warn(std::string_view message) { detail::warning_sink().load()(message); }
 
 }} // namespace twill::v0
-
-#if TWILL_HEADER_ONLY
-#include <twill/core/error.ipp>
-#endif

@@ -16,12 +16,13 @@
 
 namespace twill { inline namespace v0 {
 
-namespace detail {
-
 /// The bits of a double that a rounding to 16 bits does not need. When they are cut off and their union is set as the
 /// next bit, the value is a float or too small or large for 16 bits, and rounds as it would with all of its bits.
 /// Source: Boldo and Melquiond, "When double rounding is odd" (2005).
 inline constexpr std::uint64_t rest_of_double = (std::uint64_t{1} << 40) - 1;
+
+namespace detail {
+
 [[nodiscard]] constexpr std::uint64_t rounded_to_odd(std::uint64_t bits) {
   return (bits & ~rest_of_double) | (((bits & rest_of_double) + rest_of_double) & (rest_of_double + 1));
 }

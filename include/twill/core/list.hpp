@@ -4,9 +4,12 @@
 // Growing array for constant evaluation. Passes over traced graphs run inside the compiler, where every call of a
 // function is a step of a limited number: std::vector takes about ten calls to append one element, this takes three. It
 // also costs less to instantiate, which matters to every file that includes a graph. Names are those of std::vector;
-// there is no exception safety, because copying the elements does not fail. nvcc 13 forgets to destroy some lists, and
-// then reports a leak: members of aggregates, so a struct with lists declares a default constructor; and, on large
-// graphs, lists that are alive at an early return, and a temporary that a loop runs over. Read next: graph/graph.hpp.
+// there is no exception safety, because copying the elements does not fail. A stable sort is beside it. nvcc 13 forgets
+// to destroy some lists, and then reports a leak: members of aggregates, so a struct with lists declares a default
+// constructor; and, on large graphs, lists that are alive at an early return, and a temporary that a loop runs over.
+// Read next: graph/graph.hpp.
+
+#include <twill/core/config.hpp>
 
 #include <cstddef>
 #include <initializer_list>
@@ -206,4 +209,49 @@ template <class From, class To> constexpr void copy_records(const From& from, st
   for (std::size_t i = 0; i < count; ++i) target[i] = source[i];
 }
 
+namespace detail {
+/// Whether the element numbered `left` comes before the element numbered `right`, decided with `context`.
+using ComesBefore = bool (*)(const void* context, std::size_t left, std::size_t right);
+
+/// The numbers of `count` elements in sorted order; equal elements keep their order. Merges runs of 1, 2, 4, … numbers.
+[[nodiscard]] List<std::size_t> stable_order(std::size_t count, ComesBefore before, const void* context);
+} // namespace detail
+
+/// Sorts a contiguous sequence; equal elements keep their order. `before(left, right)` says whether one element comes
+/// before another.
+/// cost: n log n comparisons, n moves, memory for two numbers for each element    throws: std::bad_alloc
+template <class Sequence, class Before> void sort_stably(Sequence& sequence, const Before& before) {
+  auto* const elements = sequence.data();
+  using Element = std::remove_pointer_t<decltype(sequence.data())>;
+  struct Context {
+    const Element* elements;
+    const Before* before;
+  };
+  const Context context{elements, &before};
+  List<std::size_t> from = detail::stable_order(
+      sequence.size(),
+      [](const void* known, std::size_t left, std::size_t right) -> bool {
+        const auto& sorted = *static_cast<const Context*>(known);
+        return (*sorted.before)(sorted.elements[left], sorted.elements[right]);
+      },
+      &context);
+  // Each cycle of the permutation begins with one element put aside; an element in place refers to itself.
+  for (std::size_t begin = 0; begin < from.size(); ++begin) {
+    if (from[begin] == begin) continue;
+    Element aside = std::move(elements[begin]);
+    std::size_t to = begin;
+    for (std::size_t next = from[to]; next != begin; next = from[to]) {
+      elements[to] = std::move(elements[next]);
+      from[to] = to;
+      to = next;
+    }
+    elements[to] = std::move(aside);
+    from[to] = to;
+  }
+}
+
 }} // namespace twill::v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/core/list.ipp>
+#endif

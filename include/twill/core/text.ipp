@@ -30,4 +30,18 @@ TWILL_COLD TWILL_BODY std::string join_text(std::initializer_list<TextPart> part
   return text;
 }
 
+TWILL_BODY std::string repaired_utf8(std::string_view text) {
+  std::string result{};
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = detail::utf8_length(text);
+    if (length > 0)
+      result += text.substr(0, length);
+    else
+      result += "\xef\xbf\xbd";
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return result;
+}
+
 }} // namespace twill::v0

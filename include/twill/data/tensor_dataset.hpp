@@ -35,7 +35,7 @@ public:
   Column(std::shared_ptr<const void> owner, const Stored* elements, std::int64_t rows, const Dims& row,
          Transform transform)
       : owner_{std::move(owner)}, elements_{elements}, rows_{rows}, row_{row}, transform_{std::move(transform)} {
-    if (!Row::admits(row)) throw ShapeError("column: rows of shape " + to_string(row) + " are not of the given type");
+    if (!Row::admits(row)) throw ShapeError("column: rows of shape " + to_string(row) + " do not fit the given type");
   }
 
   /// How many rows the column has.

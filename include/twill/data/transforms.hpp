@@ -123,7 +123,7 @@ struct RandomCrop {
     const std::int64_t right = image.width + 2 * padding - width;
     if (padding < 0 || down < 0 || right < 0)
       throw ValueError(join_text({"RandomCrop: an image of ", image.height, " x ", image.width, " with padding ",
-                                  padding, " has no part of ", height, " x ", width}));
+                                  padding, " is smaller than ", height, " x ", width}));
     const std::int64_t top = draws.integer(down + 1);
     return detail::window_of(image, top - padding, draws.integer(right + 1) - padding, height, width);
   }

@@ -35,8 +35,8 @@ TWILL_BODY void LateCopy::operator()() const {
 TWILL_BODY void copy_bytes(Cpu to_device, void* to, Cpu from_device, const void* from, std::size_t bytes,
                            CopyOptions options) {
   const auto source_ready = record(from_device);
-  if (!options.non_blocking || detail::current_worker != nullptr) {
-    if (detail::current_worker == nullptr) source_ready.wait();
+  if (!options.non_blocking || cpu::current_worker != nullptr) {
+    if (cpu::current_worker == nullptr) source_ready.wait();
     launch(to_device, [&](const Team& team) { detail::copy_on_team(team, to, from, bytes); });
     return;
   }

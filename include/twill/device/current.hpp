@@ -12,6 +12,7 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace twill { inline namespace v0 {
 
@@ -31,6 +32,13 @@ template <DeviceName D> [[nodiscard]] std::string to_string(const D& device) {
 
 /// The number of devices of a kind.
 template <DeviceName D> [[nodiscard]] int device_count() { return D::count(); }
+
+/// Every device of a kind, in the order of their ordinals.
+template <DeviceName D> [[nodiscard]] std::vector<D> all_devices() {
+  std::vector<D> devices{};
+  for (int index = 0; index < D::count(); ++index) devices.push_back(D{index});
+  return devices;
+}
 
 /// Whether this process has any device of the kind.
 template <DeviceName D> [[nodiscard]] bool is_available() { return D::count() > 0; }
@@ -74,15 +82,18 @@ template <DeviceName D> void set_device(const D& device) {
   detail::current_index<D> = device.index;
 }
 
+/// Makes a device current again that was current before; does not throw.
+template <DeviceName D> void restore_device(const D& device) noexcept {
+  if constexpr (requires { activate_again(device); }) activate_again(device);
+  detail::current_index<D> = device.index;
+}
+
 /// Makes a device current for a scope and restores the previous one afterwards.
 template <DeviceName D> class DeviceGuard {
 public:
   /// Makes the device current; the destructor restores the previous one.
   explicit DeviceGuard(const D& device) : previous_{current_device<D>()} { set_device(device); }
-  ~DeviceGuard() {
-    if constexpr (requires { activate_again(previous_); }) activate_again(previous_); // does not throw
-    detail::current_index<D> = previous_.index;
-  }
+  ~DeviceGuard() { restore_device(previous_); }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 

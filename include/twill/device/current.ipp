@@ -17,7 +17,7 @@ TWILL_COLD TWILL_BODY void refuse_missing_device(std::string_view where, std::st
 }
 
 TWILL_COLD TWILL_BODY void refuse_two_devices(std::string_view operation, std::string_view kind, int left, int right) {
-  throw DeviceError(join_text({operation, ": the operands lie on ", kind, ":", left, " and ", kind, ":", right,
+  throw DeviceError(join_text({operation, ": the operands are on ", kind, ":", left, " and ", kind, ":", right,
                                "; move one of them with to(device)"}));
 }
 

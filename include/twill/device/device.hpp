@@ -14,7 +14,6 @@
 #include <twill/device/current.hpp>
 #include <twill/device/generator.hpp>
 #include <twill/device/meta/meta.hpp>
-#include <twill/device/team_of.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -22,7 +21,8 @@
 
 namespace twill { inline namespace v0 {
 
-/// A source of a pool's memory.
+/// A source of large pieces of memory for a pool, which never reads or writes them. Addresses are aligned at least to
+/// the granularity of the pool. All functions may be called from several threads at once.
 template <class U>
 concept MemorySource = requires(U& source, const U& seen, void* memory, std::size_t bytes) {
   { source.allocate(bytes) } -> std::same_as<void*>; // throws std::bad_alloc

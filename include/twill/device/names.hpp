@@ -40,7 +40,7 @@ template <DeviceName D> [[nodiscard]] std::optional<D> device_named(std::string_
     const bool plain = !rest.empty() && rest.front() != '-' && end == rest.data() + rest.size();
     if (!plain || (status != std::errc{} && status != std::errc::result_out_of_range))
       throw ValueError(
-          join_text({"with_device: \"", name, "\" is no device; write \"", kind, "\" or \"", kind, ":0\""}));
+          join_text({"with_device: \"", name, "\" is not a device; write \"", kind, "\" or \"", kind, ":0\""}));
     if (status == std::errc::result_out_of_range)
       throw DeviceError(
           join_text({"with_device: there is no ", name, "; this process has ", D::count(), " ", kind, " devices"}));

@@ -15,8 +15,8 @@ TWILL_COLD TWILL_BODY void refuse_device_name(std::string_view name, std::initia
                                  "\" needs CUDA, which this program was built without; include <twill/cuda.cuh> and "
                                  "compile the file with nvcc, or use ",
                                  known}));
-  throw DeviceError(join_text({"with_device: \"", name, "\" is no device; the kinds are ", known,
-                               ", each with an ordinal if you like, as in \"cpu:1\""}));
+  throw DeviceError(join_text({"with_device: \"", name, "\" is not a device; the kinds are ", known,
+                               ", each with an optional ordinal, as in \"cpu:1\""}));
 }
 
 }}} // namespace twill::v0::detail

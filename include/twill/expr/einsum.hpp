@@ -7,8 +7,8 @@
 // least. Read next: expr/contraction_order.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/fixed_string.hpp>
 #include <twill/core/refused.hpp>
+#include <twill/core/text.hpp>
 #include <twill/expr/evaluate_products.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/matmul.hpp>

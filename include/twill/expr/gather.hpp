@@ -54,7 +54,7 @@ template <class T, class D, class S> [[nodiscard]] IndexRange range_of(const Ten
                               detail::memory_operand(found.data() + 1, Dims(0))};
     kernel::launch(Lines{}, index.device(), Dims(index.elements()), operands.data());
     T ends[2]{};
-    copy_bytes(detail::reader_of(index.device()), ends, index.device(), found.data(), sizeof(ends));
+    copy_bytes(reader_of(index.device()), ends, index.device(), found.data(), sizeof(ends));
     return {static_cast<std::int64_t>(ends[0]), static_cast<std::int64_t>(ends[1])};
   } else {
     return {};

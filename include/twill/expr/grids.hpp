@@ -10,7 +10,7 @@
 #include <twill/expr/functions.hpp>
 #include <twill/expr/gather.hpp>
 #include <twill/expr/leaf.hpp>
-#include <twill/tensor/sequence.hpp>
+#include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <array>

@@ -4,7 +4,7 @@
 // Inputs of a model, by shape: `Input<Dim<"batch">, 784> image`. A named dimension is the same number wherever the
 // model names it. The names stay in the trace and never reach a kernel. Read next: nn/network.hpp.
 
-#include <twill/core/fixed_string.hpp>
+#include <twill/core/text.hpp>
 #include <twill/graph/value.hpp>
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 // axis is known only to a run. Read next: ops/collective.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/fixed_string.hpp>
+#include <twill/core/text.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/kernel/rank_group.hpp>
 

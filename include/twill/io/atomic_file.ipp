@@ -49,7 +49,7 @@ TWILL_BODY void remove_unfinished(const std::string& path) {
 
 TWILL_BODY AtomicFile::AtomicFile(std::string path) : path_{std::move(path)} {
   const std::string_view name = std::string_view{path_}.substr(path_.rfind('/') + 1);
-  if (name.empty()) throw ValueError(join_text({"write: '", path_, "' names no file"}));
+  if (name.empty()) throw ValueError(join_text({"write: '", path_, "' is not a file name"}));
   const std::string folder = folder_of(path_);
   std::vector<std::string> present{};
   static_cast<void>(detail::list_names(folder, present)); // a folder may be written to, yet not be listed
@@ -99,7 +99,7 @@ TWILL_BODY void AtomicFile::write_at(std::uint64_t position, std::span<const std
 }
 
 TWILL_BODY void AtomicFile::finish() {
-  if (has_failed_) throw ValueError(join_text({"write: '", temporary_, "' is not whole since a write has failed"}));
+  if (has_failed_) throw ValueError(join_text({"write: '", temporary_, "' is incomplete, because a write has failed"}));
   detail::file_call("fsync", temporary_, [&] { return ::fsync(file_); });
   detail::file_call("rename", path_, [&] { return std::rename(temporary_.c_str(), path_.c_str()); });
   ::close(std::exchange(file_, -1));

@@ -193,18 +193,19 @@ TWILL_BODY Checkpoint parse_checkpoint(std::string_view where, std::span<const s
   const std::size_t mark = all.substr(0, most_start).find(detail::checksum_mark);
   const std::size_t at = mark + detail::checksum_mark.size();
   if (mark == std::string_view::npos || at + detail::no_checksum.size() > all.size())
-    throw ValueError(join_text({where, " is no checkpoint: it does not begin with a checksum"}));
+    throw ValueError(join_text({where, " is not a checkpoint: it does not begin with a checksum"}));
   const std::string text = detail::checksum_of(
       {bytes.first(at), std::as_bytes(std::span{detail::no_checksum}), bytes.subspan(at + detail::no_checksum.size())});
   if (all.substr(at, text.size()) != text)
-    throw ValueError(
-        join_text({where, " is damaged: its checksum is ", text, ", recorded is ", all.substr(at, text.size())}));
+    throw ValueError(join_text(
+        {where, " is damaged: its checksum is ", text, ", the recorded one is ", all.substr(at, text.size())}));
   Safetensors read = parse_safetensors(where, bytes, owner);
   read.tensors.require_no_foreign(where);
   Checkpoint result{};
   for (auto& [key, value] : read.metadata) {
     if (key == "twill.checkpoint" && value != detail::checkpoint_version)
-      throw ValueError(join_text({where, " has version ", value, ", known is ", detail::checkpoint_version}));
+      throw ValueError(
+          join_text({where, " has version ", value, "; this twill reads version ", detail::checkpoint_version}));
     if (key.starts_with("value.")) {
       result.values_.insert_or_assign(key.substr(6), std::move(value));
       continue;

@@ -39,7 +39,7 @@ TWILL_BODY void CheckpointFolder::save_in_background(std::int64_t step, Checkpoi
       }
     }};
   } catch (const std::system_error& error) {
-    throw SystemError(join_text({"checkpoint folder: no thread for a save: ", error.what()}));
+    throw SystemError(join_text({"checkpoint folder: cannot start a thread for a save: ", error.what()}));
   }
 }
 
@@ -69,7 +69,7 @@ TWILL_BODY std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
   }
   if (!all.empty())
     throw ValueError(join_text({"checkpoint folder: none of ", all.size(), " checkpoints in '", path_,
-                                "' is whole; the newest: ", newest_error}));
+                                "' can be read; the newest: ", newest_error}));
   return std::nullopt;
 }
 

@@ -96,7 +96,7 @@ private:
   void read_quoted() {
     const std::size_t begin = ++at_;
     for (;; ++at_) {
-      if (at_ == text_.size()) refuse(cell_.line, "the quotes do not end");
+      if (at_ == text_.size()) refuse(cell_.line, "the quotes are not closed");
       line_ += text_[at_] == '\n';
       if (text_[at_] != source_.options.quote) continue;
       if (at_ + 1 == text_.size() || text_[at_ + 1] != source_.options.quote) break;
@@ -106,7 +106,7 @@ private:
     cell_.text = text_.substr(begin, at_ - begin);
     ++at_;
     skip_blanks();
-    if (!ends_cell(at_)) refuse(line_, "there is text between the quotes and the separator");
+    if (!ends_cell(at_)) refuse(line_, "text follows the closing quote");
   }
   [[noreturn]] void refuse(std::int64_t line, std::string_view why) const {
     throw ValueError(join_text({source_.where, ", line ", line, ", column ", cell_.column, ": ", why}));
@@ -189,7 +189,7 @@ TWILL_BODY CsvSelection::CsvSelection(const CsvSource& source, const CsvColumns&
       found = -1;
       if (!source.options.has_header)
         throw ValueError(
-            join_text({source.where, ": column '", column.name, "' is asked for by name, the file has no header"}));
+            join_text({source.where, ": column '", column.name, "' is chosen by name, but the file has no header"}));
       for_each_header_cell(source, [&](const CsvCell& cell) {
         if ((cell.has_quotes ? cell.unquoted(source.options.quote) : cell.text) != column.name) return;
         if (found >= 0)
@@ -200,7 +200,8 @@ TWILL_BODY CsvSelection::CsvSelection(const CsvSource& source, const CsvColumns&
       if (found < 0) throw ValueError(join_text({source.where, ": there is no column named '", column.name, "'"}));
     }
     if (found < 0 || found >= columns)
-      throw ValueError(join_text({source.where, ": there is no column ", column.number, ", the file has ", columns}));
+      throw ValueError(
+          join_text({source.where, ": there is no column ", column.number, "; the file has ", columns, " columns"}));
     places_.emplace_back(found, static_cast<std::int64_t>(places_.size()));
   }
   std::sort(places_.begin(), places_.end());
@@ -285,8 +286,8 @@ TWILL_BODY CsvLabels parse_csv_labels(std::string_view where, std::string_view t
     if (is_given) detail::refuse_cell(source, cell, join_text({"none of the ", classes.size(), " classes given"}));
     if (numbers.size() >= most)
       detail::refuse_cell(source, cell,
-                          join_text({"distinct label ", most + 1, " in ", row + 1,
-                                     " rows; raise CsvOptions::max_labels if these are classes"}));
+                          join_text({"one of too many distinct labels (", most + 1, " in ", row + 1,
+                                     " rows); raise CsvOptions::max_labels if these are classes"}));
     numbers.emplace(cell.unquoted(options.quote), numbers.size());
   });
   CsvLabels result{};

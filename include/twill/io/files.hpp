@@ -3,25 +3,24 @@
 //
 // Files that are mapped into memory, folders, and the one place where twill calls the operating system on a file:
 // `file_call`, at which a test lets each call of a save or a load fail in turn. An error names the call, the file and
-// the reason. Reading goes through `MappedFile`, writing through io/atomic_file.hpp.
+// the reason. Also checks of a tensor from a file, which may be damaged or hostile. Reading goes through `MappedFile`,
+// writing through io/atomic_file.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/core/text.hpp>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace io {
-
-/// Decides about one call ("open", "write", "fsync", "rename", ...) on a file: an errno with which it fails instead of
-/// being made, or 0.
-using FileFault = int (*)(std::string_view call, std::string_view path);
-
-/// For tests: asks `fault` before each call from now on, null for none. Returns the one before.
-FileFault set_file_fault(FileFault fault);
 
 /// A whole file in memory, paged in as it is read. A write to that memory changes a copy of the page, never the file. A
 /// file must not become shorter while it is mapped; those that twill writes are replaced as a whole, which does no
@@ -61,6 +60,11 @@ void remove_file(const std::string& path);
 
 namespace detail {
 
+/// For tests: the errno with which a call ("open", "write", "fsync", "rename", ...) on a file fails instead of being
+/// made, or 0 where it is made.
+using FileFault = int (*)(std::string_view call, std::string_view path);
+TWILL_EXPORT inline constinit std::atomic<FileFault> file_fault{nullptr};
+
 /// Closes a file at the end of a scope.
 struct OpenFile {
   int descriptor;
@@ -93,6 +97,12 @@ template <class Call> auto file_call(std::string_view name, std::string_view pat
 }
 
 } // namespace detail
+
+/// The bytes of a tensor of these extents. throws: ValueError, `where` first, for more bytes than there are addresses
+[[nodiscard]] std::uint64_t checked_bytes(std::string_view where, DType dtype, const Dims& shape);
+
+/// throws: ValueError unless every byte of an array of bool is 0 or 1
+void require_truth_values(std::string_view where, DType dtype, std::span<const std::byte> bytes);
 
 }}} // namespace twill::v0::io
 

@@ -5,26 +5,21 @@
 
 #include <twill/io/files.hpp>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <dirent.h>
-#include <fcntl.h>
 #include <filesystem>
 #include <memory>
+#include <system_error>
+
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace twill { inline namespace v0 { namespace io {
 
 namespace detail {
-
-TWILL_EXPORT inline std::atomic<FileFault>& file_fault() {
-  static std::atomic<FileFault> fault{nullptr};
-  return fault;
-}
 
 TWILL_BODY OpenFile::~OpenFile() { ::close(descriptor); }
 
@@ -44,7 +39,7 @@ TWILL_COLD TWILL_BODY void fail_call(std::string_view call, std::string_view pat
 }
 
 TWILL_BODY bool is_refused(std::string_view call, std::string_view path) {
-  const FileFault fault = file_fault().load(std::memory_order_relaxed);
+  const FileFault fault = file_fault.load(std::memory_order_relaxed);
   if (fault == nullptr) return false;
   const int reason = fault(call, path);
   if (reason != 0) errno = reason;
@@ -52,8 +47,6 @@ TWILL_BODY bool is_refused(std::string_view call, std::string_view path) {
 }
 
 } // namespace detail
-
-TWILL_BODY FileFault set_file_fault(FileFault fault) { return detail::file_fault().exchange(fault); }
 
 TWILL_BODY MappedFile::MappedFile(const std::string& path) {
   constexpr int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK; // the last for pipes, which wait for a writer
@@ -112,6 +105,22 @@ TWILL_BODY void sync_folder(const std::string& folder) {
 
 TWILL_BODY void remove_file(const std::string& path) {
   detail::file_call("remove", path, [&] { return ::unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : -1; });
+}
+
+TWILL_BODY std::uint64_t checked_bytes(std::string_view where, DType dtype, const Dims& shape) {
+  const std::int64_t bytes = counted_bytes(shape, size_of(dtype));
+  if (bytes < 0)
+    throw ValueError(join_text({where, " is damaged: shape ", to_string(shape), " of ", name(dtype),
+                                " has more bytes than there are addresses"}));
+  return static_cast<std::uint64_t>(bytes);
+}
+
+TWILL_BODY void require_truth_values(std::string_view where, DType dtype, std::span<const std::byte> bytes) {
+  if (dtype != DType::boolean) return;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] > std::byte{1})
+      throw ValueError(
+          join_text({where, " is damaged: element ", i, " of type bool is ", std::to_integer<unsigned>(bytes[i])}));
 }
 
 }}} // namespace twill::v0::io

@@ -115,7 +115,7 @@ public:
         files->samples.emplace_back(detail::path_in(place, name), static_cast<std::int64_t>(label));
     }
     if (files->classes.empty())
-      throw ValueError(join_text({"ImageFolder: '", folder, "' has no sub-folder, of which each is a class"}));
+      throw ValueError(join_text({"ImageFolder: '", folder, "' has no sub-folder; each class is a sub-folder"}));
     files_ = std::move(files);
   }
 

@@ -17,7 +17,7 @@ TWILL_BODY std::string_view JsonReader::quoted() {
     if (c == '\\') static_cast<void>(escape());
     if (c < 0x80) continue;
     const std::string_view character = text_.substr(at_ - 1, c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4);
-    if (repaired_utf8(character) != character) refuse("a string is no UTF-8");
+    if (repaired_utf8(character) != character) refuse("a string is not UTF-8");
     at_ += character.size() - 1;
   }
 }
@@ -44,7 +44,7 @@ TWILL_BODY std::uint64_t JsonReader::count() {
   if (error == std::errc::result_out_of_range || value >> 62 != 0) refuse("a number is too large for a count");
   const char next = digits < rest.size() ? rest[digits] : ' ';
   if (digits == 0 || (rest[0] == '0' && digits > 1) || next == '.' || next == 'e' || next == 'E')
-    refuse("something else stands where a count belongs");
+    refuse("a number that is not negative is expected");
   return value;
 }
 
@@ -53,7 +53,7 @@ TWILL_BODY void JsonReader::skip_simple() {
   if (at_ < text_.size() && text_[at_] == '"') return static_cast<void>(quoted());
   const std::size_t begin = at_;
   at_ = std::min(text_.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz-+.E", at_), text_.size());
-  if (at_ == begin) refuse("something else stands where a simple value belongs");
+  if (at_ == begin) refuse("a string, a number, true, false or null is expected");
 }
 
 TWILL_BODY void JsonReader::end() {
@@ -76,8 +76,8 @@ TWILL_BODY bool JsonReader::take(char wanted) {
 
 TWILL_BODY void JsonReader::require(char wanted) {
   if (take(wanted)) return;
-  refuse(join_text({"'", std::string_view{&wanted, 1}, "' belongs there, ",
-                    at_ == text_.size() ? "the text ends" : "something else stands there"}));
+  refuse(join_text({"'", std::string_view{&wanted, 1}, "' is expected, ",
+                    at_ == text_.size() ? "the text ends" : "there is something else"}));
 }
 
 TWILL_BODY char JsonReader::byte() {
@@ -90,7 +90,7 @@ TWILL_BODY std::uint32_t JsonReader::four_digits() {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (digits.size() < 4 || error != std::errc{} || end != digits.data() + 4)
-    refuse("an escape has no four hexadecimal digits");
+    refuse("an escape needs four hexadecimal digits");
   at_ += 4;
   return value;
 }
@@ -100,16 +100,16 @@ TWILL_BODY std::string JsonReader::escape() {
   constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
   const char c = byte();
   if (const std::size_t i = letters.find(c); i != std::string_view::npos) return {meanings[i]};
-  if (c != 'u') refuse("an escape has no meaning");
+  if (c != 'u') refuse("an escape is unknown");
   std::uint32_t point = four_digits();
   const auto is_half = [](std::uint32_t number, std::uint32_t first) { return number >> 10 == first >> 10; };
   if (is_half(point, 0xd800)) { // of a character beyond 16 bits, whose second half follows
     const bool follows = byte() == '\\' && byte() == 'u';
     const std::uint32_t low = follows ? four_digits() : 0;
-    if (!is_half(low, 0xdc00)) refuse("an escape is half a character");
+    if (!is_half(low, 0xdc00)) refuse("an escape is half of a surrogate pair");
     point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
   } else if (is_half(point, 0xdc00)) {
-    refuse("an escape is half a character");
+    refuse("an escape is half of a surrogate pair");
   }
   if (point < 0x80) return {static_cast<char>(point)};
   std::string text{};

@@ -13,7 +13,6 @@
 #include <twill/core/shape.hpp>
 #include <twill/core/text.hpp>
 #include <twill/io/atomic_file.hpp>
-#include <twill/io/checked.hpp>
 #include <twill/io/files.hpp>
 #include <twill/io/stored.hpp>
 #include <twill/nn/stored_tensor.hpp>

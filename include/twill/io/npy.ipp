@@ -60,7 +60,7 @@ TWILL_BODY bool NpyDictionary::take(std::string_view wanted) {
 }
 
 TWILL_BODY void NpyDictionary::require(std::string_view wanted) {
-  if (!take(wanted)) refuse(join_text({"the header has '", text_.substr(0, 1), "' where '", wanted, "' belongs"}));
+  if (!take(wanted)) refuse(join_text({"the header has '", text_.substr(0, 1), "' instead of '", wanted, "'"}));
 }
 
 TWILL_BODY NpyHeader NpyDictionary::read() {
@@ -80,7 +80,7 @@ TWILL_BODY NpyHeader NpyDictionary::read() {
     } else if (key == "shape" && !std::exchange(has_shape, true)) {
       header.shape = shape();
     } else {
-      refuse(join_text({"the header has '", key, "' twice, or should not have it"}));
+      refuse(join_text({"the header has '", key, "' twice, or it is not expected"}));
     }
     if (take(",")) continue;
     require("}");
@@ -95,9 +95,9 @@ TWILL_BODY NpyHeader NpyDictionary::read() {
 TWILL_BODY std::string_view NpyDictionary::string() {
   skip(" \n\t");
   const char quote = text_.empty() ? '\0' : text_.front();
-  if (quote != '\'' && quote != '"') refuse("the header has no text where some belongs");
+  if (quote != '\'' && quote != '"') refuse("the header lacks a string where one is expected");
   const std::size_t end = text_.find(quote, 1);
-  if (end == std::string_view::npos) refuse("the header ends inside a text");
+  if (end == std::string_view::npos) refuse("the header ends inside a string");
   const std::string_view inside = text_.substr(1, end - 1);
   text_.remove_prefix(end + 1);
   return inside;
@@ -137,7 +137,7 @@ TWILL_BODY std::int64_t NpyDictionary::count() {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
   if (error == std::errc::result_out_of_range) refuse("an extent is larger than 2^63");
-  if (error != std::errc{} || text_[0] == '-') refuse("an extent is no count");
+  if (error != std::errc{} || text_[0] == '-') refuse("an extent is not a number from 0 on");
   text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
   if (text_.starts_with('L')) text_.remove_prefix(1); // as Python 2 wrote integers
   return value;
@@ -146,12 +146,14 @@ TWILL_BODY std::int64_t NpyDictionary::count() {
 TWILL_BODY NpyHeader read_npy_header(std::string_view where, std::span<const std::byte> bytes) {
   const auto refuse = [&](std::string_view why) { throw ValueError(join_text({where, " is damaged: ", why})); };
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  if (!text.starts_with("\x93NUMPY")) throw ValueError(join_text({where, " is no .npy file: it begins otherwise"}));
+  if (!text.starts_with("\x93NUMPY"))
+    throw ValueError(join_text({where, " is not a .npy file: it does not begin with \\x93NUMPY"}));
   if (text.size() < 10) refuse(join_text({"it ends inside its header, after ", text.size(), " bytes"}));
   const auto number = [&](std::size_t at) { return static_cast<std::size_t>(std::to_integer<unsigned>(bytes[at])); };
   const std::size_t major = number(6);
   if (major < 1 || major > 3 || number(7) != 0)
-    throw ValueError(join_text({where, " has version ", major, ".", number(7), ", known are 1.0, 2.0 and 3.0"}));
+    throw ValueError(
+        join_text({where, " has version ", major, ".", number(7), "; versions 1.0, 2.0 and 3.0 are supported"}));
   const std::size_t start = major == 1 ? 10 : 12;
   if (text.size() < start) refuse(join_text({"it ends inside its header, after ", text.size(), " bytes"}));
   std::size_t length = number(8) | number(9) << 8;

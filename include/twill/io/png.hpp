@@ -54,7 +54,7 @@ public:
              reading.passes_ = png_set_interlace_handling(reading.png_);
              png_read_update_info(reading.png_, reading.info_);
              if (png_get_rowbytes(reading.png_, reading.info_) != std::size_t{3} * reading.width_)
-               png_error(reading.png_, "its pixels cannot be had as RGB");
+               png_error(reading.png_, "its pixels cannot be converted to RGB");
            });
   }
   /// Fills height x width x 3 bytes.

@@ -8,10 +8,9 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 #include <twill/core/text.hpp>
 #include <twill/io/atomic_file.hpp>
-#include <twill/io/checked.hpp>
 #include <twill/io/files.hpp>
 #include <twill/io/json.hpp>
 #include <twill/nn/stored_tensor.hpp>

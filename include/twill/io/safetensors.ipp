@@ -154,11 +154,11 @@ TWILL_BODY Place SafetensorsHeader::read_place(JsonReader& json, std::string_vie
         if (count == 2) refuse(join_text({"'", name, "' has more than two data_offsets"}));
         ends[count++] = json.count();
       });
-      if (count != 2) refuse(join_text({"'", name, "' has ", count, " data_offsets, two belong there"}));
+      if (count != 2) refuse(join_text({"'", name, "' has ", count, " data_offsets instead of two"}));
       place.begin = ends[0];
       place.end = ends[1];
     } else {
-      refuse(join_text({"'", name, "' has '", field, "' twice, or should not have it"}));
+      refuse(join_text({"'", name, "' has '", field, "' twice, or it is not expected"}));
     }
   });
   if (place.type_at == 0 || place.shape_at == 0 || !has_places)
@@ -166,12 +166,12 @@ TWILL_BODY Place SafetensorsHeader::read_place(JsonReader& json, std::string_vie
   const Dims shape = shape_of(place);
   const std::optional<DType> dtype = dtype_of(place);
   if (!dtype && place.end < place.begin)
-    refuse(join_text({"'", name, "' has a place from ", place.begin, " to ", place.end}));
+    refuse(join_text({"'", name, "' has data_offsets [", place.begin, ", ", place.end, "]"}));
   if (dtype) {
     const std::uint64_t bytes = checked_bytes(join_text({where_, ": '", name, "'"}), *dtype, shape);
     if (place.end < place.begin || place.end - place.begin != bytes)
       refuse(join_text(
-          {"'", name, "' has ", bytes, " bytes by its shape, its place is ", place.begin, " to ", place.end}));
+          {"'", name, "' has ", bytes, " bytes by its shape, but data_offsets [", place.begin, ", ", place.end, "]"}));
   }
   place.hash = name.find('\\') == std::string_view::npos ? std::hash<std::string_view>{}(name)
                                                          : std::hash<std::string>{}(name_of(place));
@@ -260,7 +260,7 @@ TWILL_BODY SafetensorsWriter::SafetensorsWriter(const std::string& path, std::ve
   for (const TensorPlan& tensor : tensors) {
     order_.push_back(tensor.name);
     const std::uint64_t bytes = checked_bytes("save_safetensors", tensor.dtype, tensor.shape);
-    if (tensor.name == "__metadata__") throw ValueError("save_safetensors: '__metadata__' is no name for a tensor");
+    if (tensor.name == "__metadata__") throw ValueError("save_safetensors: '__metadata__' cannot name a tensor");
     text += next() + json_quoted(tensor.name) + ":{\"dtype\":\"";
     text += detail::format_names[static_cast<std::size_t>(tensor.dtype)].text;
     text += "\",\"shape\":[";
@@ -275,7 +275,7 @@ TWILL_BODY SafetensorsWriter::SafetensorsWriter(const std::string& path, std::ve
   const std::uint64_t length = text.size();
   if (length > max_header_bytes)
     throw ValueError(
-        join_text({"save_safetensors: the header has ", length, " bytes, readers take at most ", max_header_bytes}));
+        join_text({"save_safetensors: the header has ", length, " bytes, readers accept at most ", max_header_bytes}));
   sort_stably(parts_, [](const Part& a, const Part& b) { return a.name < b.name; });
   for (std::size_t i = 1; i < parts_.size(); ++i)
     if (parts_[i - 1].name == parts_[i].name)

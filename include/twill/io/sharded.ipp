@@ -30,7 +30,7 @@ TWILL_BODY ShardIndex::ShardIndex(std::string_view where, std::string_view text)
       entries_.reserve(text.size() / least_entry_bytes);
       json.object([&](std::string_view name) { read_entry(json, name); });
     } else {
-      json.refuse(join_text({"'", part, "' does not belong there"}));
+      json.refuse(join_text({"'", part, "' is not expected"}));
     }
   });
   json.end();
@@ -60,7 +60,7 @@ TWILL_BODY std::string_view ShardIndex::file_of(std::string_view name) const {
 TWILL_BODY void ShardIndex::read_entry(JsonReader& json, std::string_view name) {
   const std::string_view file = json.quoted();
   if (file.size() <= ending.size() || !file.ends_with(ending) || file.find_first_of("/\\") != std::string_view::npos)
-    json.refuse(join_text({"'", name, "' is in '", file, "', which is no safetensors file of this folder"}));
+    json.refuse(join_text({"'", name, "' is in '", file, "', which is not a safetensors file of this folder"}));
   const auto at = [&](std::string_view piece) { return static_cast<std::uint32_t>(piece.data() - text_.data()); };
   entries_.push_back(
       {at(name), static_cast<std::uint32_t>(name.size()), at(file), static_cast<std::uint32_t>(file.size())});

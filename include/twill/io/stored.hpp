@@ -48,7 +48,7 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] nn::StoredTensor stored(
   } else {
     auto [result, data] = nn::StoredTensor::make(dtype_of<T>, tensor.shape());
     const Tensor<T, D, S> source = tensor.contiguous();
-    if (bytes > 0) copy_bytes(twill::detail::reader_of(source.device()), data, source.device(), source.data(), bytes);
+    if (bytes > 0) copy_bytes(reader_of(source.device()), data, source.device(), source.data(), bytes);
     return result;
   }
 }
@@ -63,10 +63,10 @@ template <AnyTensor X>
   using S = typename X::shape_type;
   if (stored.dtype != X::dtype)
     throw ValueError(
-        join_text({where, " holds ", name(stored.dtype), ", the tensor asked for holds ", name(X::dtype)}));
+        join_text({where, " holds ", name(stored.dtype), ", the requested tensor holds ", name(X::dtype)}));
   if (!S::admits(stored.shape))
     throw ShapeError(join_text(
-        {where, " has shape ", to_string(stored.shape), ", the tensor asked for has shape ", detail::shape_text<S>()}));
+        {where, " has shape ", to_string(stored.shape), ", the requested tensor has shape ", detail::shape_text<S>()}));
   auto* const address = const_cast<std::byte*>(stored.bytes.data());
   if constexpr (std::same_as<typename X::device_type, Cpu>)
     if (stored.owner != nullptr && std::bit_cast<std::uintptr_t>(address) % alignof(T) == 0)

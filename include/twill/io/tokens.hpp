@@ -72,12 +72,12 @@ public:
     const auto size = static_cast<std::int64_t>(bytes.size());
     if (size < options.header_bytes || (size - options.header_bytes) % std::int64_t{sizeof(Stored)} != 0)
       throw ValueError(join_text({where_, " has ", size, " bytes, ", options.header_bytes,
-                                  " of them before the first token: no multiple of ", sizeof(Stored), " is left"}));
+                                  " of them before the first token; the rest is not a multiple of ", sizeof(Stored)}));
     tokens_ = bytes.data() + options.header_bytes;
     count_ = (size - options.header_bytes) / std::int64_t{sizeof(Stored)};
     if (count_ - 1 < length_)
       throw ValueError(
-          join_text({where_, " has ", count_, " tokens, a window of ", length_, " and what follows needs one more"}));
+          join_text({where_, " has ", count_, " tokens, a window of ", length_, " and its next token need one more"}));
   }
 
   /// How many windows there are.

@@ -47,7 +47,7 @@ public:
   }
   [[nodiscard]] std::span<const std::byte> part(std::uint64_t at, std::uint64_t size) const {
     if (at > bytes_.size() || size > bytes_.size() - at)
-      refuse(join_text({"bytes ", at, " to ", at + size, " are wanted, it has ", bytes_.size()}));
+      refuse(join_text({"bytes ", at, " to ", at + size, " are needed, it has ", bytes_.size()}));
     return bytes_.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
   }
   [[noreturn]] void refuse(std::string_view why) const { throw ValueError(join_text({where_, " is damaged: ", why})); }
@@ -80,13 +80,13 @@ struct ZipDirectory {
   const std::uint64_t first = last > 0xffff ? last - 0xffff : 0; // a comment of at most 65535 bytes may follow
   std::uint64_t at = last;
   while (file.number(at, 4) != zip_end || at + end_bytes + file.number(at + 20, 2) != file.size()) {
-    if (at == first) file.refuse("it has no end of an archive");
+    if (at == first) file.refuse("it has no end-of-archive record");
     --at;
   }
   ZipDirectory directory{file.number(at + 16, 4), file.number(at + 12, 4), file.number(at + 10, 2)};
   if (at >= 20 && file.number(at - 20, 4) == zip64_locator) {
     const std::uint64_t end64 = file.number(at - 20 + 8, 8);
-    if (file.number(end64, 4) != zip64_end) file.refuse("its zip64 end is elsewhere");
+    if (file.number(end64, 4) != zip64_end) file.refuse("its zip64 end record is not where it should be");
     static_cast<void>(file.part(end64, 56));
     directory = {file.number(end64 + 48, 8), file.number(end64 + 40, 8), file.number(end64 + 32, 8)};
   }
@@ -113,7 +113,7 @@ inline void read_zip64(const ZipReader& file, std::uint64_t at, std::uint64_t en
 
 /// One member, whose record in the directory begins at `at`; moves on to the next.
 [[nodiscard]] inline ZipMember read_zip_member(const ZipReader& file, std::uint64_t& at) {
-  if (file.number(at, 4) != zip_central) file.refuse("its directory has something else in place of a member");
+  if (file.number(at, 4) != zip_central) file.refuse("its directory has an entry that is not a member");
   static_cast<void>(file.part(at, 46));
   std::uint64_t packed = file.number(at + 20, 4);
   std::uint64_t bytes = file.number(at + 24, 4);
@@ -129,7 +129,7 @@ inline void read_zip64(const ZipReader& file, std::uint64_t at, std::uint64_t en
   const std::uint64_t method = file.number(at + 10, 2);
   if ((file.number(at + 8, 2) & 1) != 0) file.refuse(join_text({"'", member.name, "' is encrypted"}));
   if (method != 0 && method != Z_DEFLATED)
-    file.refuse(join_text({"'", member.name, "' is packed by method ", method, ", known are 0 and 8"}));
+    file.refuse(join_text({"'", member.name, "' is compressed by method ", method, "; methods 0 and 8 are supported"}));
   member.is_deflated = method == Z_DEFLATED;
   if (!member.is_deflated && bytes != packed)
     file.refuse(join_text({"'", member.name, "' is stored in ", packed, " bytes and should have ", bytes}));
@@ -162,7 +162,7 @@ void inflate_pieces(const ZipReader& file, const ZipMember& member, std::span<st
     const std::size_t got = room.size() - stream.avail_out;
     if (code != Z_OK && code != Z_STREAM_END)
       file.refuse(join_text(
-          {"'", member.name, "' cannot be unpacked: ", stream.msg != nullptr ? stream.msg : "it ends too early"}));
+          {"'", member.name, "' cannot be decompressed: ", stream.msg != nullptr ? stream.msg : "it ends too early"}));
     if (!sink(std::span<const std::byte>{room.first(got)})) return;
   }
   if (stream.avail_in != 0 || !rest.empty()) file.refuse(join_text({"'", member.name, "' has bytes after its end"}));

@@ -18,7 +18,7 @@ template <int N> using Bits = Pack<std::uint32_t, N>;
 
 /// Rounds double to float, to odd, before the rounding to 16 bits (see core/half.hpp).
 template <int N> TWILL_INLINE Pack<float, N> round_to_odd(const Pack<double, N>& value) {
-  constexpr std::uint64_t rest = twill::detail::rest_of_double;
+  constexpr std::uint64_t rest = rest_of_double;
   const auto bits = bits_as<Pack<std::uint64_t, N>>(value).v;
   const Pack<std::uint64_t, N> odd{(bits & ~rest) | (((bits & rest) + rest) & (rest + 1))};
   return convert_lanes<float>(bits_as<Pack<double, N>>(odd));

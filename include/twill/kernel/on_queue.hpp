@@ -7,7 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
-#include <twill/device/team_of.hpp>
+#include <twill/device/cpu/team.hpp>
 
 #include <cstdint>
 #include <type_traits>

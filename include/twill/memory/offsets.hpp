@@ -114,32 +114,4 @@ constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t
   return plan;
 }
 
-/// The most bytes that one step needs: no plan can have a smaller arena.
-[[nodiscard]] constexpr std::int64_t largest_live_bytes(std::span<const Lifetime> buffers, std::int64_t alignment = 1) {
-  detail::require_lifetimes(buffers, alignment);
-  // The steps where buffers begin and have ended, each as one number that sorts by step: (step, buffer).
-  const auto count = static_cast<std::int64_t>(buffers.size());
-  std::vector<std::int64_t> beginnings(buffers.size(), 0);
-  std::vector<std::int64_t> ends(buffers.size(), 0);
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    beginnings[i] = buffers[i].first_use * count + static_cast<std::int64_t>(i);
-    ends[i] = (buffers[i].last_use + std::int64_t{1}) * count + static_cast<std::int64_t>(i);
-  }
-  std::sort(beginnings.begin(), beginnings.end());
-  std::sort(ends.begin(), ends.end());
-  const auto step_of = [&](std::int64_t key) { return (key - detail::modulo(key, count)) / count; };
-  const auto bytes_of = [&](std::int64_t key) {
-    return detail::aligned(buffers[static_cast<std::size_t>(detail::modulo(key, count))].bytes, alignment);
-  };
-  std::int64_t live = 0;
-  std::int64_t largest = 0;
-  std::size_t ended = 0;
-  for (const std::int64_t beginning : beginnings) {
-    while (step_of(ends[ended]) <= step_of(beginning)) live -= bytes_of(ends[ended++]);
-    live += bytes_of(beginning);
-    if (live > largest) largest = live;
-  }
-  return largest;
-}
-
 }}} // namespace twill::v0::memory

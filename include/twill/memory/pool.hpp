@@ -7,20 +7,13 @@
 // upstream, events and observers are called without it. A failure changes nothing. Read next: memory/heap.hpp.
 
 #include <twill/memory/detail/ledger.hpp>
-#include <twill/memory/detail/releaser.hpp>
-#include <twill/memory/detail/return_segments.hpp>
 #include <twill/memory/heap.hpp>
 #include <twill/memory/kept_back.hpp>
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/memory/place.hpp>
-#include <twill/memory/policies/limit.hpp>
-#include <twill/memory/policies/pick.hpp>
-#include <twill/memory/policies/streams.hpp>
-#include <twill/memory/policies/threading.hpp>
-#include <twill/memory/policies/tracking.hpp>
-#include <twill/memory/spare_records.hpp>
+#include <twill/memory/policies.hpp>
 #include <twill/memory/stream_arenas.hpp>
-#include <twill/memory/upstream.hpp>
+#include <twill/memory/tracking.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -33,9 +26,8 @@
 namespace twill { inline namespace v0 { namespace memory {
 
 /// A caching allocator of one device, composed of policies; any of them may be left out.
-template <Upstream U, class... Policies> class Pool {
+template <MemorySource U, class... Policies> class Pool {
 public:
-  using UpstreamType = U;
   /// how requests are rounded and segments are cut
   using Sizes = pick_policy<SizePolicyKind, ReferenceSizes, Policies...>;
   /// the lock between threads
@@ -179,14 +171,14 @@ private:
   detail::Releaser<Pool> releaser_{*this};
 };
 
-template <Upstream U, class... Policies> TWILL_COLD Pool<U, Policies...>::~Pool() {
+template <MemorySource U, class... Policies> TWILL_COLD Pool<U, Policies...>::~Pool() {
   try {
     empty_cache();
   } catch (...) { // a device that failed: its memory is lost with it
   }
 }
 
-template <Upstream U, class... Policies> void Pool<U, Policies...>::release(Block* block) noexcept {
+template <MemorySource U, class... Policies> void Pool<U, Policies...>::release(Block* block) noexcept {
   const std::size_t rounded = block->rounded;
   const void* address = block->address;
   ledger_.lock.lock();
@@ -216,12 +208,13 @@ template <Upstream U, class... Policies> void Pool<U, Policies...>::release(Bloc
     return_at_once();
 }
 
-template <Upstream U, class... Policies> std::size_t Pool<U, Policies...>::empty_cache() {
+template <MemorySource U, class... Policies> std::size_t Pool<U, Policies...>::empty_cache() {
   if constexpr (several_streams) arenas_.settle(ledger_.heap, ledger_.lock);
   return returning().those([](const Segment&) { return true; });
 }
 
-template <Upstream U, class... Policies> Block* Pool<U, Policies...>::allocate_in(ArenaType& arena, std::size_t bytes) {
+template <MemorySource U, class... Policies>
+Block* Pool<U, Policies...>::allocate_in(ArenaType& arena, std::size_t bytes) {
   if (bytes > largest_request) refuse(bytes);
   const std::size_t rounded = Sizes::round(bytes);
   const bool small = Sizes::is_small(rounded);
@@ -245,7 +238,7 @@ template <Upstream U, class... Policies> Block* Pool<U, Policies...>::allocate_i
   return block;
 }
 
-template <Upstream U, class... Policies>
+template <MemorySource U, class... Policies>
 TWILL_COLD Block* Pool<U, Policies...>::allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded,
                                                         bool small, const char* place) {
   SpareRecords spare{ledger_.heap, ledger_.lock};
@@ -299,14 +292,14 @@ TWILL_COLD Block* Pool<U, Policies...>::allocate_slowly(ArenaType& arena, std::s
   refuse(bytes);
 }
 
-template <Upstream U, class... Policies>
+template <MemorySource U, class... Policies>
 Block* Pool<U, Policies...>::take_anywhere(ArenaType& arena, bool small, std::size_t rounded) noexcept {
   if (Block* block = ledger_.heap.take(arena, small, rounded)) return block;
   if constexpr (several_streams) return arenas_.take_from_others(arena, ledger_.heap, small, rounded);
   return nullptr;
 }
 
-template <Upstream U, class... Policies>
+template <MemorySource U, class... Policies>
 TWILL_COLD void* Pool<U, Policies...>::ask_upstream(std::size_t bytes, std::size_t counted) {
   try {
     return upstream_.allocate(bytes);
@@ -319,7 +312,7 @@ TWILL_COLD void* Pool<U, Policies...>::ask_upstream(std::size_t bytes, std::size
   }
 }
 
-template <Upstream U, class... Policies> TWILL_COLD void Pool<U, Policies...>::return_at_once() noexcept {
+template <MemorySource U, class... Policies> TWILL_COLD void Pool<U, Policies...>::return_at_once() noexcept {
   if (!arenas_.may_wait()) return;
   try {
     empty_cache();
@@ -327,12 +320,12 @@ template <Upstream U, class... Policies> TWILL_COLD void Pool<U, Policies...>::r
   }
 }
 
-template <Upstream U, class... Policies> TWILL_COLD void Pool<U, Policies...>::note_retry(std::size_t bytes) {
+template <MemorySource U, class... Policies> TWILL_COLD void Pool<U, Policies...>::note_retry(std::size_t bytes) {
   const std::uint64_t sequence = ledger_.count_retry();
   if (tracking_.listening()) tracking_.tell({MemoryEventKind::retry, sequence, nullptr, bytes, 0, nullptr});
 }
 
-template <Upstream U, class... Policies> TWILL_COLD void Pool<U, Policies...>::refuse(std::size_t bytes) {
+template <MemorySource U, class... Policies> TWILL_COLD void Pool<U, Policies...>::refuse(std::size_t bytes) {
   OutOfMemoryFigures figures{};
   figures.asked = bytes;
   figures.limit = limit_.bytes();

@@ -9,7 +9,7 @@
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 #include <twill/core/text.hpp>
 #include <twill/memory/place.hpp>
 #include <twill/memory/registry.hpp>
@@ -132,7 +132,8 @@ public:
   explicit Recording(PoolType& pool, RecordOptions options = {}) : pool_{&pool}, recorder_{options} {
     if (MemoryObserver* other = pool.tracking().set_observer(&recorder_)) {
       pool.tracking().set_observer(other);
-      throw ValueError(join_text({"recording: somebody records the memory of ", pool.name(), " already"}));
+      throw ValueError(join_text(
+          {"recording: the memory of ", pool.name(), " is being recorded already; end that recording first"}));
     }
     try {
       recorder_.begin(numbered_snapshot(pool));

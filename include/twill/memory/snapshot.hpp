@@ -5,7 +5,7 @@
 // allocate. Read next: memory/recording.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 #include <twill/memory/pool.hpp>
 
 #include <algorithm>

@@ -7,11 +7,9 @@
 // neither merges nor splits until its fences are done. Lent blocks are in no arena; only the streams that use them are
 // known. With one stream all of this vanishes. Read next: memory/pool.hpp.
 
-#include <twill/memory/detail/stream_holds.hpp>
 #include <twill/memory/detail/stream_use.hpp>
-#include <twill/memory/detail/taken_blocks.hpp>
 #include <twill/memory/heap.hpp>
-#include <twill/memory/policies/streams.hpp>
+#include <twill/memory/policies.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -7,6 +7,33 @@
 
 namespace twill { inline namespace v0 { namespace memory {
 
+TWILL_BODY double Fragmentation::share(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+TWILL_BODY Fragmentation fragmentation(const std::vector<SegmentSnapshot>& segments) {
+  Fragmentation figures{};
+  for (const SegmentSnapshot& segment : segments) {
+    figures.reserved += segment.bytes;
+    if (segment.blocks.size() == 1 && !segment.blocks.front().in_use) figures.returnable += segment.bytes;
+    for (const BlockSnapshot& block : segment.blocks) {
+      if (block.in_use) {
+        figures.used += block.bytes;
+        figures.requested += block.requested;
+        figures.largest_request = std::max(figures.largest_request, block.requested);
+      } else {
+        figures.free += block.bytes;
+        ++figures.free_blocks;
+        figures.largest_free = std::max(figures.largest_free, block.bytes);
+      }
+    }
+  }
+  for (const SegmentSnapshot& segment : segments)
+    for (const BlockSnapshot& block : segment.blocks)
+      if (!block.in_use && block.bytes < figures.largest_request) figures.too_small += block.bytes;
+  return figures;
+}
+
 TWILL_BODY std::string summary_table(std::string_view device, const MemoryStats& stats, const DeviceMemory& whole) {
   struct Line {
     std::string_view name;
@@ -69,14 +96,14 @@ TWILL_BODY std::string fragmentation_text(const Fragmentation& figures) {
                     size(figures.returnable),
                     "\nexternal fragmentation: ",
                     percent(figures.external()),
-                    " of the free bytes lie outside of the largest free block, ",
+                    " of the free bytes are outside of the largest free block, ",
                     percent(figures.unusable()),
                     " in blocks too small for another request of ",
                     size(figures.largest_request),
                     ", the largest now",
                     "\ninternal fragmentation: ",
                     percent(figures.internal()),
-                    " of the used bytes were not asked for (",
+                    " of the used bytes were not requested (",
                     size(figures.used - figures.requested),
                     " of ",
                     size(figures.used),

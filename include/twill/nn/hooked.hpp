@@ -8,8 +8,7 @@
 // the copies take time and memory, so it is for inspecting a model. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/fixed_string.hpp>
-#include <twill/core/pattern.hpp>
+#include <twill/core/text.hpp>
 #include <twill/nn/declared_inputs.hpp>
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include <twill/compile/report/observation.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
-#include <twill/core/pattern.hpp>
+#include <twill/core/text.hpp>
 #include <twill/nn/hooks.hpp>
 
 #include <cstdint>

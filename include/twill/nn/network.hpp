@@ -7,7 +7,6 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
-#include <twill/device/cpu/half_arithmetic.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/layer_hooks.hpp>
@@ -54,7 +53,7 @@ public:
                                                  &detail::add_weights<T, D>, detail::half_addition<T, D>())},
         run_scalars_{Shown::view().run_scalars} {
     state_->last_draw = generator(device()).next();
-    if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) say_that_half_is_emulated();
+    if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) detail::say_that_half_is_emulated();
     draw_weights();
   }
 

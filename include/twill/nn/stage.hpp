@@ -9,11 +9,13 @@
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/fit.hpp>
 #include <twill/ops/move.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -329,6 +331,19 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage {
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail {
+
+/// Warns once, through the warning sink, that host devices emulate float16: stored in two bytes, computed in float32
+/// with a rounding after each operation.
+inline void say_that_half_is_emulated() {
+  static std::atomic<bool> is_said{false};
+  if (!is_said.exchange(true))
+    warn("float16: host devices emulate it, in float32 with a rounding after each operation; bfloat16 is faster "
+         "where the processor has its instructions, and float32 everywhere");
+}
+
+}}}} // namespace twill::v0::nn::detail
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 

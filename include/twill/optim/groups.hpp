@@ -6,8 +6,7 @@
 // A weight belongs to the first group that matches, else to the first argument. Read next: optim/schedules.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/fixed_string.hpp>
-#include <twill/core/pattern.hpp>
+#include <twill/core/text.hpp>
 #include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 

@@ -3,13 +3,12 @@
 //
 // Confusion matrices of classifiers: counts of (actual, predicted) pairs, with the precision (the share of those
 // predicted as a class that belong to it) and the recall (the share of a class that is predicted as it) of each class.
-// Read next: profile/table.hpp.
+// Read next: profile/format.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/profile/format.hpp>
-#include <twill/profile/table.hpp>
 
 #include <concepts>
 #include <cstddef>

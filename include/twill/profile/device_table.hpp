@@ -3,13 +3,12 @@
 //
 // Tables of devices: `show_utilization` prints load and memory of each, `memory_table` lists the bytes that twill's
 // pools hold and have held at most. The load of a host device is that of its cores over a short interval, by all
-// processes; other kinds add an overload of `core_times`. Read next: profile/table.hpp, memory/summary.hpp.
+// processes; other kinds add an overload of `core_times`. Read next: profile/format.hpp, memory/summary.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/profile/format.hpp>
-#include <twill/profile/table.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -41,12 +40,6 @@ struct CoreTimes {
 [[nodiscard]] double load_between(const CoreTimes& before, const CoreTimes& after);
 
 namespace detail {
-
-template <class D> [[nodiscard]] std::vector<D> all_devices() {
-  std::vector<D> devices;
-  for (int index = 0; index < device_count<D>(); ++index) devices.push_back(D{index});
-  return devices;
-}
 
 /// The load of each device over an interval.
 template <class D>
@@ -82,7 +75,7 @@ template <class D>
 
 /// Prints the table of all devices of a kind, host devices unless told otherwise.
 template <class D = Cpu> void show_utilization(std::ostream& stream = std::cout) {
-  stream << utilization_table(detail::all_devices<D>());
+  stream << utilization_table(all_devices<D>());
 }
 
 /// The bytes that the pools of some devices hold now and have held at most.

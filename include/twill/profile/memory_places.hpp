@@ -6,12 +6,11 @@
 // profile/memory_page.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 #include <twill/core/text.hpp>
 #include <twill/memory/recording.hpp>
 #include <twill/profile/format.hpp>
 #include <twill/profile/source_places.hpp>
-#include <twill/profile/table.hpp>
 
 #include <cstddef>
 #include <cstdint>

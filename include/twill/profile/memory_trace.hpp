@@ -8,7 +8,7 @@
 // profile/trace_events.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 #include <twill/core/text.hpp>
 #include <twill/memory/recording.hpp>
 #include <twill/profile/format.hpp>

@@ -9,7 +9,6 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
-#include <twill/core/utf8.hpp>
 #include <twill/io/json.hpp>
 #include <twill/profile/format.hpp>
 

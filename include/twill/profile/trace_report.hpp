@@ -8,10 +8,9 @@
 // the work of both. Read next: profile/trace.hpp, profile/trace_events.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 #include <twill/core/text.hpp>
 #include <twill/profile/format.hpp>
-#include <twill/profile/table.hpp>
 #include <twill/profile/trace.hpp>
 #include <twill/profile/trace_events.hpp>
 

@@ -35,7 +35,7 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] auto to_vector(const Ten
   const Tensor<T, D, S> source = x.contiguous();
   std::vector<Element> values(static_cast<std::size_t>(source.elements()));
   if (values.empty()) return values;
-  copy_bytes(detail::reader_of(x.device()), values.data(), x.device(), source.data(), values.size() * sizeof(T));
+  copy_bytes(reader_of(x.device()), values.data(), x.device(), source.data(), values.size() * sizeof(T));
   return values;
 }
 

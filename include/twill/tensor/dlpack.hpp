@@ -239,8 +239,8 @@ requires(!detail::HasDefaultStream<D>)
     [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, const dlpack::StreamNumber& stream) {
   if (!stream.number) return to_dlpack<M>(x);
   if (*stream.number == -1) return to_dlpack<M>(x, dlpack::unsynchronized);
-  throw ValueError(join_text({"to_dlpack: the consumer names stream ", *stream.number, ", and ", to_string(x.device()),
-                              " has none that others know; none, or -1 for no order, is what it may pass"}));
+  throw ValueError(join_text({"to_dlpack: the consumer passed stream ", *stream.number, ", but ", to_string(x.device()),
+                              " has no streams to share; pass none, or -1 for no order"}));
 }
 
 /// The elements of another library as a tensor of type `X` that shares them, on a device of the caller's choice where

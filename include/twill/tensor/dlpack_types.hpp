@@ -70,7 +70,6 @@ struct ManagedVersioned {
   Array dl_tensor{};                                 ///< the elements
 };
 inline constexpr std::uint64_t read_only_flag = 1; ///< the consumer must not write
-inline constexpr std::uint64_t is_copied_flag = 2; ///< the producer made a copy
 
 static_assert(sizeof(void*) == 8, "twill: DLPack is written for machines of 64 bits");
 static_assert(offsetof(Array, device) == 8 && offsetof(Array, ndim) == 16 && offsetof(Array, dtype) == 20);

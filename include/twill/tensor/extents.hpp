@@ -70,10 +70,16 @@ void transfer(const To& to_device, void* to, const From& from_device, const void
     copy_bytes(to_device, to, from_device, from, static_cast<std::size_t>(elements) * element_bytes, options);
 }
 
+}}} // namespace twill::v0::detail
+
+namespace twill { inline namespace v0 {
+
 /// The device whose stream reads a value back: a host device reads its own.
 [[nodiscard]] inline Cpu reader_of(Cpu device) { return device; }
 template <class D> [[nodiscard]] Cpu reader_of(const D&) { return current_device<Cpu>(); }
 
+/// The value of the only element; waits for the device. `extents` are those of its tensor.
+/// throws: ShapeError for several elements, DeviceError on a device without memory, ValueError without data
 template <Scalar T, Device D> [[nodiscard]] T read_item(const D& device, const T* data, const Dims& extents) {
   if (extents.elements() != 1)
     throw ShapeError("item: shape " + to_string(extents) + " has " + std::to_string(extents.elements()) +
@@ -89,7 +95,7 @@ template <Scalar T, Device D> [[nodiscard]] T read_item(const D& device, const T
   }
 }
 
-}}} // namespace twill::v0::detail
+}} // namespace twill::v0
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/extents.ipp>

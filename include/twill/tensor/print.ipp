@@ -61,4 +61,10 @@ TWILL_BODY std::string ArrayPrinter::axis_text(int axis, const std::string& inde
   return "[" + text.substr(indent.size()) + "]";
 }
 
+TWILL_BODY std::string_view type_in_source(DType type) {
+  constexpr std::string_view names[] = {"bool",        "std::uint8_t",    "int",   "std::int64_t",
+                                        "twill::half", "twill::bfloat16", "float", "double"};
+  return names[static_cast<int>(type)];
+}
+
 }}}} // namespace twill::v0::detail::TWILL_ISA

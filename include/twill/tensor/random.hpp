@@ -13,7 +13,6 @@
 #include <twill/kernel/program.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/tensor/sequence.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <array>

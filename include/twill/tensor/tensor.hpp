@@ -6,9 +6,9 @@
 // the elements'. Assigning to a named tensor gives it a new value, as in Python (`c = a * b`); assigning to an unnamed
 // view writes through it (`x[0] = y`). Read next: tensor/create.hpp, tensor/index.hpp, expr/evaluate.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
-#include <twill/core/instruction_set.hpp>
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/device.hpp>
@@ -151,7 +151,7 @@ public:
     if constexpr (S::is_static && dims_of<S>.elements() != 1)
       static_cast<void>(
           sizeof(refused<Problem::item_needs_exactly_one_element, with::elements<dims_of<S>.elements()>>));
-    return detail::read_item(device(), data_, shape());
+    return read_item(device(), data_, shape());
   }
 
   /// `if (allclose(x, y))`: the only truth value, read back to the caller.

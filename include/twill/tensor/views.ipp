@@ -23,4 +23,10 @@ TWILL_BODY void cut(const char* operation, layout::Layout& where, int axis, std:
   where.extents[axis] = length;
 }
 
+TWILL_BODY void throw_sections(const char* operation, std::int64_t sections, std::int64_t extent, int axis) {
+  throw ValueError(std::string(operation) + ": " + std::to_string(sections) + " sections do not divide axis " +
+                   std::to_string(axis) + " of extent " + std::to_string(extent) +
+                   (sections < 1 ? "; there is at least one" : "; array_split allows unequal ones"));
+}
+
 }}}} // namespace twill::v0::detail::TWILL_ISA

@@ -121,9 +121,8 @@ template <ComputeDevice D> std::optional<double> OptimiserState<D>::find_item(st
     if (infos_[i].name.view() != name || !infos_[i].shape.elements().is_one()) continue;
     const memory::Buffer<D>& buffer = states_[i];
     if (infos_[i].dtype == DType::float64)
-      return twill::detail::read_item(buffer.device(), static_cast<const double*>(buffer.data()), Dims{});
-    return static_cast<double>(
-        twill::detail::read_item(buffer.device(), static_cast<const float*>(buffer.data()), Dims{}));
+      return read_item(buffer.device(), static_cast<const double*>(buffer.data()), Dims{});
+    return static_cast<double>(read_item(buffer.device(), static_cast<const float*>(buffer.data()), Dims{}));
   }
   return {};
 }

@@ -40,7 +40,7 @@ public:
     if (step_ != *newest_)
       throw ValueError("item: the loss of step " + std::to_string(step_) + " was overwritten by step " +
                        std::to_string(*newest_) + "; read it before the next step");
-    return twill::detail::read_item(slot_->device(), static_cast<const T*>(slot_->data()), Dims{});
+    return read_item(slot_->device(), static_cast<const T*>(slot_->data()), Dims{});
   }
   /// The number; waits for the step.
   operator T() const { return item(); }

@@ -15,9 +15,9 @@ namespace {
 
 /// The cores that a thread could use before a runtime with these places bound it to `mask`.
 Cores before_binding(const Cores& mask, const std::vector<Cores>& places) {
-  std::vector<detail::CoreSet> sets;
+  std::vector<cpu::CoreSet> sets;
   for (const Cores& place : places) sets.emplace_back(place);
-  return detail::cores_before_binding(detail::CoreSet{mask}, sets).list();
+  return cpu::cores_before_binding(cpu::CoreSet{mask}, sets).list();
 }
 
 } // namespace
@@ -34,14 +34,14 @@ TEST_CASE("a mask that somebody else narrowed counts as it is", "[device][cpu][D
 }
 
 TEST_CASE("a set of cores holds what was added, in order, and leaves out what a mask cannot hold", "[device][cpu]") {
-  CHECK(detail::CoreSet{}.empty());
-  CHECK(detail::CoreSet{}.list().empty());
-  detail::CoreSet set{{7, 0, 1023, 7}};
+  CHECK(cpu::CoreSet{}.empty());
+  CHECK(cpu::CoreSet{}.list().empty());
+  cpu::CoreSet set{{7, 0, 1023, 7}};
   CHECK_FALSE(set.empty());
   CHECK(set.list() == Cores{0, 7, 1023});
-  set.add(detail::CoreSet{{3, 7}});
-  CHECK(set == detail::CoreSet{{0, 3, 7, 1023}});
-  CHECK_FALSE(set == detail::CoreSet{{0, 3, 7}});
+  set.add(cpu::CoreSet{{3, 7}});
+  CHECK(set == cpu::CoreSet{{0, 3, 7, 1023}});
+  CHECK_FALSE(set == cpu::CoreSet{{0, 3, 7}});
   set.add(5000);
   CHECK(set.list() == Cores{0, 3, 7, 1023});
 }
@@ -55,11 +55,11 @@ TEST_CASE("devices keep all cores although OMP_PROC_BIND binds the main thread",
 }
 
 TEST_CASE("child: loads a binding OpenMP runtime", "[.child]") {
-  const auto before = detail::cores_of_process();
+  const auto before = cpu::cores_of_process();
   setenv("OMP_PROC_BIND", "true", 1);
   if (dlopen("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL) == nullptr) std::_Exit(77);
-  CHECK(detail::cores_of_process() == before);
+  CHECK(cpu::cores_of_process() == before);
   CHECK(device_count<Cpu>() == static_cast<int>(before.size()));
   for (int device = 0; device < device_count<Cpu>(); ++device)
-    CHECK(submit(Cpu{device}, [] { return detail::affinity_of_thread(); }).wait() == cores_of(Cpu{device}));
+    CHECK(submit(Cpu{device}, [] { return cpu::affinity_of_thread(); }).wait() == cores_of(Cpu{device}));
 }

@@ -67,7 +67,7 @@ TEST_CASE("child: first use fixes the division", "[.child]") {
 }
 
 TEST_CASE("child: a narrower mask", "[.child]") {
-  const int last = detail::cores_of_process().back();
+  const int last = cpu::cores_of_process().back();
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<unsigned>(last), &set);

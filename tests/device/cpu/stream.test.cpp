@@ -80,7 +80,7 @@ TEST_CASE("a submitted function runs on the device's own pinned thread", "[devic
   CHECK(first != std::this_thread::get_id());
   CHECK(first == submit(Cpu{2}, [] { return std::this_thread::get_id(); }).wait());
   CHECK(first != submit(Cpu{3}, [] { return std::this_thread::get_id(); }).wait());
-  const auto allowed = submit(Cpu{2}, [] { return detail::affinity_of_thread(); }).wait();
+  const auto allowed = submit(Cpu{2}, [] { return cpu::affinity_of_thread(); }).wait();
   for (const int core : allowed) {
     const auto& own = cores_of(Cpu{2});
     CHECK(std::find(own.begin(), own.end(), core) != own.end());
@@ -116,7 +116,7 @@ TEST_CASE("an exception that nobody waited for is told to the warning sink", "[d
   }
   set_warning_sink(previous);
   const std::lock_guard lock{warnings_mutex};
-  CHECK(warnings == std::vector<std::string>{"submit: a task on cpu:1 failed and nobody waited for it: lost"});
+  CHECK(warnings == std::vector<std::string>{"submit: a task on cpu:1 failed and nothing waited for it: lost"});
 }
 
 TEST_CASE("what a task captured is gone when somebody has waited for it", "[device][cpu]") {

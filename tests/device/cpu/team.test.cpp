@@ -29,7 +29,7 @@ std::vector<int> ranks_of(const Team& team) {
 /// A team of any size, on whatever cores there are; never destroyed, like those of devices.
 const Team& team_of(int size) {
   static auto* const teams = new std::map<int, std::pair<detail::ForkJoin*, Team>>;
-  const auto all = detail::cores_of_process();
+  const auto all = cpu::cores_of_process();
   std::vector<int> cores;
   for (int rank = 0; rank < size; ++rank) cores.push_back(all[static_cast<std::size_t>(rank) % all.size()]);
   auto& [threads, team] = (*teams)[size];
@@ -126,11 +126,11 @@ TEST_CASE("several threads may use one team at once", "[device][cpu]") {
 }
 
 TEST_CASE("the threads of a team are pinned, each to its own core", "[device][cpu]") {
-  const auto cores = detail::cores_of_process();
+  const auto cores = cpu::cores_of_process();
   const Team& team = team_of(3);
   std::vector<std::vector<int>> allowed(3);
-  team.parallel([&](int rank, int) { allowed[static_cast<std::size_t>(rank)] = detail::affinity_of_thread(); });
-  CHECK(allowed[0] == detail::affinity_of_thread()); // the caller stays as it is
+  team.parallel([&](int rank, int) { allowed[static_cast<std::size_t>(rank)] = cpu::affinity_of_thread(); });
+  CHECK(allowed[0] == cpu::affinity_of_thread()); // the caller stays as it is
   CHECK(allowed[1] == std::vector<int>{cores[1 % cores.size()]});
   CHECK(allowed[2] == std::vector<int>{cores[2 % cores.size()]});
 }

@@ -22,11 +22,11 @@ std::vector<int> affinity_of_new_thread(const std::vector<int>& cores) {
   } seen;
   const auto look = [](void* served, int number) {
     auto& told = *static_cast<Seen*>(served);
-    told.allowed = detail::affinity_of_thread();
+    told.allowed = cpu::affinity_of_thread();
     told.number = number;
     told.done.store(true, std::memory_order_release);
   };
-  detail::start_thread(detail::CoreSet{cores}, "twill test", {look, &seen, 17});
+  cpu::start_thread(cpu::CoreSet{cores}, "twill test", {look, &seen, 17});
   while (!seen.done.load(std::memory_order_acquire)) std::this_thread::yield();
   CHECK(seen.number == 17);
   return seen.allowed;
@@ -35,13 +35,13 @@ std::vector<int> affinity_of_new_thread(const std::vector<int>& cores) {
 } // namespace
 
 TEST_CASE("a thread is pinned to its cores", "[device][cpu]") {
-  const auto all = detail::affinity_of_thread();
+  const auto all = cpu::affinity_of_thread();
   for (const int core : all) CHECK(affinity_of_new_thread({core}) == std::vector<int>{core});
   CHECK(affinity_of_new_thread({}) == all);
 }
 
 TEST_CASE("a thread whose cores were taken away runs unpinned", "[device][cpu]") {
-  CHECK(affinity_of_new_thread({1023}) == detail::affinity_of_thread());
+  CHECK(affinity_of_new_thread({1023}) == cpu::affinity_of_thread());
 }
 
 TEST_CASE("threads are named after their device", "[device][cpu]") {

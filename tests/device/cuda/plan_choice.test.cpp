@@ -21,7 +21,7 @@ struct Engine {
   EngineNotes notes{};
   std::size_t bytes = 0;
   bool can_be_built = true;
-  std::optional<float> milliseconds = 1.0F;
+  std::optional<double> seconds = 1.0;
 };
 struct Plan {
   std::size_t engine = 0;
@@ -47,10 +47,8 @@ constexpr EngineNotes tensor_cores{.uses_tensor_cores = true};
 ChosenPlan<Plan> choose(const Table& table, const PlanLimits& limits, std::size_t wanted) {
   struct Trial {
     const std::vector<Engine>& engines;
-    [[nodiscard]] std::optional<float> milliseconds_of(const Plan& plan) const {
-      return engines[plan.engine].milliseconds;
-    }
-    [[nodiscard]] bool runs(const Plan& plan) const { return milliseconds_of(plan).has_value(); }
+    [[nodiscard]] std::optional<double> seconds_of(const Plan& plan) const { return engines[plan.engine].seconds; }
+    [[nodiscard]] bool runs(const Plan& plan) const { return seconds_of(plan).has_value(); }
   };
   return choose_plan<Plan>(table, limits, wanted, Trial{table.engines});
 }
@@ -74,7 +72,7 @@ TEST_CASE("the first allowed plan is taken, and no more are built than asked for
   const Table table{{{.notes = tensor_cores},
                      {.bytes = 200},
                      {.can_be_built = false},
-                     {.milliseconds = std::nullopt},
+                     {.seconds = std::nullopt},
                      {.bytes = 100},
                      {}}};
   const auto chosen = choose(table, {.workspace_bytes = 100}, 1);
@@ -89,13 +87,13 @@ TEST_CASE("the first allowed plan is taken, and no more are built than asked for
 }
 
 TEST_CASE("of several plans the fastest that runs is taken", "[device]") {
-  Table table{{{.milliseconds = 3.0F}, {.milliseconds = std::nullopt}, {.milliseconds = 2.0F}, {.milliseconds = 2.5F}}};
+  Table table{{{.seconds = 3.0}, {.seconds = std::nullopt}, {.seconds = 2.0}, {.seconds = 2.5}}};
   const auto chosen = choose(table, {}, 8);
   REQUIRE(chosen.plan != nullptr);
   CHECK(chosen.plan->engine == 2);
   CHECK(to_string(chosen.summary) == "the fastest of 4 that were timed");
   CHECK(choose(table, {}, 2).plan->engine == 0);
-  for (Engine& engine : table.engines) engine.milliseconds = std::nullopt;
+  for (Engine& engine : table.engines) engine.seconds = std::nullopt;
   CHECK(choose(table, {}, 8).plan == nullptr);
   CHECK(to_string(choose(table, {}, 8).summary) == "none of the library's 4 engines: 4 did not run");
 }

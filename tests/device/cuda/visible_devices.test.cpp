@@ -125,7 +125,7 @@ TEST_CASE("a program chooses its GPUs until CUDA is used", "[device][DEV-6]") {
   detail::cuda_was_asked = true;
   CHECK_NOTHROW(set_visible_devices({2})); // as it is
   CHECK_THROWS_WITH(set_visible_devices({1, 2}),
-                    "set_visible_devices: CUDA was used already, and looked at CUDA_VISIBLE_DEVICES then (2); call it "
+                    "set_visible_devices: CUDA has read CUDA_VISIBLE_DEVICES already (2); call it "
                     "before anything asks for a CUDA device");
   CHECK(visible_devices() == "2");
   detail::cuda_was_asked = false;
@@ -136,6 +136,6 @@ TEST_CASE("a program chooses its GPUs until CUDA is used", "[device][DEV-6]") {
 TEST_CASE("GPUs that cannot be are refused", "[device][DEV-6]") {
   const Environment environment{};
   CHECK_THROWS_WITH(set_visible_devices({0, -1}), "set_visible_devices: GPUs are numbered from 0; got -1");
-  CHECK_THROWS_WITH(set_visible_devices({0, 3, 0}), "set_visible_devices: GPU 0 comes twice; name each once");
+  CHECK_THROWS_WITH(set_visible_devices({0, 3, 0}), "set_visible_devices: GPU 0 is listed twice; list each once");
   CHECK(visible_devices() == "all");
 }

@@ -7,9 +7,12 @@
 #include "tests/support/gpu_bodies.hpp"
 #include "tests/support/late_device.hpp"
 
+#include <twill/device/gpu/timer_calls.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -252,4 +255,19 @@ TEST_CASE("without a driver there are no GPUs, and who asks for one is told", "[
   CHECK_THROWS_AS(generator(D{0}), DeviceError);
   emulation::Machine::get().device_count = 4;
   CHECK(is_available<D>());
+}
+
+TEST_CASE("a run is timed on its stream after one to warm up, and not where it cannot run", "[device][gpu]") {
+  const Numbers numbers(D{0}, 64);
+  const auto& queue = current_queue(D{0});
+  int calls = 0;
+  const auto fill = [&] {
+    start(D{0}, FillInts{}, {.to = numbers.data, .count = 64, .value = ++calls});
+    return true;
+  };
+  const std::optional<double> seconds = gpu::seconds_of_run(queue, fill);
+  CHECK((seconds && *seconds >= 0));
+  CHECK(numbers.read() == std::vector<int>(64, 4));
+  CHECK_FALSE(gpu::seconds_of_run(queue, [] { return false; }));
+  CHECK_FALSE(gpu::is_captured<R>(queue.stream(), 0));
 }

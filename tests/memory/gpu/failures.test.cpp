@@ -220,13 +220,13 @@ TEST_CASE("while the process ends nothing is asked of the driver", "[memory][gpu
   copy_bytes(Cpu{0}, numbers.data(), D{0}, memory->data(), 4096, {.non_blocking = true});
   synchronize(Cpu{0});
   const long before = calls();
-  gpu::detail::process_is_ending = true; // as static objects find it that are destroyed late
+  gpu::process_is_ending = true; // as static objects find it that are destroyed late
   memory.reset();
   graph.reset();
   side.reset();
   numbers.reset();
   (void)empty_cache(D{0});
   CHECK(calls() == before);
-  gpu::detail::process_is_ending = false;
+  gpu::process_is_ending = false;
   --Machine::get().live_graphs; // it was left to the end of the process
 }

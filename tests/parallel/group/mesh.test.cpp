@@ -119,14 +119,14 @@ TEST_CASE("traffic is counted by operation, and what one rank sends another rece
 TEST_CASE("ranks may use the cores of the process and start on the first device, whatever was pinned or set before",
           "[parallel][PAR-9]") {
   const int ranks = 24; // more than there are kept threads
-  const std::vector<int> cores = twill::detail::cores_of_process();
+  const std::vector<int> cores = twill::cpu::cores_of_process();
   auto group = thread_communicators(std::vector<Cpu>(ranks), {.timeout_ms = 60'000});
   std::vector<std::vector<int>> found(ranks);
   std::vector<int> devices(ranks);
   const auto play = [&] {
     run_ranks(group, [&](auto& member) {
       const auto rank = static_cast<std::size_t>(member.rank());
-      found[rank] = twill::detail::affinity_of_thread();
+      found[rank] = twill::cpu::affinity_of_thread();
       devices[rank] = current_device<Cpu>().index;
       set_device(Cpu{Cpu::count() - 1});
     });

@@ -9,7 +9,7 @@
 #include <twill/compile/run/observer.hpp>
 #include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
-#include <twill/core/pattern.hpp>
+#include <twill/core/text.hpp>
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include <twill/compile/run/observer.hpp>
 #include <twill/core/config.hpp>
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 #include <twill/device/current.hpp>
 
 #include <algorithm>

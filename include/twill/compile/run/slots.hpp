@@ -32,7 +32,7 @@ template <ComputeDevice D> [[nodiscard]] consteval bool launches_in_caller() {
 template <ComputeDevice D> [[nodiscard]] bool runs_in_order(std::span<const D> devices) {
   const auto is_first = [&](const D& device) { return device == devices.front(); };
   return std::all_of(devices.begin(), devices.end(), is_first) ||
-         (launches_in_caller<D>() && twill::detail::current_worker != nullptr);
+         (launches_in_caller<D>() && twill::cpu::current_worker != nullptr);
 }
 
 /// The order of a program in several slots.
@@ -181,7 +181,7 @@ private:
 
   std::atomic<bool> has_failed_{false};
   std::atomic<bool> is_open_; ///< tasks may begin
-  twill::detail::Signal opened_{};
+  twill::cpu::Signal opened_{};
   std::span<const D> devices_;
   const Segments* segments_;
   bool is_in_order_;               ///< one segment after the other, none of them waits

@@ -50,7 +50,7 @@ namespace detail {
 
 /// The state of one host device.
 struct CpuState {
-  Worker worker;
+  cpu::Worker worker;
   ForkJoin threads;
   Team team;
   explicit CpuState(Cpu device);

@@ -47,11 +47,10 @@ struct DnnlThread {
       make_dnnl<dnnl_stream_t>(&dnnl_stream_create, engine.get(), unsigned{dnnl_stream_default_flags});
 };
 
-[[nodiscard]] DnnlThread& dnnl_thread();
+[[nodiscard]] inline DnnlThread& dnnl_thread() {
+  thread_local DnnlThread thread{};
+  return thread;
+}
 
 }}}} // namespace twill::v0::cpu::detail
-#endif
-
-#if TWILL_HEADER_ONLY
-#include <twill/device/cpu/onednn_objects.ipp>
 #endif

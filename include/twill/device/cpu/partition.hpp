@@ -8,7 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
-#include <twill/device/cpu/affinity.hpp>
+#include <twill/device/cpu/cores.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -57,7 +57,7 @@ const HostPartition& host_partition();
 } // namespace detail
 
 /// The number of cores that the process may use; the call does not fix their division.
-[[nodiscard]] inline int host_cores() { return static_cast<int>(detail::cores_of_process().size()); }
+[[nodiscard]] inline int host_cores() { return static_cast<int>(cpu::cores_of_process().size()); }
 
 /// Divides the process's cores among host devices; call it before the first use of one. A second call with equal
 /// options is no error.

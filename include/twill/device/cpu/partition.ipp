@@ -37,7 +37,7 @@ TWILL_COLD TWILL_BODY HostPartition partition_cores(const std::vector<int>& core
 TWILL_COLD TWILL_BODY const HostPartition& divide_host(const HostOptions& options) {
   const std::lock_guard lock{host_mutex};
   if (const auto* partition = host_partition_in_force.load(std::memory_order_acquire)) return *partition;
-  const auto* partition = new HostPartition{partition_cores(cores_of_process(), options)};
+  const auto* partition = new HostPartition{partition_cores(cpu::cores_of_process(), options)};
   host_partition_in_force.store(partition, std::memory_order_release);
   return *partition;
 }

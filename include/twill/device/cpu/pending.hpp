@@ -61,7 +61,7 @@ template <> struct Outcome<void> : Ending {
 };
 
 /// The task of a submitted function.
-template <class Result, class F> struct SubmittedTask final : Task {
+template <class Result, class F> struct SubmittedTask final : cpu::Task {
   std::shared_ptr<Outcome<Result>> outcome;
   F function;
   SubmittedTask(std::shared_ptr<Outcome<Result>> shared, F f) : outcome{std::move(shared)}, function{std::move(f)} {}
@@ -74,7 +74,7 @@ template <class Result, class F> struct SubmittedTask final : Task {
 template <class Result> class Pending {
 public:
   /// For device kinds: pushes `function` to the worker; without a worker it runs at once, in the caller.
-  template <class F> [[nodiscard]] static Pending start(detail::Worker* worker, const std::string& where, F function) {
+  template <class F> [[nodiscard]] static Pending start(cpu::Worker* worker, const std::string& where, F function) {
     Pending pending;
     pending.outcome_ = std::make_shared<detail::Outcome<Result>>();
     pending.outcome_->where = where;
@@ -108,8 +108,8 @@ private:
   Pending() = default;
 
   std::shared_ptr<detail::Outcome<Result>> outcome_{};
-  detail::Worker* worker_ = nullptr;
-  detail::Worker::Ticket ticket_ = 0;
+  cpu::Worker* worker_ = nullptr;
+  cpu::Worker::Ticket ticket_ = 0;
 };
 
 }} // namespace twill::v0

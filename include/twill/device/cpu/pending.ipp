@@ -15,9 +15,9 @@ TWILL_COLD TWILL_BODY void Ending::report() noexcept {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& failure) {
-    warn(join_text({"submit: a task on ", where, " failed and nobody waited for it: ", failure.what()}));
+    warn(join_text({"submit: a task on ", where, " failed and nothing waited for it: ", failure.what()}));
   } catch (...) {
-    warn(join_text({"submit: a task on ", where, " failed and nobody waited for it"}));
+    warn(join_text({"submit: a task on ", where, " failed and nothing waited for it"}));
   }
 }
 

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace twill { inline namespace v0 { namespace detail {
+namespace twill { inline namespace v0 { namespace cpu {
 
 /// Tells the core that this is a spin loop.
 void spin_pause();
@@ -61,7 +61,7 @@ private:
   std::atomic<int> sleepers_{0};
 };
 
-}}} // namespace twill::v0::detail
+}}} // namespace twill::v0::cpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/signal.ipp>

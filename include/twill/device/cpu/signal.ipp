@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/signal.hpp>
 
-namespace twill { inline namespace v0 { namespace detail {
+namespace twill { inline namespace v0 { namespace cpu {
 
 TWILL_BODY void spin_pause() {
 #if defined(__x86_64__)
@@ -25,4 +25,4 @@ TWILL_BODY void Signal::sleep_while(std::uint32_t seen) noexcept {
   syscall(SYS_futex, &changes_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
 }
 
-}}} // namespace twill::v0::detail
+}}} // namespace twill::v0::cpu

@@ -24,22 +24,27 @@ class Cpu::Event {
 public:
   Event() = default;
   /// The point after the work with this ticket.
-  Event(detail::Worker& worker, detail::Worker::Ticket ticket) : worker_{&worker}, ticket_{ticket} {}
+  Event(cpu::Worker& worker, cpu::Worker::Ticket ticket) : worker_{&worker}, ticket_{ticket} {}
 
   /// Whether the work before it is done; does not wait.
   [[nodiscard]] bool is_complete() const { return worker_ == nullptr || worker_->is_finished(ticket_); }
 
   /// Blocks the calling thread until all work before the event is done. throws: DeviceError inside a task that itself
   /// comes before the event
-  void wait() const;
+  void wait() const {
+    if (worker_ != nullptr) worker_->wait(ticket_);
+  }
 
 private:
-  detail::Worker* worker_ = nullptr;
-  detail::Worker::Ticket ticket_ = 0;
+  cpu::Worker* worker_ = nullptr;
+  cpu::Worker::Ticket ticket_ = 0;
 };
 
 /// Marks the work given to the device so far. Inside a task that is the task's launches, all of them done.
-[[nodiscard]] Cpu::Event record(Cpu device);
+[[nodiscard]] inline Cpu::Event record(Cpu device) {
+  auto& worker = detail::cpu_state(device).worker;
+  return worker.is_current() ? Cpu::Event{} : Cpu::Event{worker, worker.submitted()};
+}
 
 /// Blocks the calling thread until the event has passed.
 inline void wait(const Cpu::Event& event) { event.wait(); }
@@ -61,7 +66,7 @@ void launch(D device, F&& f) {
   auto& state = detail::cpu_state(device);
   if (!state.worker.is_idle()) [[unlikely]] {
     // A task never waits for a queue: neither its own, where it is first, nor another's, which may wait for it.
-    if (detail::current_worker == nullptr) state.worker.wait(state.worker.submitted());
+    if (cpu::current_worker == nullptr) state.worker.wait(state.worker.submitted());
   }
   f(state.team);
 }
@@ -77,7 +82,3 @@ requires std::invocable < std::decay_t<F>
 }
 
 }} // namespace twill::v0
-
-#if TWILL_HEADER_ONLY
-#include <twill/device/cpu/stream.ipp>
-#endif

@@ -8,9 +8,8 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
-#include <twill/device/cpu/core_set.hpp>
+#include <twill/device/cpu/cores.hpp>
 #include <twill/device/cpu/signal.hpp>
-#include <twill/device/cpu/thread.hpp>
 
 #include <atomic>
 #include <exception>
@@ -67,8 +66,8 @@ private:
   std::atomic<bool> busy_{false};
   std::atomic<unsigned> round_{0};
   std::atomic<int> running_{0};
-  Signal work_;
-  Signal done_;
+  cpu::Signal work_;
+  cpu::Signal done_;
   std::mutex error_mutex_;
   std::exception_ptr error_;
   int error_rank_ = 0;
@@ -105,6 +104,14 @@ private:
   detail::ForkJoin* threads_ = nullptr;
   int size_ = 1;
 };
+
+/// The type of `team_t`; a kind whose kernels are not host code specialises it.
+template <class D> struct TeamOf {
+  using type = Team; ///< threads of a host device
+};
+
+/// The team of a device kind.
+template <class D> using team_t = typename TeamOf<D>::type;
 
 }} // namespace twill::v0
 

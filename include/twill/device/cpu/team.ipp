@@ -32,10 +32,10 @@ TWILL_BODY ForkJoin::Lead::~Lead() {
 
 TWILL_COLD TWILL_BODY void ForkJoin::start() {
   for (; started_ < size(); ++started_) {
-    CoreSet core;
+    cpu::CoreSet core;
     core.add(cores_[static_cast<std::size_t>(started_)]);
-    start_thread(core, join_text({name_, "/", started_}),
-                 {[](void* team, int rank) { static_cast<ForkJoin*>(team)->serve(rank); }, this, started_});
+    cpu::start_thread(core, join_text({name_, "/", started_}),
+                      {[](void* team, int rank) { static_cast<ForkJoin*>(team)->serve(rank); }, this, started_});
   }
 }
 

@@ -8,9 +8,8 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
-#include <twill/device/cpu/core_set.hpp>
+#include <twill/device/cpu/cores.hpp>
 #include <twill/device/cpu/signal.hpp>
-#include <twill/device/cpu/thread.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -20,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace detail {
+namespace twill { inline namespace v0 { namespace cpu {
 
 class Worker;
 
@@ -81,7 +80,7 @@ private:
   int index_;
 };
 
-}}} // namespace twill::v0::detail
+}}} // namespace twill::v0::cpu
 
 #if TWILL_HEADER_ONLY
 #include <twill/device/cpu/worker.ipp>

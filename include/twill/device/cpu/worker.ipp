@@ -5,7 +5,7 @@
 
 #include <twill/device/cpu/worker.hpp>
 
-namespace twill { inline namespace v0 { namespace detail {
+namespace twill { inline namespace v0 { namespace cpu {
 
 TWILL_BODY Worker::Ticket Worker::push(std::unique_ptr<Task> task) {
   Ticket ticket = 0;
@@ -55,4 +55,4 @@ TWILL_BODY std::unique_ptr<Task> Worker::pop() {
   return task;
 }
 
-}}} // namespace twill::v0::detail
+}}} // namespace twill::v0::cpu

@@ -13,11 +13,11 @@
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
 #include <twill/device/cuda/plan_choice.hpp>
-#include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/queue.hpp>
+#include <twill/device/gpu/timer_calls.hpp>
 
 #include <algorithm>
 #include <array>
@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include <cublasLt.h>
@@ -202,37 +203,20 @@ struct CublasCandidates {
 /// with timing. cost: milliseconds and an allocation, once for each problem
 [[nodiscard]] inline int fastest_of(const CublasCandidates& candidates, cublasLtHandle_t handle, CublasProblem& problem,
                                     const Gemm& gemm, const gpu::Queue<CudaRuntime>& queue) {
-  const auto check = [&](int status, std::string_view call) { gpu::check<CudaRuntime>(status, call, queue.device()); };
   const auto span = static_cast<std::size_t>((gemm.batch - 1) * gemm.c_batch_stride + gemm.m * gemm.c_leading);
-  struct Scratch {
-    void* memory = nullptr;
-    cudaEvent_t begin = nullptr;
-    cudaEvent_t end = nullptr;
-    ~Scratch() {
-      if (end != nullptr) cudaEventDestroy(end);
-      if (begin != nullptr) cudaEventDestroy(begin);
-      if (memory != nullptr) static_cast<void>(CudaRuntime::release(memory));
-    }
-  } scratch{};
-  if (CudaRuntime::allocate(&scratch.memory, span * size_of(gemm.dtype)) != 0)
+  void* memory = nullptr;
+  if (CudaRuntime::allocate(&memory, span * size_of(gemm.dtype)) != 0)
     return 0; // no memory for timing: the library's own favourite
-  check(cudaEventCreate(&scratch.begin), "cudaEventCreate");
-  check(cudaEventCreate(&scratch.end), "cudaEventCreate");
+  const auto release = [](void* scratch) { static_cast<void>(CudaRuntime::release(scratch)); };
+  const std::unique_ptr<void, decltype(release)> scratch{memory};
   int fastest = 0;
-  float best_ms = 0;
+  std::optional<double> best_s{};
   for (int i = 0; i < candidates.count; ++i) {
     const auto& algorithm = candidates.results[static_cast<std::size_t>(i)].algo;
-    constexpr int turns = 3;
-    bool runs = run_cublas(handle, problem, gemm, scratch.memory, algorithm, queue) == CUBLAS_STATUS_SUCCESS;
-    check(cudaEventRecord(scratch.begin, queue.stream()), "cudaEventRecord");
-    for (int turn = 0; turn < turns && runs; ++turn)
-      runs = run_cublas(handle, problem, gemm, scratch.memory, algorithm, queue) == CUBLAS_STATUS_SUCCESS;
-    check(cudaEventRecord(scratch.end, queue.stream()), "cudaEventRecord");
-    check(cudaEventSynchronize(scratch.end), "cudaEventSynchronize");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, scratch.begin, scratch.end), "cudaEventElapsedTime");
-    if (!runs || (best_ms > 0 && ms >= best_ms)) continue;
-    best_ms = ms;
+    const std::optional<double> seconds = gpu::seconds_of_run(
+        queue, [&] { return run_cublas(handle, problem, gemm, memory, algorithm, queue) == CUBLAS_STATUS_SUCCESS; });
+    if (!seconds || (best_s && *seconds >= *best_s)) continue;
+    best_s = seconds;
     fastest = i;
   }
   return fastest;
@@ -261,12 +245,7 @@ namespace twill { inline namespace v0 { namespace nvidia {
   if (!refusal(gemm).empty()) return false;
   const LibraryOptions options = library_options();
   Timing timing = Timing::impossible;
-  if (options.autotune) {
-    gpu::Capturing capturing = gpu::Capturing::no;
-    gpu::check<CudaRuntime>(CudaRuntime::capturing(queue.stream(), &capturing), "cudaStreamIsCapturing",
-                            queue.device());
-    if (capturing == gpu::Capturing::no) timing = Timing::possible;
-  }
+  if (options.autotune && !gpu::is_captured<CudaRuntime>(queue.stream(), queue.device())) timing = Timing::possible;
   detail::CublasDevice& state = detail::cublas_of(queue.device());
   const cublasLtHandle_t handle = detail::handle_of(state, queue.device(), gemm);
   detail::CublasProblem problem(gemm, options, queue.device());

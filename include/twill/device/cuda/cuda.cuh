@@ -12,8 +12,11 @@
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/memory.hpp>
 #include <twill/device/gpu/stream.hpp>
+#include <twill/device/names.hpp>
 
+#include <concepts>
 #include <string_view>
+#include <type_traits>
 
 namespace twill { inline namespace v0 {
 
@@ -36,5 +39,13 @@ struct TWILL_EXPORT Cuda {
 };
 
 static_assert(gpu::GpuDevice<Cuda> && ComputeDevice<Cuda> && !HostDevice<Cuda>);
+
+/// Calls `function` with the device that `name` means: "cpu", "cpu:1", "cuda" (the current one), "cuda:1", "meta".
+/// throws: DeviceError for a device that is not available, ValueError for an invalid ordinal
+template <class F>
+requires std::invocable<F&, Cpu> && std::invocable<F&, Meta> && std::invocable<F&, Cuda>
+auto with_device(std::string_view name, F&& function) -> std::invoke_result_t<F&, Cpu> {
+  return visit_device<Cpu, Cuda, Meta>(name, function);
+}
 
 }} // namespace twill::v0

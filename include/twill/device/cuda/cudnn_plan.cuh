@@ -11,12 +11,12 @@
 #include <twill/device/cuda/cudnn_graph.cuh>
 #include <twill/device/cuda/plan_cache.hpp>
 #include <twill/device/cuda/plan_choice.hpp>
-#include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_memory.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/queue.hpp>
+#include <twill/device/gpu/timer_calls.hpp>
 
 #include <algorithm>
 #include <array>
@@ -232,28 +232,13 @@ public:
   PlanTrial(const gpu::Queue<CudaRuntime>& queue, cudnnHandle_t handle, const std::vector<void*>& pointers,
             const MemoryFor& memory_for, Timing timing)
       : queue_{&queue}, handle_{handle}, pointers_{&pointers}, memory_for_{&memory_for}, timing_{timing} {}
-  PlanTrial(const PlanTrial&) = delete;
-  PlanTrial& operator=(const PlanTrial&) = delete;
-  ~PlanTrial() {
-    if (end_ != nullptr) cudaEventDestroy(end_);
-    if (begin_ != nullptr) cudaEventDestroy(begin_);
-  }
 
   /// Whether a plan can be given to the stream; assumed where trying is impossible.
   [[nodiscard]] bool runs(const Plan& plan) const { return timing_ == Timing::impossible || run(plan); }
 
-  /// Runs once to warm up, three times with timing; nothing when the plan does not run.
-  [[nodiscard]] std::optional<float> milliseconds_of(const Plan& plan) {
-    if (begin_ == nullptr) check(cudaEventCreate(&begin_), "cudaEventCreate");
-    if (end_ == nullptr) check(cudaEventCreate(&end_), "cudaEventCreate");
-    bool does_run = run(plan);
-    check(cudaEventRecord(begin_, queue_->stream()), "cudaEventRecord");
-    for (int turn = 0; turn < 3 && does_run; ++turn) does_run = run(plan);
-    check(cudaEventRecord(end_, queue_->stream()), "cudaEventRecord");
-    check(cudaEventSynchronize(end_), "cudaEventSynchronize");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin_, end_), "cudaEventElapsedTime");
-    return does_run ? std::optional<float>{ms} : std::nullopt;
+  /// The time of a run; nothing when the plan does not run.
+  [[nodiscard]] std::optional<double> seconds_of(const Plan& plan) const {
+    return gpu::seconds_of_run(*queue_, [&] { return run(plan); });
   }
 
 private:
@@ -261,15 +246,12 @@ private:
     void* const memory = (*memory_for_)(plan);
     return memory != nullptr && plan.run(handle_, *pointers_, memory) == CUDNN_STATUS_SUCCESS;
   }
-  void check(int status, std::string_view call) const { gpu::check<CudaRuntime>(status, call, queue_->device()); }
 
   const gpu::Queue<CudaRuntime>* queue_;
   cudnnHandle_t handle_;
   const std::vector<void*>* pointers_;
   const MemoryFor* memory_for_;
   Timing timing_;
-  cudaEvent_t begin_ = nullptr;
-  cudaEvent_t end_ = nullptr;
 };
 
 } // namespace detail
@@ -292,12 +274,8 @@ PlanSummary run_planned(const gpu::Queue<CudaRuntime>& queue, const Key& key, Bu
   };
   const LibraryOptions options = library_options();
   Timing timing = Timing::impossible;
-  if (repeatable == Repeatable::yes) {
-    gpu::Capturing capturing = gpu::Capturing::no;
-    gpu::check<CudaRuntime>(CudaRuntime::capturing(queue.stream(), &capturing), "cudaStreamIsCapturing",
-                            queue.device());
-    if (capturing == gpu::Capturing::no) timing = Timing::possible;
-  }
+  if (repeatable == Repeatable::yes && !gpu::is_captured<CudaRuntime>(queue.stream(), queue.device()))
+    timing = Timing::possible;
   const auto key_of = [&](bool is_timed) {
     Key whole = key;
     whole[key_words - 1] = key_bits(options, is_timed) | static_cast<std::uint64_t>(workspace.bytes) << 8;

@@ -123,7 +123,7 @@ template <class Plan, class Proposals, class Runs>
 }
 
 /// One plan of at most `wanted`. If one is wanted, `trial.runs(plan)` tries it, and the next one follows if it fails;
-/// if several are, `trial.milliseconds_of(plan)` times them, with no value for one that does not run.
+/// if several are, `trial.seconds_of(plan)` times them, with no value for one that does not run.
 template <class Plan, class Proposals, class Trial>
 [[nodiscard]] ChosenPlan<Plan> choose_plan(const Proposals& proposals, const PlanLimits& limits, std::size_t wanted,
                                            Trial&& trial) {
@@ -131,11 +131,11 @@ template <class Plan, class Proposals, class Trial>
   const auto plans = allowed_plans<Plan>(proposals, limits, wanted, chosen.summary,
                                          [&](const Plan& plan) { return wanted > 1 || trial.runs(plan); });
   if (plans.size() == 1 && (wanted == 1 || trial.runs(*plans.front()))) chosen.plan = plans.front();
-  float best_ms = 0;
+  double best_s = 0;
   for (std::size_t i = 0; i < plans.size() && plans.size() > 1; ++i) {
-    const std::optional<float> ms = trial.milliseconds_of(*plans[i]);
-    if (!ms || (chosen.plan != nullptr && *ms >= best_ms)) continue;
-    best_ms = *ms;
+    const std::optional<double> seconds = trial.seconds_of(*plans[i]);
+    if (!seconds || (chosen.plan != nullptr && *seconds >= best_s)) continue;
+    best_s = *seconds;
     chosen.plan = plans[i];
     chosen.summary.was_timed = true;
   }

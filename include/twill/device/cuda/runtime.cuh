@@ -285,3 +285,23 @@ private:
 static_assert(gpu::Runtime<CudaRuntime>);
 
 }} // namespace twill::v0
+
+namespace twill { inline namespace v0 { namespace nvidia {
+
+/// Relaxed stream capture for a scope. CUDA ends a thread's recording when the thread allocates, compiles or queries
+/// events, because such calls could wait for recorded work; calls unrelated to the recorded stream, such as a library's
+/// set-up, are allowed in this scope.
+class RelaxedCapture {
+public:
+  RelaxedCapture() { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+private:
+  void exchange() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+}}} // namespace twill::v0::nvidia

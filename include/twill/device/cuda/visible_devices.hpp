@@ -40,14 +40,13 @@ TWILL_COLD inline void set_visible_devices(const std::vector<int>& gpus) {
     if (gpus[i] < 0) throw ValueError(join_text({"set_visible_devices: GPUs are numbered from 0; got ", gpus[i]}));
     if (std::find(gpus.begin(), gpus.begin() + static_cast<std::ptrdiff_t>(i), gpus[i]) !=
         gpus.begin() + static_cast<std::ptrdiff_t>(i))
-      throw ValueError(join_text({"set_visible_devices: GPU ", gpus[i], " comes twice; name each once"}));
+      throw ValueError(join_text({"set_visible_devices: GPU ", gpus[i], " is listed twice; list each once"}));
     list += join_text({i == 0 ? "" : ",", gpus[i]});
   }
   if (detail::cuda_was_asked) {
     if (list == visible_devices()) return;
-    throw DeviceError(
-        join_text({"set_visible_devices: CUDA was used already, and looked at CUDA_VISIBLE_DEVICES then (",
-                   visible_devices(), "); call it before anything asks for a CUDA device"}));
+    throw DeviceError(join_text({"set_visible_devices: CUDA has read CUDA_VISIBLE_DEVICES already (", visible_devices(),
+                                 "); call it before anything asks for a CUDA device"}));
   }
   setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
   setenv("CUDA_VISIBLE_DEVICES", list.c_str(), 1);

@@ -17,11 +17,13 @@
 
 namespace twill { inline namespace v0 {
 
-namespace gpu { namespace detail {
+namespace gpu {
 
 /// Records a copy with the owner of its pinned memory; false when it is not pinned. Set by the pool of such memory.
 template <Runtime R>
 TWILL_EXPORT inline constinit std::atomic<bool (*)(const void* address, const Event<R>& last)> pinned_memory{nullptr};
+
+namespace detail {
 
 /// Copies between a host device and a GPU, in either direction, on the GPU's stream.
 template <GpuDevice D>
@@ -31,7 +33,7 @@ void copy_with_host(const D& device, Cpu host, void* to, const void* from, const
   if (bytes == 0) return;
   // A task's own work on a host device runs inline, so a task can neither wait for queues nor leave a copy pending,
   // unless the memory itself records it.
-  const bool inside_task = twill::detail::current_worker != nullptr;
+  const bool inside_task = twill::cpu::current_worker != nullptr;
   const bool recorded = recorded_graph<R>() != 0;
   if (recorded && !options.non_blocking) require_no_recording<R>("copy_bytes", device.index);
   if (!inside_task && !recorded) record(host).wait();
@@ -64,7 +66,8 @@ template <Runtime R> void connect_peers(int to, int from) {
   static_cast<void>(R::enable_peer(from)); // another library may have enabled it
 }
 
-}} // namespace gpu::detail
+} // namespace detail
+} // namespace gpu
 
 /// Copies within a GPU or between two of a kind; the caller does not wait. Ranges must not overlap. throws: GpuError
 template <gpu::GpuDevice D>

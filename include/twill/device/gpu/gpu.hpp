@@ -14,6 +14,7 @@
 #include <twill/device/current.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/device/gpu/runtime.hpp>
+#include <twill/device/gpu/scope.hpp>
 
 #include <array>
 #include <atomic>
@@ -29,45 +30,6 @@ namespace twill { inline namespace v0 { namespace gpu {
 /// A kind of device whose kernels run through a driver.
 template <class D>
 concept GpuDevice = DeviceName<D> && Runtime<typename D::Runtime>;
-
-/// Makes a device the driver's current one in this thread, for a scope, and restores the previous one, unless that is
-/// unused: making it current would create a context there.
-template <Runtime R> class Using {
-public:
-  /// throws: GpuError
-  explicit Using(int device) : device_{device} {
-    check<R>(R::device_in_use(&previous_), "device_in_use", device);
-    if (previous_ != device) check<R>(R::use_device(device), "use_device", device);
-  }
-  ~Using() {
-    if (previous_ != device_ && R::has_context(previous_)) static_cast<void>(R::use_device(previous_));
-  }
-  Using(const Using&) = delete;
-  Using& operator=(const Using&) = delete;
-
-private:
-  int device_;
-  int previous_ = 0;
-};
-
-/// A stream and the resources of its kernels. Never destroyed: a captured graph and a released block may still name it.
-template <Runtime R> struct StreamState {
-  StreamState(int device, typename R::Stream stream, const Properties& properties, WorkingSpace& space, bool is_shared)
-      : working{space}, shares_working{is_shared}, queue{device, stream, properties, space} {}
-  StreamState(const StreamState&) = delete;
-  StreamState& operator=(const StreamState&) = delete;
-
-  WorkingSpace& working;
-  const bool shares_working; ///< with another stream
-  Queue<R> queue;
-  StreamState* next = nullptr;       ///< of the same device
-  StreamState* next_spare = nullptr; ///< among the unused ones
-  std::atomic<bool> is_recording{false};
-  std::atomic<bool> is_forgotten{false}; ///< its owner may have destroyed it; a new one may get the same handle
-  std::atomic<StreamState*> recorder{
-      nullptr}; ///< on which graphs for this stream are recorded, so that no other thread's
-                ///< work gets into them
-};
 
 /// Streams of a device in addition to that of its work. They run no kernels of twill's and have no working memory.
 enum class SideStream : unsigned char {
@@ -85,12 +47,8 @@ template <Runtime R> struct EventRecord {
   EventRecord* next = nullptr; ///< in the list of spare ones
 };
 
-namespace detail {
-
 /// Whether the process is ending: static objects destroyed later must not call the driver.
 TWILL_EXPORT inline constinit std::atomic<bool> process_is_ending{false};
-
-} // namespace detail
 
 /// One device of a driver.
 template <Runtime R> class DeviceState {
@@ -98,7 +56,7 @@ public:
   /// throws: GpuError when the device cannot be used, with nothing left over
   TWILL_COLD DeviceState(int index, std::string name, void (*on_start)(int))
       : host_{{}, std::move(name), on_start, index}, index_{index} {
-    static const int registered = std::atexit([] { detail::process_is_ending = true; });
+    static const int registered = std::atexit([] { process_is_ending = true; });
     static_cast<void>(registered);
     check<R>(R::read_properties(index, &properties_), "read_properties", index);
     const std::size_t used_before = used_bytes_from_outside();
@@ -124,7 +82,7 @@ public:
   [[nodiscard]] StreamState<R>& default_stream() { return *default_stream_; }
 
   /// The thread for functions submitted to the device.
-  [[nodiscard]] twill::detail::Worker& host() { return host_; }
+  [[nodiscard]] twill::cpu::Worker& host() { return host_; }
 
   /// The state of a stream, the user's own included. throws: GpuError when there is no room for working memory
   [[nodiscard]] StreamState<R>& stream(typename R::Stream stream) {
@@ -212,10 +170,8 @@ public:
       beside = side_streams_;
     }
     for (const auto& stream : beside) {
-      if (!stream) continue;
-      Capturing capturing = Capturing::no; // in another thread's recording, with the stream that it records
-      check<R>(R::capturing(*stream, &capturing), "capturing", index_);
-      if (capturing == Capturing::no) synchronize(*stream);
+      // One that is captured is in another thread's recording, with the stream that it records.
+      if (stream && !is_captured<R>(*stream, index_)) synchronize(*stream);
     }
   }
 
@@ -324,22 +280,23 @@ private:
   StreamState<R>* spare_streams_ = nullptr;
   EventRecord<R>* spare_events_ = nullptr;
   std::mutex events_mutex_{};
-  twill::detail::Worker host_;
+  twill::cpu::Worker host_;
   int index_;
 };
 
-namespace detail {
-
+/// The devices of a driver that were used so far.
 template <Runtime R> struct DeviceTable {
-  std::array<std::atomic<DeviceState<R>*>, max_devices> states{};
-  std::mutex making{};
+  std::array<std::atomic<DeviceState<R>*>, max_devices> states{}; ///< by ordinal; null for those that were not used
+  std::mutex making{};                                            ///< held while a state is made
 };
 
+/// The one of the process.
 template <Runtime R> TWILL_EXPORT DeviceTable<R>& device_table() {
   static constinit DeviceTable<R> table;
   return table;
 }
 
+namespace detail {
 template <GpuDevice D> TWILL_COLD DeviceState<typename D::Runtime>& make_state(const D& device) {
   using R = typename D::Runtime;
   require_exists(device, "device");
@@ -356,7 +313,6 @@ template <GpuDevice D> TWILL_COLD DeviceState<typename D::Runtime>& make_state(c
   }
   return *state;
 }
-
 } // namespace detail
 
 /// The state of a device, made if it is missing. throws: DeviceError when there is no such device, GpuError
@@ -364,7 +320,7 @@ template <GpuDevice D> [[nodiscard]] DeviceState<typename D::Runtime>& state_of(
   using R = typename D::Runtime;
   if (static_cast<unsigned>(device.index) < static_cast<unsigned>(max_devices)) [[likely]] {
     DeviceState<R>* const state =
-        detail::device_table<R>().states[static_cast<std::size_t>(device.index)].load(std::memory_order_acquire);
+        device_table<R>().states[static_cast<std::size_t>(device.index)].load(std::memory_order_acquire);
     if (state != nullptr) [[likely]]
       return *state;
   }
@@ -374,7 +330,7 @@ template <GpuDevice D> [[nodiscard]] DeviceState<typename D::Runtime>& state_of(
 /// Whether a device was used in this process; the call does not use it.
 template <GpuDevice D> [[nodiscard]] bool is_in_use(const D& device) {
   return is_available(device) &&
-         detail::device_table<typename D::Runtime>().states[static_cast<std::size_t>(device.index)].load(
+         device_table<typename D::Runtime>().states[static_cast<std::size_t>(device.index)].load(
              std::memory_order_acquire) != nullptr;
 }
 
@@ -384,26 +340,3 @@ template <GpuDevice D> [[nodiscard]] const Properties& properties(const D& devic
 }
 
 }}} // namespace twill::v0::gpu
-
-namespace twill { inline namespace v0 {
-
-/// "NVIDIA H200": the driver's name of the device.
-template <gpu::GpuDevice D> [[nodiscard]] std::string device_name(const D& device) {
-  require_exists(device, "device_name");
-  gpu::Properties properties{};
-  gpu::check<typename D::Runtime>(D::Runtime::read_properties(device.index, &properties), "read_properties",
-                                  device.index);
-  return properties.name;
-}
-
-/// Makes the thread's device the driver's current one; called by `set_device` and `DeviceGuard`. throws: GpuError
-template <gpu::GpuDevice D> void activate(const D& device) {
-  gpu::check<typename D::Runtime>(D::Runtime::use_device(device.index), "use_device", device.index);
-}
-
-/// Restores the device at the end of a `DeviceGuard`; an unused device stays unused.
-template <gpu::GpuDevice D> void activate_again(const D& device) noexcept {
-  if (D::Runtime::has_context(device.index)) static_cast<void>(D::Runtime::use_device(device.index));
-}
-
-}} // namespace twill::v0

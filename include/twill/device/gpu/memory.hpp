@@ -9,7 +9,6 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
-#include <twill/device/each_alone.hpp>
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/stream.hpp>
@@ -17,8 +16,27 @@
 #include <atomic>
 #include <concepts>
 #include <cstddef>
+#include <cstdlib>
 #include <new>
 #include <string_view>
+
+namespace twill { inline namespace v0 {
+
+/// Whether TWILL_MEMORY is "each_alone": separate allocations of all tensors, whose ends a memory checker
+/// (compute-sanitizer, AddressSanitizer) knows, other than those of a pool's blocks. Read once. throws: ValueError when
+/// it has any other value
+[[nodiscard]] TWILL_EXPORT inline bool each_alone_by_environment() {
+  static const bool wanted = [] {
+    const char* const given = std::getenv("TWILL_MEMORY");
+    if (given == nullptr) return false;
+    const std::string_view choice{given};
+    if (choice.empty() || choice == "each_alone") return !choice.empty();
+    throw ValueError(join_text({"TWILL_MEMORY: it is \"", choice, "\"; set it to each_alone, or to nothing"}));
+  }();
+  return wanted;
+}
+
+}} // namespace twill::v0
 
 namespace twill { inline namespace v0 { namespace memory {
 /// By which a pool knows `PoolStreams`.
@@ -83,7 +101,7 @@ public:
 
   /// Releases memory after the pool has waited for the device. A failed device loses its memory anyway.
   void release(void* memory, std::size_t) noexcept {
-    if (detail::process_is_ending) return;
+    if (process_is_ending) return;
     try {
       const Using<R> scope{device_};
       static_cast<void>(R::release(memory)); // either allocator's
@@ -94,14 +112,14 @@ public:
   /// The driver's own memory for this process, where known; a device that was not used has no context.
   [[nodiscard]] std::size_t context_bytes() const {
     const auto* const state =
-        detail::device_table<R>().states[static_cast<std::size_t>(device_)].load(std::memory_order_acquire);
+        device_table<R>().states[static_cast<std::size_t>(device_)].load(std::memory_order_acquire);
     return state != nullptr ? state->context_bytes() : 0;
   }
 
   /// The memory of kernels and libraries of this process outside the pool.
   [[nodiscard]] std::size_t working_bytes() const {
     const auto* const state =
-        detail::device_table<R>().states[static_cast<std::size_t>(device_)].load(std::memory_order_acquire);
+        device_table<R>().states[static_cast<std::size_t>(device_)].load(std::memory_order_acquire);
     return state != nullptr ? state->working_bytes() : 0;
   }
 
@@ -139,7 +157,7 @@ template <Runtime R> struct StreamKey {
   friend bool operator==(const StreamKey&, const StreamKey&) = default;
 };
 
-/// Stream policy of a GPU's pool; the members are explained at `SeveralStreams`, memory/policies/streams.hpp.
+/// Stream policy of a GPU's pool; the members are explained at `SeveralStreams`, memory/policies.hpp.
 template <Runtime R> class PoolStreams {
 public:
   using policy_kind = memory::StreamPolicyKind;
@@ -177,7 +195,7 @@ public:
 
   /// Marks the work of a stream. While the process ends the driver is not called and no memory is handed out any more.
   [[nodiscard]] Event record(const Stream& stream) {
-    return detail::process_is_ending ? Event{} : Event{state_(device_), handle(stream)};
+    return process_is_ending ? Event{} : Event{state_(device_), handle(stream)};
   }
   /// Makes later work of the stream wait for the event.
   void wait(const Stream& stream, const Event& event) { event.hold(handle(stream), device_); }
@@ -187,11 +205,11 @@ public:
   void wait_on_host(const Event& event) const { event.wait(); }
   /// Waits for all streams that twill knows. throws: GpuError
   void synchronize() {
-    if (!detail::process_is_ending) state_(device_).synchronize();
+    if (!process_is_ending) state_(device_).synchronize();
   }
   /// Waits for one stream, which twill need not know. throws: GpuError
   void synchronize(const Stream& stream) {
-    if (!detail::process_is_ending) state_(device_).synchronize(handle(stream));
+    if (!process_is_ending) state_(device_).synchronize(handle(stream));
   }
 
 private:

@@ -7,8 +7,8 @@
 // graph keeps its addresses. Host threads that share a stream use it in turn: a `WorkingMemory` holds it for one
 // sequence of launches. Read next: device/gpu/stream.hpp, kernel/gpu/launch.hpp.
 
+#include <twill/device/cpu/team.hpp>
 #include <twill/device/gpu/runtime.hpp>
-#include <twill/device/team_of.hpp>
 
 #include <array>
 #include <atomic>
@@ -106,6 +106,24 @@ private:
   typename R::Stream stream_;
   const Properties* properties_;
   WorkingSpace* working_;
+};
+
+/// A stream and the resources of its kernels. Never destroyed: a captured graph and a released block may still name it.
+template <Runtime R> struct StreamState {
+  StreamState(int device, typename R::Stream stream, const Properties& properties, WorkingSpace& space, bool is_shared)
+      : working{space}, shares_working{is_shared}, queue{device, stream, properties, space} {}
+  StreamState(const StreamState&) = delete;
+  StreamState& operator=(const StreamState&) = delete;
+
+  WorkingSpace& working;
+  const bool shares_working; ///< with another stream
+  Queue<R> queue;
+  StreamState* next = nullptr;       ///< of the same device
+  StreamState* next_spare = nullptr; ///< among the unused ones
+  std::atomic<bool> is_recording{false};
+  std::atomic<bool> is_forgotten{false}; ///< its owner may have destroyed it; a new one may get the same handle
+  /// On it graphs for this stream are recorded, so that no other thread's work gets into them.
+  std::atomic<StreamState*> recorder{nullptr};
 };
 
 /// The launch parameters of a kernel.

@@ -45,7 +45,11 @@ public:
   explicit PartialUpdateError(const std::string& reason) : PartialUpdateError{reason, 0, false} {}
 
 private:
-  PartialUpdateError(const std::string& reason, int status, bool is_sticky);
+  TWILL_COLD PartialUpdateError(const std::string& reason, int status, bool is_sticky)
+      : GpuError{"step: stopped after it had begun to change weights, so only some are updated; load a checkpoint "
+                 "(load_state_dict) before the next step: " +
+                     reason,
+                 status, is_sticky} {}
 };
 
 /// An operation that a graph of recorded work cannot hold: it waits, or reads a value back.
@@ -151,8 +155,11 @@ template <Runtime R> void check(Status status, std::string_view call, int device
     fail<R>(status, call, device);
 }
 
-}}} // namespace twill::v0::gpu
+/// Whether work on a stream of a device is being recorded in a graph instead of run. throws: GpuError
+template <Runtime R> [[nodiscard]] bool is_captured(const typename R::Stream& stream, int device) {
+  auto state = Capturing::no;
+  check<R>(R::capturing(stream, &state), "capturing", device);
+  return state != Capturing::no;
+}
 
-#if TWILL_HEADER_ONLY
-#include <twill/device/gpu/runtime.ipp>
-#endif
+}}} // namespace twill::v0::gpu

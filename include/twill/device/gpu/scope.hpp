@@ -1,17 +1,38 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Current stream and graph recording of a thread: the stream of the innermost guard for each device, and the graph that
-// it is recording, if any. While a thread records a graph it cannot wait for a device of that driver, nor read from
-// one. Read next: device/gpu/stream.hpp, memory/gpu/capture.hpp.
+// Current device, stream and graph recording of a thread: the driver's device for a scope, the stream of the innermost
+// guard for each device, and the graph that the thread is recording, if any. While a thread records a graph it cannot
+// wait for a device of that driver, nor read from one. Read next: device/gpu/stream.hpp, memory/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
-#include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/device/gpu/runtime.hpp>
 
 #include <string_view>
 
 namespace twill { inline namespace v0 { namespace gpu {
+
+/// Makes a device the driver's current one in this thread, for a scope, and restores the previous one, unless that is
+/// unused: making it current would create a context there.
+template <Runtime R> class Using {
+public:
+  /// throws: GpuError
+  explicit Using(int device) : device_{device} {
+    check<R>(R::device_in_use(&previous_), "device_in_use", device);
+    if (previous_ != device) check<R>(R::use_device(device), "use_device", device);
+  }
+  ~Using() {
+    if (previous_ != device_ && R::has_context(previous_)) static_cast<void>(R::use_device(previous_));
+  }
+  Using(const Using&) = delete;
+  Using& operator=(const Using&) = delete;
+
+private:
+  int device_;
+  int previous_ = 0;
+};
 
 namespace detail {
 

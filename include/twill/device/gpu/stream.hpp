@@ -34,6 +34,25 @@ template <Runtime R> [[nodiscard]] StreamState<R>& current_stream(DeviceState<R>
 
 namespace twill { inline namespace v0 {
 
+/// "NVIDIA H200": the driver's name of the device.
+template <gpu::GpuDevice D> [[nodiscard]] std::string device_name(const D& device) {
+  require_exists(device, "device_name");
+  gpu::Properties properties{};
+  gpu::check<typename D::Runtime>(D::Runtime::read_properties(device.index, &properties), "read_properties",
+                                  device.index);
+  return properties.name;
+}
+
+/// Makes the thread's device the driver's current one; called by `set_device` and `DeviceGuard`. throws: GpuError
+template <gpu::GpuDevice D> void activate(const D& device) {
+  gpu::check<typename D::Runtime>(D::Runtime::use_device(device.index), "use_device", device.index);
+}
+
+/// Restores the device at the end of a `DeviceGuard`; an unused device stays unused.
+template <gpu::GpuDevice D> void activate_again(const D& device) noexcept {
+  if (D::Runtime::has_context(device.index)) static_cast<void>(D::Runtime::use_device(device.index));
+}
+
 /// The queue for launches of this thread on the device; `queue.stream()` is the driver's handle. throws: GpuError
 template <gpu::GpuDevice D> [[nodiscard]] const gpu::Queue<typename D::Runtime>& current_queue(const D& device) {
   return gpu::current_stream(gpu::state_of(device)).queue;

@@ -5,11 +5,13 @@
 // the current one while it needs that, so that any thread may call it. Read next: device/gpu/timers.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/queue.hpp>
 #include <twill/device/gpu/runtime.hpp>
+#include <twill/device/gpu/scope.hpp>
 #include <twill/device/gpu/timers.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace twill { inline namespace v0 { namespace gpu {
 
@@ -20,9 +22,7 @@ template <Runtime R> struct DriverTimers {
   using Event = typename R::Event;
 
   TWILL_COLD static bool is_capturing(int device, AnyStream stream) {
-    auto state = Capturing::no;
-    check<R>(R::capturing(stream.as<Stream>(), &state), "capturing", device);
-    return state != Capturing::no;
+    return is_captured<R>(stream.as<Stream>(), device);
   }
 
   TWILL_COLD static void* make(int device) {
@@ -73,5 +73,19 @@ inline constexpr TimerCalls timer_calls{
     .seconds = &detail::DriverTimers<R>::seconds,
     .release = &detail::DriverTimers<R>::release,
 };
+
+/// The time of one run of `run()`, which gives work to a queue and tells whether it could: once to warm up, then three
+/// times with timing; waits for them. Nothing where it could not. throws: GpuError, std::bad_alloc
+template <Runtime R, class Run>
+[[nodiscard]] TWILL_COLD std::optional<double> seconds_of_run(const Queue<R>& queue, const Run& run) {
+  constexpr int turns = 3;
+  const auto stream = queue.stream();
+  bool does_run = run();
+  const Timer begin{timer_calls<R>, queue.device(), AnyStream{stream}};
+  for (int turn = 0; turn < turns && does_run; ++turn) does_run = run();
+  const Timer end{timer_calls<R>, queue.device(), AnyStream{stream}};
+  end.wait();
+  return does_run ? std::optional{end.seconds_since(begin) / turns} : std::nullopt;
+}
 
 }}} // namespace twill::v0::gpu

@@ -57,7 +57,9 @@ public:
   void wait() const { calls_->wait(device_, timer_); }
 
   /// The seconds from another timer of the device to this one, both passed. throws: GpuError
-  [[nodiscard]] double seconds_since(const Timer& earlier) const;
+  [[nodiscard]] double seconds_since(const Timer& earlier) const {
+    return calls_->seconds(device_, earlier.timer_, timer_);
+  }
 
 private:
   const TimerCalls* calls_;
@@ -66,7 +68,3 @@ private:
 };
 
 }}} // namespace twill::v0::gpu
-
-#if TWILL_HEADER_ONLY
-#include <twill/device/gpu/timers.ipp>
-#endif

@@ -6,7 +6,6 @@
 // one kernel's parameters take several kernels. Read next: kernel/gpu/elementwise.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/instruction_set.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
 #include <twill/kernel/program.hpp>

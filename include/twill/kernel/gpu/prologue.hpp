@@ -6,7 +6,6 @@
 // copies, so no host memory has to outlive the call and no thread waits. Read next: compile/run/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/instruction_set.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/block.hpp>
 

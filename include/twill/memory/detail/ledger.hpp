@@ -1,12 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// State of a pool guarded by its lock: the heap, the block that was released last, the number of the last event and the
-// counters. Functions marked "under the lock" expect their caller to hold it, the others take it. The released block is
-// not merged yet, so each function that walks or counts free blocks lists it first. Read next: memory/pool.hpp.
+// State of a pool guarded by its lock, and the return of its segments to upstream: the heap, the block that was
+// released last, the number of the last event and the counters. Functions marked "under the lock" expect their caller
+// to hold it, the others take it. The released block is not merged yet, so each function that walks or counts free
+// blocks lists it first. Read next: memory/pool.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/memory/block.hpp>
 #include <twill/memory/heap.hpp>
+#include <twill/memory/tracking.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -107,6 +110,78 @@ template <SizePolicy Sizes, class Lock> TWILL_COLD std::uint64_t Ledger<Sizes, L
 template <SizePolicy Sizes, class Lock> TWILL_COLD void Ledger<Sizes, Lock>::forget_asked(std::size_t bytes) {
   std::lock_guard guard{lock};
   asked_upstream -= bytes;
+}
+
+/// Returns unused segments of a pool, given its parts, after the device has finished the work that was queued before
+/// their blocks were released. The blocks are out of the lists meanwhile, and listed again if the device fails.
+template <class Ledger, class Arenas, class Upstream, class Tracking> struct SegmentReturn {
+  Ledger& ledger;
+  Arenas& arenas;
+  Upstream& upstream;
+  Tracking& tracking;
+
+  /// Gives back the smallest cached segment that is large enough, else several, if they suffice; returns their bytes.
+  std::size_t what_fits(std::size_t bytes);
+
+  /// Returns those segments that the predicate, called under the lock, accepts; if the device fails they stay cached.
+  template <class Predicate> TWILL_COLD std::size_t those(Predicate agrees) {
+    Block* chain = nullptr; // the segments' only blocks, out of their lists, linked by next_free
+    {
+      std::lock_guard guard{ledger.lock};
+      ledger.put_back_recent();
+      for (Segment* segment = ledger.heap.segments; segment != nullptr; segment = segment->next) {
+        if (!ledger.heap.is_returnable(*segment) || !arenas.may_return(*segment->first) || !agrees(*segment)) continue;
+        ledger.heap.unlist(*segment->first);
+        segment->first->next_free = std::exchange(chain, segment->first);
+      }
+    }
+    if (chain == nullptr) return 0;
+    try {
+      arenas.streams().synchronize();
+    } catch (...) {
+      std::lock_guard guard{ledger.lock};
+      while (chain != nullptr) ledger.heap.put(*std::exchange(chain, chain->next_free));
+      throw;
+    }
+    std::size_t bytes = 0;
+    while (chain != nullptr) bytes += give_back(*std::exchange(chain, chain->next_free));
+    return bytes;
+  }
+
+private:
+  std::size_t give_back(Block& block) noexcept;
+};
+
+template <class Ledger, class Arenas, class Upstream, class Tracking>
+TWILL_COLD std::size_t SegmentReturn<Ledger, Arenas, Upstream, Tracking>::what_fits(std::size_t bytes) {
+  std::size_t smallest = 0;
+  {
+    std::lock_guard guard{ledger.lock};
+    ledger.put_back_recent();
+    const auto cached = ledger.heap.returnable(bytes, [this](const Block& block) { return arenas.may_return(block); });
+    if (cached.all_bytes < bytes) return 0;
+    smallest = cached.smallest_bytes;
+  }
+  std::size_t chosen = 0;
+  return those([&](const Segment& segment) {
+    if (chosen >= bytes || (smallest != 0 && segment.bytes != smallest)) return false;
+    chosen += segment.bytes;
+    return true;
+  });
+}
+
+template <class Ledger, class Arenas, class Upstream, class Tracking>
+TWILL_COLD std::size_t SegmentReturn<Ledger, Arenas, Upstream, Tracking>::give_back(Block& block) noexcept {
+  Segment* segment = block.segment;
+  MemoryEvent event{MemoryEventKind::return_segment, 0, segment->address, segment->bytes, 0, nullptr};
+  upstream.release(segment->address, segment->upstream_bytes);
+  ledger.lock.lock();
+  event.sequence = ++ledger.sequence;
+  ledger.heap.remove_segment(*segment);
+  ledger.heap.segment_records.give_back(segment);
+  ledger.lock.unlock();
+  if (tracking.listening()) tracking.tell(event);
+  return event.bytes;
 }
 
 }}}} // namespace twill::v0::memory::detail

@@ -64,7 +64,7 @@ public:
     return *this;
   }
   ~CapturedGraph() {
-    if (state_ == nullptr || detail::process_is_ending) return;
+    if (state_ == nullptr || process_is_ending) return;
     Event<R> last{};
     try {
       last = Event<R>{*state_, stream_->queue.stream()};

@@ -39,7 +39,7 @@ public:
     return memory;
   }
   void release(void* memory, std::size_t) noexcept {
-    if (!gpu::detail::process_is_ending) static_cast<void>(R::release_pinned(memory));
+    if (!gpu::process_is_ending) static_cast<void>(R::release_pinned(memory));
   }
   [[nodiscard]] std::size_t total_bytes() const { return Cpu::Upstream{Cpu{}}.total_bytes(); }
   [[nodiscard]] std::size_t free_bytes() const { return Cpu::Upstream{Cpu{}}.free_bytes(); }
@@ -47,7 +47,7 @@ public:
 private:
   /// A device in use, so that pinning memory creates no context elsewhere; otherwise the driver's current one.
   [[nodiscard]] static int some_device() {
-    for (const auto& slot : gpu::detail::device_table<R>().states)
+    for (const auto& slot : gpu::device_table<R>().states)
       if (const auto* state = slot.load(std::memory_order_acquire)) return state->index();
     int device = 0;
     gpu::check<R>(R::device_in_use(&device), "device_in_use", 0);
@@ -129,13 +129,11 @@ private:
   };
 
   PinnedPool() : pool_{join_text({"pinned memory of ", R::name})} {
-    gpu::detail::pinned_memory<R> = [](const void* address, const Event& last) {
-      return get().note_use(address, last);
-    };
+    gpu::pinned_memory<R> = [](const void* address, const Event& last) { return get().note_use(address, last); };
   }
 
   [[nodiscard]] static bool is_done(const Event& event) {
-    if (gpu::recorded_graph<R>() != 0 || gpu::detail::process_is_ending) return false; // the driver cannot be asked
+    if (gpu::recorded_graph<R>() != 0 || gpu::process_is_ending) return false; // the driver cannot be asked
     try {
       return event.is_complete();
     } catch (...) { // a device that failed copies nothing any more

@@ -39,7 +39,7 @@ public:
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() {
-    if (detail::process_is_ending) return;
+    if (process_is_ending) return;
     try {
       forget_stream(device_, handle());
     } catch (...) { // a device that failed runs nothing any more

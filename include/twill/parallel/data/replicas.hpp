@@ -71,13 +71,6 @@ template <ComputeDevice D, class F> void run_on_replicas(const std::vector<D>& d
   if (consequence) std::rethrow_exception(consequence);
 }
 
-/// Every device of a kind.
-template <ComputeDevice D> [[nodiscard]] std::vector<D> all_devices() {
-  std::vector<D> devices{};
-  for (int index = 0; index < device_count<D>(); ++index) devices.push_back(D{index});
-  return devices;
-}
-
 }}}} // namespace twill::v0::parallel::TWILL_ISA
 
 #if TWILL_HEADER_ONLY

@@ -108,9 +108,8 @@ public:
     for (std::size_t i = own; i < infos_.size(); ++i) {
       if (infos_[i].name.view() != name || infos_[i].shape.rank > 0) continue;
       if (infos_[i].dtype == DType::float64)
-        return twill::detail::read_item(memory_.device(), static_cast<const double*>(addresses_[i - own]), Dims{});
-      return static_cast<double>(
-          twill::detail::read_item(memory_.device(), static_cast<const float*>(addresses_[i - own]), Dims{}));
+        return read_item(memory_.device(), static_cast<const double*>(addresses_[i - own]), Dims{});
+      return static_cast<double>(read_item(memory_.device(), static_cast<const float*>(addresses_[i - own]), Dims{}));
     }
     return {};
   }

@@ -8,7 +8,6 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
-#include <twill/core/fixed_string.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/group/communicator.hpp>

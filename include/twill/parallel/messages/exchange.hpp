@@ -194,7 +194,7 @@ private:
     constexpr int spins = 200;
     const int yields = is_moving ? 2000 : 50;
     if (turn < spins && !is_moving)
-      twill::detail::spin_pause();
+      twill::cpu::spin_pause();
     else if (turn < spins + yields)
       std::this_thread::yield();
     else

@@ -110,7 +110,7 @@ TWILL_BODY bool ThreadGroup::spin_until_opened(std::unique_lock<std::mutex>& loc
   lock.unlock();
   for (int turn = 0; turn < 1000; ++turn) {
     if (round_.load(std::memory_order_acquire) != round) return true;
-    twill::detail::spin_pause();
+    twill::cpu::spin_pause();
   }
   lock.lock();
   return false;

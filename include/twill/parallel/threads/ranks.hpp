@@ -9,9 +9,7 @@
 // parallel/threads/communicator.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/device/cpu/affinity.hpp>
-#include <twill/device/cpu/core_set.hpp>
-#include <twill/device/cpu/thread.hpp>
+#include <twill/device/cpu/cores.hpp>
 #include <twill/device/current.hpp>
 #include <twill/parallel/group/communicator.hpp>
 
@@ -31,7 +29,7 @@
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The cores that the first thread of the process may use, asked from any thread. None when the system does not tell.
-[[nodiscard]] twill::detail::CoreSet cores_of_first_thread();
+[[nodiscard]] twill::cpu::CoreSet cores_of_first_thread();
 
 /// A thread that runs one function after another.
 class RankThread {
@@ -96,9 +94,7 @@ template <DeviceName D> class KeptDevice<D> {
 public:
   KeptDevice() = default;
   ~KeptDevice() {
-    if (current_device<D>() == before_) return;
-    if constexpr (requires { activate_again(before_); }) activate_again(before_); // does not throw
-    twill::detail::current_index<D> = before_.index;
+    if (current_device<D>() != before_) restore_device(before_);
   }
   KeptDevice(const KeptDevice&) = delete;
   KeptDevice& operator=(const KeptDevice&) = delete;

@@ -7,20 +7,20 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_COLD TWILL_BODY twill::detail::CoreSet cores_of_first_thread() {
+TWILL_COLD TWILL_BODY twill::cpu::CoreSet cores_of_first_thread() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   if (sched_getaffinity(getpid(), sizeof(mask), &mask) != 0) return {};
-  twill::detail::CoreSet cores;
+  twill::cpu::CoreSet cores;
   for (int core = 0; core < CPU_SETSIZE; ++core)
     if (CPU_ISSET(static_cast<std::size_t>(core), &mask)) cores.add(core);
-  return twill::detail::cores_before_binding(cores, twill::detail::OpenMpPlaces{});
+  return twill::cpu::cores_before_binding(cores, twill::cpu::OpenMpPlaces{});
 }
 
 TWILL_BODY RankThread* RankThread::make() {
   auto own = std::make_unique<RankThread>();
-  twill::detail::start_thread(cores_of_first_thread(), "twill-rank",
-                              {[](void* thread, int) { static_cast<RankThread*>(thread)->serve(); }, own.get()});
+  twill::cpu::start_thread(cores_of_first_thread(), "twill-rank",
+                           {[](void* thread, int) { static_cast<RankThread*>(thread)->serve(); }, own.get()});
   return own.release(); // the thread never ends
 }
 

@@ -31,8 +31,8 @@ namespace twill { inline namespace v0 { namespace profile {
 
 /// Prints the tables of all host devices and of all GPUs.
 inline void show_utilization(std::ostream& stream = std::cout) {
-  stream << utilization_table(detail::all_devices<Cpu>())
-         << gpu_utilization_text(gpu_rows(detail::all_devices<Cuda>()), nvml::Library::of_driver());
+  stream << utilization_table(all_devices<Cpu>())
+         << gpu_utilization_text(gpu_rows(all_devices<Cuda>()), nvml::Library::of_driver());
 }
 
 }}} // namespace twill::v0::profile
@@ -42,7 +42,7 @@ namespace twill { inline namespace v0 {
 /// The GPUs of the machine that this process's devices are, a line for each.
 [[nodiscard]] inline std::string describe_visible_devices() {
   std::vector<std::string> buses{};
-  for (const auto& row : profile::gpu_rows(profile::detail::all_devices<Cuda>())) buses.push_back(row.bus);
+  for (const auto& row : profile::gpu_rows(all_devices<Cuda>())) buses.push_back(row.bus);
   return describe_visible_devices(buses);
 }
 

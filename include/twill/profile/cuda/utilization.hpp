@@ -10,7 +10,6 @@
 #include <twill/device/cuda/nvml.hpp>
 #include <twill/profile/device_table.hpp>
 #include <twill/profile/format.hpp>
-#include <twill/profile/table.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -113,7 +112,7 @@ struct GpuRow {
 [[nodiscard]] TWILL_COLD inline std::string
 machine_text(const nvml::Library& library = nvml::Library::of_driver(),
              std::chrono::milliseconds interval = std::chrono::milliseconds(100)) {
-  std::string text = to_string(host_table(detail::all_devices<Cpu>(), interval));
+  std::string text = to_string(host_table(all_devices<Cpu>(), interval));
   std::vector<nvml::Gpu> gpus{};
   try {
     gpus = library.gpus();

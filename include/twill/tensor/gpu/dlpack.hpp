@@ -41,8 +41,8 @@ template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, gpu::GpuDev
   if (!stream.number) return to_dlpack<M>(x);
   if (*stream.number == -1) return to_dlpack<M>(x, dlpack::unsynchronized);
   if (*stream.number < 1)
-    throw ValueError(join_text({"to_dlpack: the consumer names stream ", *stream.number,
-                                ", and DLPack knows -1, 1, 2 and handles; 0 may mean two streams"}));
+    throw ValueError(join_text({"to_dlpack: the consumer passed stream ", *stream.number,
+                                "; DLPack allows -1, 1, 2 and handles, since 0 may mean two streams"}));
   return to_dlpack<M>(x, *stream.number == 1 ? Stream{} : std::bit_cast<Stream>(*stream.number));
 }
 

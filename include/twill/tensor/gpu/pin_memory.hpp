@@ -5,7 +5,7 @@
 // PyTorch, and `pinned_empty` for a buffer that is filled repeatedly. They are ordinary host tensors. The kind of GPU
 // is a template argument here; <twill/cuda.cuh> makes it CUDA. Read next: memory/gpu/pinned.hpp.
 
-#include <twill/core/instruction_set.hpp>
+#include <twill/core/config.hpp>
 #include <twill/memory/gpu/pinned.hpp>
 #include <twill/tensor/tensor.hpp>
 

@@ -9,7 +9,7 @@
 // `Balanced<Model, Stages, Size<...>...>` finds the cuts. Read next: parallel/pipeline/model/balance.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/fixed_string.hpp>
+#include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/pipeline/model/plan.hpp>
 

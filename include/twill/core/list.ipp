@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of core/stable_order.hpp.
+// Function bodies of core/list.hpp.
 
-#include <twill/core/stable_order.hpp>
+#include <twill/core/list.hpp>
 
 namespace twill { inline namespace v0 { namespace detail {
 

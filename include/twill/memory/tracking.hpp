@@ -89,5 +89,5 @@ private:
 }}} // namespace twill::v0::memory
 
 #if TWILL_HEADER_ONLY
-#include <twill/memory/policies/tracking.ipp>
+#include <twill/memory/tracking.ipp>
 #endif

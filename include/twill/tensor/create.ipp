@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of tensor/sequence.hpp.
+// Function bodies of tensor/create.hpp.
 
-#include <twill/tensor/sequence.hpp>
+#include <twill/tensor/create.hpp>
 
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 

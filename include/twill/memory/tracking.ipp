@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of memory/policies/tracking.hpp.
+// Function bodies of memory/tracking.hpp.
 
-#include <twill/memory/policies/tracking.hpp>
+#include <twill/memory/tracking.hpp>
 
 namespace twill { inline namespace v0 { namespace memory {
 

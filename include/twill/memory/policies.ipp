@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of memory/policies/threading.hpp.
+// Function bodies of memory/policies.hpp.
 
-#include <twill/memory/policies/threading.hpp>
+#include <twill/memory/policies.hpp>
 
 namespace twill { inline namespace v0 { namespace memory {
 
