@@ -15,7 +15,7 @@ class Twill(ConanFile):
     license = "Apache-2.0"
     package_type = "header-library"
     settings = "os", "compiler", "build_type", "arch"
-    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "ptxrun/*", "src/*"
+    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "ptxrun/*", "src/*", "tools/amalgamate"
     no_copy_source = True
     test_package_folder = "tests/consumer/conan"
 

@@ -37,6 +37,12 @@ endforeach()
 # The compiled library and the PTX interpreter are built where they are used.
 install(DIRECTORY src DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
 install(DIRECTORY ptxrun DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
+# One file with tensors and expressions, to copy or paste; made anew by each installation.
+if(Python3_FOUND)
+  install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/tools/amalgamate\"
+                                        \"${PROJECT_BINARY_DIR}/twill_tensor.hpp\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${PROJECT_BINARY_DIR}/twill_tensor.hpp DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
+endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/twill)
 
 # `cpack -G TGZ` and `cpack -G DEB`, the same for every architecture.
