@@ -13,6 +13,7 @@ class Twill(ConanFile):
     name = "twill"
     description = "Tensors, fused expressions and compile-time autograd for C++20"
     license = "Apache-2.0"
+    homepage = "https://example.invalid/twill"
     package_type = "header-library"
     settings = "os", "compiler", "build_type", "arch"
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "ptxrun/*", "src/*"
@@ -28,6 +29,7 @@ class Twill(ConanFile):
         for part in ("BUILD_TESTS", "BUILD_BENCHMARKS", "BUILD_EXAMPLES"):
             toolchain.cache_variables[f"TWILL_{part}"] = False
         toolchain.cache_variables["TWILL_CUDA"] = "OFF"
+        toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_Python3"] = True  # the headers alone, on every machine
         toolchain.generate()
 
     def package(self):

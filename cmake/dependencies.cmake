@@ -82,9 +82,9 @@ endif()
 twill_find_algorithm_libraries()
 add_library(twill_algorithms INTERFACE)
 add_library(twill::algorithms ALIAS twill_algorithms)
-set_target_properties(twill_algorithms PROPERTIES EXPORT_NAME algorithms)
+set_target_properties(twill_algorithms PROPERTIES EXPORT_NAME algorithms SYSTEM FALSE EXPORT_NO_SYSTEM TRUE)
 target_link_libraries(twill_algorithms INTERFACE twill)
-if(TWILL_HAS_CCCL) # ordinary include directories: behind -isystem nvcc would find its own first
+if(TWILL_HAS_CCCL) # ordinary include directories: after -isystem nvcc would find its own first
   target_include_directories(twill_algorithms INTERFACE $<BUILD_INTERFACE:${TWILL_CCCL_INCLUDE_DIR}>)
   twill_note(Thrust "${TWILL_CCCL_INCLUDE_DIR}" "<twill/algorithms.hpp>, for targets that link twill::algorithms")
 else()

@@ -7,16 +7,12 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-file(STRINGS ${PROJECT_SOURCE_DIR}/include/twill/core/config.hpp version REGEX "^#define TWILL_VERSION ")
-if(NOT version STREQUAL "#define TWILL_VERSION \"${PROJECT_VERSION}\"")
-  message(FATAL_ERROR "core/config.hpp has '${version}' and the project is ${PROJECT_VERSION}; tools/set_version sets both")
-endif()
-
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/twill)
 install(TARGETS twill twill_cuda twill_algorithms twill_mpi EXPORT twillTargets FILE_SET HEADERS)
 install(EXPORT twillTargets NAMESPACE twill:: DESTINATION ${package_dir})
+set(twill_share ${CMAKE_INSTALL_DATADIR}/twill)
 configure_package_config_file(cmake/twillConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/twillConfig.cmake
-                              INSTALL_DESTINATION ${package_dir})
+                              INSTALL_DESTINATION ${package_dir} PATH_VARS twill_share)
 # A minor release may change anything before 1.0 and breaks nothing after.
 set(compatibility SameMajorVersion)
 if(PROJECT_VERSION VERSION_LESS 1)
@@ -35,8 +31,14 @@ foreach(name IN ITEMS twill twill-openblas twill-onednn twill-compiled)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 endforeach()
 # The compiled library and the PTX interpreter are built where they are used.
-install(DIRECTORY src DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
-install(DIRECTORY ptxrun DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
+install(DIRECTORY src DESTINATION ${twill_share})
+install(DIRECTORY ptxrun DESTINATION ${twill_share})
+# One file with tensors and expressions, to copy or paste; made anew by each installation.
+if(Python3_FOUND)
+  install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/tools/amalgamate\"
+                                        \"${PROJECT_BINARY_DIR}/twill_tensor.hpp\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${PROJECT_BINARY_DIR}/twill_tensor.hpp DESTINATION ${twill_share})
+endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/twill)
 
 # `cpack -G TGZ` and `cpack -G DEB`, the same for every architecture.

@@ -28,5 +28,5 @@ int main() {
 
   const Tensor accuracy = mean(argmax<1>(model.infer(points)) == labels);
   std::printf("accuracy: %.2f\n", static_cast<double>(accuracy.item()));
-  return accuracy.item() > 0.95 ? 0 : 1;
+  return accuracy.item() > 0.95F ? 0 : 1;
 }

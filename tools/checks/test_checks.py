@@ -13,6 +13,7 @@ import files
 import layers
 import library_entries
 import operations
+import package
 import paths
 import readme
 import umbrellas
@@ -64,6 +65,20 @@ class Layers(Tree):
         self.assertEqual(list(layers.check(self.root)), [])
         self.header("nn/c.hpp", body="int y = kernel::detail::f();\n")
         self.assertIn("nn uses kernel::detail:: of another layer", "".join(layers.check(self.root)))
+
+
+class Package(Tree):
+    def test_version_and_address_are_copied_from_the_project(self):
+        self.write("CMakeLists.txt", "project(twill VERSION 1.2.3 HOMEPAGE_URL https://a.org/twill LANGUAGES CXX)\n")
+        self.write("conanfile.py", 'homepage = "https://b.org/twill"\n')
+        self.write("examples/project/CMakeLists.txt", "Declare(twill GIT_REPOSITORY https://b.org/twill GIT_TAG v1.2.2 FIND)\n")
+        faults = "".join(package.check(self.root))
+        self.assertIn("conanfile.py: names https://b.org/twill where CMakeLists.txt has https://a.org/twill", faults)
+        self.assertIn("names 1.2.2 where CMakeLists.txt has 1.2.3", faults)
+        package.write(self.root)
+        self.assertEqual(list(package.check(self.root)), [])
+        self.write("conanfile.py", "\n")
+        self.assertIn("names nothing", "".join(package.check(self.root)))
 
 
 class DeviceCode(Tree):
