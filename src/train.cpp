@@ -4,5 +4,5 @@
 
 #include <twill/train/fit_report.ipp>
 #include <twill/train/rule_options.ipp>
-#include <twill/train/rule_state.ipp>
 #include <twill/train/summary.ipp>
+#include <twill/train/training_state.ipp>

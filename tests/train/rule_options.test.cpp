@@ -28,10 +28,10 @@ using Names = std::vector<std::string>;
 
 namespace {
 
-template <class R> nn::StateDict options_of(const R& rule) { return train::detail::with_options({}, rule); }
+template <class R> nn::StateDict options_of(const R& rule) { return train::with_options({}, rule); }
 
 template <class R> train::OptionsReport load(R& rule, const nn::StateDict& state) {
-  return train::detail::LoadedOptions{rule, state}.set();
+  return train::LoadedOptions{rule, state}.set();
 }
 
 /// A rule of rules with every kind of option.

@@ -72,4 +72,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// The trace of the model for planned steps on a kind of device.
 template <Model M, ComputeDevice D> using traced_on_t = typename detail::TracedOn<M, D>::type;
 
+/// The trace of a network's model for planned steps on its devices.
+template <class Network>
+using traced_model_t = traced_on_t<typename Network::model_type, typename Network::device_type>;
+
 }}}} // namespace twill::v0::nn::TWILL_ISA

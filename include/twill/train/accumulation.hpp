@@ -34,10 +34,6 @@ struct AccumulationOptions {
   Weighting weighting = Weighting::rows; ///< the weight of a micro-batch
 };
 
-}}}} // namespace twill::v0::train::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
-
 /// False for the first micro-batch, which replaces the sums.
 inline constexpr std::string_view continues_scalar = "train.continues";
 /// The factor of the sums before the update.
@@ -62,20 +58,16 @@ TWILL_CONSTEXPR List<int> declare_sums(graph::Graph& graph, const List<int>& wei
   return sums;
 }
 
-}}}}} // namespace twill::v0::train::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
-
 /// Adds the weighted loss and its gradients to the sums. Inputs: those of the model, then the targets.
 template <class M, class T, class L, class R, class... Targets>
-struct AccumulateGradients : detail::DividedSource<AccumulateGradients, M, T, L, R, Targets...> {
+struct AccumulateGradients : DividedSource<AccumulateGradients, M, T, L, R, Targets...> {
   /// The graph that adds one micro-batch's gradients, planned for these parts.
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>(parts);
+    LossTrace trace = trace_loss<M, T, L, R, Targets...>(parts);
     graph::Graph& graph = trace.graph;
     if (graph.fault.any()) return graph;
-    const List<int> sums = detail::declare_sums(graph, trace.weights);
-    const graph::Value continues = graph::run_scalar(graph, detail::continues_scalar, 0, DType::boolean);
+    const List<int> sums = declare_sums(graph, trace.weights);
+    const graph::Value continues = graph::run_scalar(graph, continues_scalar, 0, DType::boolean);
     List<int> terms = trace.gradients;
     terms.push_back(graph::reshape(graph::Value{graph, trace.loss}, graph::Extents{}).id());
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -91,18 +83,13 @@ struct AccumulateGradients : detail::DividedSource<AccumulateGradients, M, T, L,
 template <class M, class T, class R> struct UpdateFromSums {
   /// The graph of the update alone.
   static constexpr graph::Graph trace() {
-    using Stage = nn::ModelStage<M, T, false>;
-    graph::Graph graph = Stage::make_graph();
-    static_cast<void>(Stage::build(graph));
-    graph.inputs.clear(); // only the weights are used
-    graph.taps.clear();
-    graph.bounds.clear();
+    graph::Graph graph = trace_weights<M, T>();
     const List<int> weights = nn::detail::trainable_weights(graph);
     optim::declare_states<R>(graph);
-    const List<int> sums = detail::declare_sums(graph, weights);
+    const List<int> sums = declare_sums(graph, weights);
     const auto scaled = [&](int id) {
       const graph::Value sum{graph, id};
-      return sum * graph::run_scalar(graph, detail::sum_scale_scalar, 1, sum.dtype());
+      return sum * graph::run_scalar(graph, sum_scale_scalar, 1, sum.dtype());
     };
     List<int> gradients{};
     for (std::size_t i = 0; i < weights.size(); ++i) gradients.push_back(scaled(sums[i]).id());
@@ -112,29 +99,34 @@ template <class M, class T, class R> struct UpdateFromSums {
   }
 };
 
-/// Accumulates gradients of a network with a loss, and updates it by a rule.
-template <class Network, class L, optim::Rule R> class AccumulatedStep {
+/// The update of a network from its sums.
+template <class Network, class R>
+using update_from_sums_t = UpdateFromSums<nn::traced_model_t<Network>, typename Network::Element, R>;
+
+/// Accumulates gradients of a network with a loss, and updates it by a rule. The sums are among the rule's states.
+template <class Network, class L, optim::Rule R>
+class AccumulatedStep : public TrainingState<R, NetworkStates<Network, update_from_sums_t<Network, R>>> {
   using D = typename Network::device_type;
   using T = typename Network::Element;
-  using M = nn::traced_on_t<typename Network::model_type, D>;
-  using Update = UpdateFromSums<M, T, R>;
-  using Executor = compile::executor_t<D, Network::slots>;
-  using Program = detail::StepProgram<D, Network::slots>;
+  using M = nn::traced_model_t<Network>;
+  using Update = update_from_sums_t<Network, R>;
+  using Base = TrainingState<R, NetworkStates<Network, Update>>;
+  using Base::states_, Base::steps_;
 
   template <class... Targets> using Accumulate = AccumulateGradients<M, T, L, R, Targets...>;
 
 public:
   /// Steps of a network by a loss and a rule. throws: ValueError where the rule refuses its options
   AccumulatedStep(Network& network, L, R given, AccumulationOptions options)
-      : rule{std::move(given)},
+      : Base{std::move(given), network.state()},
         network_{&network},
         options_{options},
-        update_scalars_{compile::TableFor<Update, D>::view().run_scalars},
-        numbers_{update_scalars_},
         loss_{network.device(), sizeof(T)} {}
 
   /// The source of one micro-batch of tensors of these types, for inspection.
-  template <AnyTensor... Tensors> using source = detail::source_for<Accumulate, M, Tensors...>;
+  template <AnyTensor... Tensors> using source = source_for<Accumulate, M, Tensors...>;
+
+  using Base::rule;
 
   /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first one's first axis is rows.
   /// throws: ShapeError, DeviceError, OutOfMemoryError
@@ -142,49 +134,36 @@ public:
     nn::check_inputs<M, T, D, true, First, Rest...>();
     static_assert(First::rank > 0, "twill: add: the first input has no axis of rows");
     using Source = source<First, Rest...>;
-    detail::require_in_slots<Source>("add", network_->devices(), first, rest...);
-    follow_network();
-    auto& program = programs_.template at<Source>(network_->devices(), network_->run_scalars());
-    std::tuple<std::optional<First>, std::optional<Rest>...> copies{};
-    const auto addresses = detail::row_major_addresses(copies, first, rest...);
-    const std::array<Dims, 1 + sizeof...(Rest)> shapes{first.shape(), rest.shape()...};
-    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
-    if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(shapes[0][0], 1);
-    program.take(network_->run_scalars());
-    program.run_scalars.set(loss_weight_scalar, share_of(shapes[0][0]));
-    program.run_scalars.set(detail::continues_scalar, batches_ > 0 ? 1 : 0);
-    if (program.draws) {
-      if (batches_ == 0) draw_ = network_->state()->next_draw(); // one draw for all pieces, like one batch
-      program.run_scalars.set_draw(draw_.seed, draw_.step);
-    }
-    program.executor.allow(capture);
-    last_ = &program;
-    const auto addresses_of_parameters = parameters();
-    nn::run_with_hooks(program.executor, network_->layer_hooks(), [&] {
-      program.executor.run_on(shapes, {.inputs = addresses,
-                                       .parameters = addresses_of_parameters,
-                                       .run_scalars = program.run_scalars.bits(),
-                                       .first_row = rows_,
-                                       .groups = &network_->state()->groups});
-    });
+    require_in_slots<Source>("add", network_->devices(), first, rest...);
+    auto& program = programs_.template next<Source>(network_->devices(), network_->run_scalars(), capture);
+    const std::int64_t rows = first.shape()[0];
+    if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
+    program.run_scalars.set(loss_weight_scalar, share_of(rows));
+    program.run_scalars.set(continues_scalar, batches_ > 0 ? 1 : 0);
+    DrawOfRun draw{program, *network_->state()};
+    if (program.draws && batches_ == 0) draw_ = draw.take(); // one draw for all pieces, like one batch
+    if (program.draws) program.set_draw(draw_);
+    program.run(network_->layer_hooks(),
+                {.parameters = states_.addresses(update_.table().parameters),
+                 .first_row = rows_,
+                 .groups = &network_->state()->groups},
+                first, rest...);
     ++batches_;
-    rows_ += shapes[0][0];
+    rows_ += rows;
   }
 
   /// Updates the weights and starts again. Returns the loss of all micro-batches, weighted like their gradients.
   /// throws: ValueError when nothing was added
   StepLoss<T, D> finish() {
     if (batches_ == 0) throw ValueError("finish: there is no micro-batch; call add first");
-    follow_network();
-    numbers_.write(rule, steps_ + 1, update_scalars_);
-    update_scalars_.set(detail::sum_scale_scalar, 1 / share_of(std::max<std::int64_t>(rows_, 1)));
+    if (!(loss_.device() == network_->device())) loss_ = memory::Buffer<D>(network_->device(), sizeof(T));
+    update_.run_scalars.set(sum_scale_scalar, 1 / share_of(std::max<std::int64_t>(rows_, 1)));
     void* output = loss_.data();
-    const auto addresses = parameters();
-    update_->allow(capture);
-    update_->run({}, {.parameters = addresses,
-                      .outputs = {&output, 1},
-                      .run_scalars = update_scalars_.bits(),
-                      .groups = &network_->state()->groups});
+    update_.run(network_->devices(), rule, steps_ + 1,
+                {.parameters = states_.addresses(update_.table().parameters),
+                 .outputs = {&output, 1},
+                 .groups = &network_->state()->groups},
+                capture);
     network_->state()->note_update();
     ++steps_;
     batches_ = 0;
@@ -196,35 +175,23 @@ public:
   [[nodiscard]] std::int64_t batches() const { return batches_; }
   /// Rows since the last `finish`.
   [[nodiscard]] std::int64_t rows() const { return rows_; }
-  /// Updates so far.
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  /// A single number of the rule, such as `optim::gradient_norm_state`, after the last step. Waits for it.
-  [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
-
-  /// The rule's states, the sums, the count of steps and the rule's options, to resume elsewhere. Waits for the device.
-  /// throws: ValueError between `add` and `finish`
+  /// The state of the rule and the sums, see `TrainingState`. throws: ValueError between `add` and `finish`
   [[nodiscard]] nn::StateDict state_dict() const {
     require_between_steps("state_dict");
-    return detail::with_options(state_.state_dict(steps_), rule);
+    return Base::state_dict();
   }
-  /// Resumes from such a state; if it holds no options, the rule keeps its own.
-  /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
+  /// Resumes from such a state, see `TrainingState`. throws: ValueError between `add` and `finish`
   OptionsReport load_state_dict(const nn::StateDict& state) {
     require_between_steps("load_state_dict");
-    detail::LoadedOptions options{rule, state};
-    steps_ = state_.load_state_dict(options.states(), *network_->state(),
-                                    [] { return compile::TableFor<Update, D>::view().parameters; });
-    return options.set();
+    return Base::load_state_dict(state);
   }
 
   /// Whether micro-batches like the last one run as captured graphs, and if not, why.
   [[nodiscard]] compile::CaptureReport capture_report() const {
-    if (last_ == nullptr) return {.reason = "there was no micro-batch yet"};
-    return last_->executor.capture_report();
+    return programs_.capture_report("there was no micro-batch yet");
   }
 
-  R rule;                                                 ///< its options may change between steps
   compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, if devices have them
 
 private:
@@ -240,39 +207,15 @@ private:
     return static_cast<double>(rows) / static_cast<double>(unit_rows_);
   }
 
-  /// Moves the programs to the network's devices, and the sums with the weights.
-  void follow_network() {
-    const std::span<const D> devices = network_->devices();
-    if (update_ && std::equal(devices.begin(), devices.end(), devices_.begin())) return;
-    devices_.assign(devices.begin(), devices.end());
-    programs_.clear();
-    last_ = nullptr;
-    update_ =
-        std::make_unique<Executor>(devices, compile::TableFor<Update, D>::view(),
-                                   compile::TableFor<Update, D>::template kernels<team_t<D>>(), compile::Arena::kept);
-    if (!(loss_.device() == devices.front())) loss_ = memory::Buffer<D>(devices.front(), sizeof(T));
-  }
-
-  /// The weights, the sums, the rule's states; the programs of micro-batches use the first two.
-  [[nodiscard]] std::span<void* const> parameters() {
-    return state_.addresses(*network_->state(), update_->table().parameters);
-  }
-
   Network* network_;
-  std::vector<D> devices_{}; ///< on which the programs run
   AccumulationOptions options_;
-  compile::RunScalars update_scalars_;
-  RuleNumbers<R> numbers_;
   memory::Buffer<D> loss_;
-  OptimiserState<D> state_{};
-  std::unique_ptr<Executor> update_{};
-  detail::StepPrograms<Program> programs_{};
-  const Program* last_ = nullptr;
+  UpdateProgram<R, Update, D, Network::slots> update_{compile::Arena::kept};
+  StepPrograms<StepProgram<M, D, Network::slots>> programs_{};
   Draw draw_{};
   std::int64_t batches_ = 0;
   std::int64_t rows_ = 0;
   std::int64_t unit_rows_ = 1; ///< of the first micro-batch
-  std::int64_t steps_ = 0;
 };
 
 }}}} // namespace twill::v0::train::TWILL_ISA

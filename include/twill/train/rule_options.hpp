@@ -41,15 +41,19 @@ struct OptionsReport {
   std::vector<ChangedOption> changed{}; ///< the loaded ones that had other values
 };
 
+/// The state without options, and without the mark of `without_options`.
+[[nodiscard]] nn::StateDict states_alone(const nn::StateDict& state);
+
+/// The state of a rule without its options, to resume with others:
+/// `step.load_state_dict(train::without_options(state))`. It is marked, so that the report lists them as `kept`.
+[[nodiscard]] nn::StateDict without_options(const nn::StateDict& state);
+
 }}}} // namespace twill::v0::train::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 /// The name that marks a state whose options were left out, to distinguish it from an older one.
 inline constexpr std::string_view left_out = options_prefix;
-
-/// The state without options and without the mark.
-[[nodiscard]] nn::StateDict states_alone(const nn::StateDict& state);
 
 /// float64 or boolean for a single number, a row of bytes for a text.
 [[nodiscard]] DType dtype_of_option(const optim::Option& option);
@@ -60,13 +64,17 @@ inline constexpr std::string_view left_out = options_prefix;
 
 [[nodiscard]] inline std::string flag_text(bool flag) { return flag ? "true" : "false"; }
 
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
+
 /// The states of a rule and its options.
 template <class R> [[nodiscard]] nn::StateDict with_options(nn::StateDict states, const R& rule) {
   R copy = rule; // the list points into a rule that may change
   optim::OptionList list{};
   optim::list_options(copy, list);
   for (const optim::Option& option : list.options())
-    states.add(join_text({options_prefix, option.name}), stored_option(option));
+    states.add(join_text({options_prefix, option.name}), detail::stored_option(option));
   return states;
 }
 
@@ -114,14 +122,6 @@ private:
   std::vector<double> values_{}; ///< for each option; none if the dictionary has none
   OptionsReport report_{};
 };
-
-}}}}} // namespace twill::v0::train::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
-
-/// The state of a rule without its options, to resume with others:
-/// `step.load_state_dict(train::without_options(state))`. It is marked, so that the report lists them as `kept`.
-[[nodiscard]] nn::StateDict without_options(const nn::StateDict& state);
 
 }}}} // namespace twill::v0::train::TWILL_ISA
 

@@ -7,13 +7,6 @@
 
 namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_BODY nn::StateDict states_alone(const nn::StateDict& state) {
-  std::vector<nn::StateDict::Entry> entries{};
-  for (const nn::StateDict::Entry& entry : state.entries())
-    if (!entry.first.starts_with(options_prefix)) entries.push_back(entry);
-  return nn::StateDict{std::move(entries)};
-}
-
 TWILL_BODY DType dtype_of_option(const optim::Option& option) {
   if (option.is_settled()) return DType::uint8;
   return option.number != nullptr ? DType::float64 : DType::boolean;
@@ -37,6 +30,17 @@ TWILL_BODY nn::StoredTensor stored_mark() {
   return tensor;
 }
 
+}}}}} // namespace twill::v0::train::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
+
+TWILL_BODY nn::StateDict states_alone(const nn::StateDict& state) {
+  std::vector<nn::StateDict::Entry> entries{};
+  for (const nn::StateDict::Entry& entry : state.entries())
+    if (!entry.first.starts_with(options_prefix)) entries.push_back(entry);
+  return nn::StateDict{std::move(entries)};
+}
+
 TWILL_BODY OptionsReport LoadedOptions::set() {
   assign(list_);
   return std::move(report_);
@@ -52,7 +56,7 @@ TWILL_BODY void LoadedOptions::assign(const optim::OptionList& list) const {
 TWILL_BODY void LoadedOptions::compare(const nn::StateDict& state) {
   std::vector<std::string> keys{};
   for (const optim::Option& option : list_.options()) keys.push_back(join_text({options_prefix, option.name}));
-  const bool are_left_out = state.find(left_out) != nullptr;
+  const bool are_left_out = state.find(detail::left_out) != nullptr;
   if (states_.size() + (are_left_out ? 1 : 0) == state.size()) {
     for (const optim::Option& option : list_.options())
       (are_left_out ? report_.kept : report_.missing).push_back(option.name);
@@ -67,7 +71,7 @@ TWILL_BODY void LoadedOptions::compare(const nn::StateDict& state) {
   }
   std::vector<std::string> unexpected{};
   for (const nn::StateDict::Entry& entry : state.entries())
-    if (entry.first.starts_with(options_prefix) && entry.first != left_out &&
+    if (entry.first.starts_with(options_prefix) && entry.first != detail::left_out &&
         std::find(keys.begin(), keys.end(), entry.first) == keys.end())
       unexpected.push_back(entry.first);
   if (!missing.empty() || !unexpected.empty())
@@ -78,9 +82,9 @@ TWILL_BODY void LoadedOptions::compare(const nn::StateDict& state) {
 
 TWILL_BODY double LoadedOptions::compared(const std::string& key, const optim::Option& option,
                                           const nn::StoredTensor& tensor) {
-  if (tensor.dtype != dtype_of_option(option) || tensor.shape.rank != (option.is_settled() ? 1 : 0)) {
+  if (tensor.dtype != detail::dtype_of_option(option) || tensor.shape.rank != (option.is_settled() ? 1 : 0)) {
     const std::string wanted = option.is_settled() ? join_text({"the text '", option.settled, "'"})
-                                                   : nn::detail::described(dtype_of_option(option), Dims{});
+                                                   : nn::detail::described(detail::dtype_of_option(option), Dims{});
     throw ValueError(join_text({"load_state_dict: '", key, "' is ", wanted, " in the rule, ",
                                 nn::detail::described(tensor.dtype, tensor.shape), " in the state dictionary"}));
   }
@@ -98,8 +102,8 @@ TWILL_BODY double LoadedOptions::compared(const std::string& key, const optim::O
   if (is_number && !optim::allows(option.allowed, value))
     throw ValueError(join_text({"load_state_dict: '", key, "' is ", optim::option_text(value),
                                 " in the state dictionary, has to be ", optim::allowed_text(option.allowed), hint}));
-  std::string before = is_number ? optim::option_text(*option.number) : flag_text(*option.flag);
-  std::string now = is_number ? optim::option_text(value) : flag_text(value != 0);
+  std::string before = is_number ? optim::option_text(*option.number) : detail::flag_text(*option.flag);
+  std::string now = is_number ? optim::option_text(value) : detail::flag_text(value != 0);
   if (before != now) report_.changed.push_back({option.name, std::move(before), std::move(now)});
   return value;
 }
@@ -114,12 +118,8 @@ TWILL_BODY void LoadedOptions::require_settled(const std::string& key, const opt
                    "' in the state dictionary; it is part of the rule's type, and ", hint.substr(2)}));
 }
 
-}}}}} // namespace twill::v0::train::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
-
 TWILL_BODY nn::StateDict without_options(const nn::StateDict& state) {
-  nn::StateDict result = detail::states_alone(state);
+  nn::StateDict result = states_alone(state);
   result.add(std::string{detail::left_out}, detail::stored_mark());
   return result;
 }

@@ -6,6 +6,7 @@
 
 #include <twill/compile/arguments.hpp>
 #include <twill/core/config.hpp>
+#include <twill/nn/device_trace.hpp>
 #include <twill/nn/fit.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/optim/loss_scale.hpp>
@@ -18,10 +19,6 @@ namespace twill { inline namespace v0 { namespace train { inline namespace TWILL
 
 /// The weight of a run's loss: its share of the rows when a batch is split, times a loss scale. Starts at one.
 inline constexpr std::string_view loss_weight_scalar = "train.loss_weight";
-
-}}}} // namespace twill::v0::train::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
 
 /// A traced model, its loss and the gradients of the trainable weights, both times the loss weight; the gradients also
 /// times the rule's loss scale.
@@ -95,7 +92,7 @@ template <template <class...> class Source, class M, class T, class L, class R, 
   static constexpr graph::Graph trace() {
     return nn::trace_within_budget<M, S, Source<nn::unfitted_t<M>, T, L, R, Targets...>>();
   }
-  static constexpr compile::ForwardTrace trace_forward() { return detail::trace_forward<M, T, L, Targets...>(); }
+  static constexpr compile::ForwardTrace trace_forward() { return train::trace_forward<M, T, L, Targets...>(); }
   static constexpr compile::MemoryUse memory(const graph::Parts& parts, const graph::SymbolValues& symbols) {
     const compile::Lowered lowered = compile::lower(S::trace_with(parts));
     return compile::memory_use(compile::view_of(lowered), symbols);
@@ -105,15 +102,11 @@ template <template <class...> class Source, class M, class T, class L, class R, 
   }
 };
 
-}}}}} // namespace twill::v0::train::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
-
 /// The weighted loss, then the gradients of the trainable weights, for rule R. Inputs: the model's, then the targets.
 template <class M, class T, class L, class R, class... Targets>
-struct LossGradient : detail::DividedSource<LossGradient, M, T, L, R, Targets...> {
+struct LossGradient : DividedSource<LossGradient, M, T, L, R, Targets...> {
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>(parts);
+    LossTrace trace = trace_loss<M, T, L, R, Targets...>(parts);
     trace.graph.outputs.push_back(trace.loss);
     for (int gradient : trace.gradients) trace.graph.outputs.push_back(gradient);
     return static_cast<graph::Graph&&>(trace.graph);
@@ -123,9 +116,9 @@ struct LossGradient : detail::DividedSource<LossGradient, M, T, L, R, Targets...
 
 /// The whole step: the loss is the output, the weights and the optimiser's states change in place.
 template <class M, class T, class L, class R, class... Targets>
-struct WholeStep : detail::DividedSource<WholeStep, M, T, L, R, Targets...> {
+struct WholeStep : DividedSource<WholeStep, M, T, L, R, Targets...> {
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>(parts);
+    LossTrace trace = trace_loss<M, T, L, R, Targets...>(parts);
     if (trace.graph.fault.any()) return static_cast<graph::Graph&&>(trace.graph);
     optim::update_all<R>(trace.graph, trace.weights, trace.gradients);
     trace.graph.outputs.push_back(trace.loss);
@@ -136,7 +129,7 @@ struct WholeStep : detail::DividedSource<WholeStep, M, T, L, R, Targets...> {
 
 /// The traced update of all weights, or of a part of each, from their gradients, which are the inputs.
 template <class M, class T, class R> [[nodiscard]] constexpr graph::Graph trace_update(optim::Updated updated) {
-  graph::Graph graph = detail::trace_weights<M, T>();
+  graph::Graph graph = trace_weights<M, T>();
   const List<int> weights = nn::detail::trainable_weights(graph);
   optim::declare_states<R>(graph);
   List<int> gradients{};
@@ -154,5 +147,9 @@ template <class M, class T, class R> struct UpdateWeights {
   static constexpr graph::Graph trace() { return trace_update<M, T, R>(optim::Updated::whole_weights); }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
+
+/// The update of a network in planned steps.
+template <class Network, class R>
+using update_of_t = UpdateWeights<nn::traced_model_t<Network>, typename Network::Element, R>;
 
 }}}} // namespace twill::v0::train::TWILL_ISA

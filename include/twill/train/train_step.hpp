@@ -11,6 +11,8 @@
 #include <twill/core/config.hpp>
 #include <twill/nn/device_trace.hpp>
 #include <twill/train/optimiser.hpp>
+#include <twill/train/optimiser_state.hpp>
+#include <twill/train/sources.hpp>
 #include <twill/train/step_program.hpp>
 
 #include <algorithm>
@@ -52,23 +54,25 @@ private:
 };
 
 /// Runs whole steps on a network with a loss and a rule.
-template <class Network, class L, optim::Rule R> class TrainStep {
+template <class Network, class L, optim::Rule R>
+class TrainStep : public TrainingState<R, NetworkStates<Network, update_of_t<Network, R>>> {
   using D = typename Network::device_type;
   using T = typename Network::Element;
-  using M = nn::traced_on_t<typename Network::model_type, D>;
+  using M = nn::traced_model_t<Network>;
+  using Base = TrainingState<R, NetworkStates<Network, update_of_t<Network, R>>>;
+  using Base::states_, Base::steps_;
 
   template <class... Targets> using Whole = WholeStep<M, T, L, R, Targets...>;
 
 public:
   /// The source of a step on tensors of these types, for inspection.
-  template <AnyTensor... Tensors> using source = detail::source_for<Whole, M, Tensors...>;
+  template <AnyTensor... Tensors> using source = source_for<Whole, M, Tensors...>;
+
+  using Base::rule;
 
   /// A step on a network, by a loss and a rule; the program is compiled in, planned here.
   TrainStep(Network& network, L, R given)
-      : rule{std::move(given)},
-        network_{&network},
-        devices_(network.devices().begin(), network.devices().end()),
-        loss_{network.device(), sizeof(T)} {}
+      : Base{std::move(given), network.state()}, network_{&network}, loss_{network.device(), sizeof(T)} {}
 
   /// One step. Arguments: the model's inputs, then the loss's targets.
   /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if a batch is too large for the model's budget
@@ -107,20 +111,14 @@ public:
 
   /// The bytes of the arena that a step with tensors of these types and shapes uses, before anything runs.
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t arena_bytes(const Tensors&... tensors) {
-    nn::check_inputs<M, T, D, true, Tensors...>();
-    follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
-    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes));
+    Program& program = program_for<Tensors...>();
+    return program.executor.arena_bytes(program.symbols_of(tensors...));
   }
 
   /// The bytes of the arena in one of the model's device slots.
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t arena_bytes(nn::Slot slot, const Tensors&... tensors) {
-    nn::check_inputs<M, T, D, true, Tensors...>();
-    follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
-    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes), slot.number);
+    Program& program = program_for<Tensors...>();
+    return program.executor.arena_bytes(program.symbols_of(tensors...), slot.number);
   }
 
   /// The memory of one slot's device for steps on tensors of these types and shapes, before anything runs.
@@ -133,132 +131,73 @@ public:
 
   /// The memory of a captured step beside arena and weights, on devices that capture steps: fixed places of its inputs.
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t capture_bytes(const Tensors&... tensors) {
-    nn::check_inputs<M, T, D, true, Tensors...>();
-    follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
-    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    return program.executor.capture_bytes(compile::resolve_symbols(program.executor.table(), shapes));
+    Program& program = program_for<Tensors...>();
+    return program.executor.capture_bytes(program.symbols_of(tensors...));
   }
 
   /// Whether steps on tensors of the types of the last step run as captured graphs, and if not, why.
   [[nodiscard]] compile::CaptureReport capture_report() const {
-    if (last_ == nullptr) return {.reason = "there was no step yet"};
-    return last_->executor.capture_report();
+    return programs_.capture_report("there was no step yet");
   }
 
   /// The implementation of the last step's products, convolutions and attentions, on devices with vendors' libraries: a
   /// library or a kernel of twill's, with which epilogue, and why. Empty before the first step.
   [[nodiscard]] auto library_choices() const requires(!HostDevice<D> && Network::slots == 1) {
-    using List = decltype(last_->executor.library_choices());
-    return last_ == nullptr ? List{} : last_->executor.library_choices();
+    using List = decltype(programs_.last()->executor.library_choices());
+    return programs_.last() == nullptr ? List{} : programs_.last()->executor.library_choices();
   }
 
-  /// Updates so far.
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
-
-  /// A single number of the rule, such as `optim::gradient_norm_state`, after the last step. Waits for it.
-  [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
-
-  /// The rule's states, the count of steps and the rule's options, to resume elsewhere. Waits for the device.
-  [[nodiscard]] nn::StateDict state_dict() const { return detail::with_options(state_.state_dict(steps_), rule); }
-  /// Resumes from such a state; if it holds no options, the rule keeps its own.
-  /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
-  OptionsReport load_state_dict(const nn::StateDict& state) {
-    detail::LoadedOptions options{rule, state};
-    steps_ = state_.load_state_dict(options.states(), *network_->state(),
-                                    [] { return trace_update<M, T, R>(optim::Updated::whole_weights).parameters; });
-    return options.set();
-  }
-
-  R rule;                                                 ///< its options may change between steps
   compile::Capture capture = compile::Capture::automatic; ///< whether steps become graphs, if devices have them
 
 private:
-  struct Program : detail::StepProgram<D, Network::slots> {
+  struct Program : StepProgram<M, D, Network::slots> {
     Program(std::span<const D> devices, compile::TableView table,
             std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::RunScalars& model)
-        : detail::StepProgram<D, Network::slots>{devices, table, kernels, model}, numbers{this->run_scalars} {
+        : StepProgram<M, D, Network::slots>{devices, table, kernels, model}, numbers{this->run_scalars} {
       if constexpr (HostDevice<D> && D::has_memory && Network::slots == 1) this->executor.edit(fused_sgd);
     }
     RuleNumbers<R> numbers;
     compile::FuseSgdUpdates fused_sgd{}; ///< of bindings
   };
 
+  /// The program of a step on tensors of these types, on the network's devices.
+  template <AnyTensor... Tensors> Program& program_for() {
+    nn::check_inputs<M, T, D, true, Tensors...>();
+    return programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
+  }
+
   template <AnyTensor... Tensors> StepLoss<T, D> make_step(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
-    detail::require_in_slots<source<Tensors...>>("train_step", network_->devices(), tensors...);
-    follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
-    std::tuple<std::optional<Tensors>...> copies{};
-    const auto addresses = detail::row_major_addresses(copies, tensors...);
-    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
+    using Source = source<Tensors...>;
+    require_in_slots<Source>("train_step", network_->devices(), tensors...);
+    Program& program = programs_.template next<Source>(network_->devices(), network_->run_scalars(), capture);
+    if (!(loss_.device() == network_->device())) loss_ = memory::Buffer<D>(network_->device(), sizeof(T));
     program.numbers.write(rule, steps_ + 1, program.run_scalars);
-    program.take(network_->run_scalars());
-    DrawOfStep draw{*network_->state()};
-    if (program.draws) draw.take(program.run_scalars);
+    DrawOfRun draw{program, *network_->state()};
+    if (program.draws) program.set_draw(draw.take());
     void* output = loss_.data();
-    program.executor.allow(capture);
-    last_ = &program;
-    const auto parameters = state_.addresses(*network_->state(), program.executor.table().parameters);
-    nn::run_with_hooks(program.executor, network_->layer_hooks(), [&] {
-      program.executor.run_on(shapes, {.inputs = addresses,
-                                       .parameters = parameters,
-                                       .outputs = {&output, 1},
-                                       .run_scalars = program.run_scalars.bits(),
-                                       .first_row = 0,
-                                       .groups = &network_->state()->groups});
-      draw.is_used = true; // whatever observing hooks do
-    });
+    program.run(network_->layer_hooks(),
+                {.parameters = states_.addresses(program.executor.table().parameters),
+                 .outputs = {&output, 1},
+                 .groups = &network_->state()->groups},
+                tensors...);
     network_->state()->note_update();
     ++steps_;
     return {loss_, steps_, steps_};
   }
 
-  /// The draw of a step; a failed step returns it, so that its repetition draws equal numbers.
-  struct DrawOfStep {
-    explicit DrawOfStep(nn::NetworkState<D>& of) : state{of} {}
-    DrawOfStep(const DrawOfStep&) = delete;
-    DrawOfStep& operator=(const DrawOfStep&) = delete;
-    ~DrawOfStep() {
-      if (taken && !is_used) state.give_back(*taken);
-    }
-    void take(compile::RunScalars& run_scalars) {
-      taken = state.next_draw();
-      run_scalars.set_draw(taken->seed, taken->step);
-    }
-    nn::NetworkState<D>& state;
-    std::optional<Draw> taken{};
-    bool is_used = false;
-  };
-
   /// One step observed by a watcher.
   template <AnyTensor... Tensors> StepLoss<T, D> watched(compile::Watcher& watcher, const Tensors&... tensors) {
-    follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
+    Program& program = program_for<Tensors...>();
     const auto stop = [](Program* watched) { watched->executor.watch(nullptr); };
     program.executor.watch(&watcher);
     const std::unique_ptr<Program, decltype(stop)> until_done{&program, stop};
     return (*this)(tensors...);
   }
 
-  /// Moves the programs to the network's devices, and the rule's states with the weights.
-  void follow_network() {
-    const std::span<const D> devices = network_->devices();
-    if (std::equal(devices.begin(), devices.end(), devices_.begin())) return;
-    devices_.assign(devices.begin(), devices.end());
-    programs_.clear();
-    last_ = nullptr;
-    loss_ = memory::Buffer<D>(network_->device(), sizeof(T));
-  }
-
   Network* network_;
-  std::vector<D> devices_; ///< on which the programs run
   memory::Buffer<D> loss_; ///< in slot 0
-  OptimiserState<D> state_{};
-  detail::StepPrograms<Program> programs_{};
-  const Program* last_ = nullptr;
-  std::int64_t steps_ = 0;
+  StepPrograms<Program> programs_{};
 };
 
 }}}} // namespace twill::v0::train::TWILL_ISA

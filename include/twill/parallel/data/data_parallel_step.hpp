@@ -28,38 +28,66 @@
 #include <utility>
 #include <vector>
 
+namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
+
+/// The states of a rule on all replicas, which are equal. `Update` is the source of an update of all weights.
+template <class Network, class Update> class ReplicaStates {
+  using D = typename Network::device_type;
+
+public:
+  explicit ReplicaStates(const Replicas<D>& replicas) {
+    for (std::size_t rank = 0; rank < replicas.devices().size(); ++rank) ranks_.emplace_back(replicas.state(rank));
+  }
+  /// Those of one replica.
+  [[nodiscard]] train::OptimiserState<D>& of(std::size_t rank) { return ranks_[rank]; }
+
+  [[nodiscard]] double item(std::string_view name) const { return ranks_.front().item(name); }
+  [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const { return ranks_.front().state_dict(steps); }
+  [[nodiscard]] std::int64_t load(const nn::StateDict& state) {
+    std::int64_t steps = 0;
+    for (train::OptimiserState<D>& rank : ranks_)
+      steps = rank.load_state_dict(state, [] { return compile::TableFor<Update, D>::view().parameters; });
+    return steps;
+  }
+
+private:
+  std::vector<train::OptimiserState<D>> ranks_{};
+};
+
+}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
+
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Runs whole steps of a network on several devices.
-template <class Network, class L, optim::Rule R> class DataParallelStep {
+template <class Network, class L, optim::Rule R>
+class DataParallelStep
+    : public train::TrainingState<R, detail::ReplicaStates<Network, train::update_of_t<Network, R>>> {
   using D = typename Network::device_type;
   static_assert(Network::slots == 1, "twill: data_parallel_step: the model puts parts into several device slots, a "
                                      "replica has one device; train it without replicas");
   using T = typename Network::Element;
-  using M = nn::traced_on_t<typename Network::model_type, D>;
-  using UpdateSource = train::UpdateWeights<M, T, R>;
-  static constexpr std::size_t model_inputs = std::tuple_size_v<nn::inputs_t<M>>;
+  using M = nn::traced_model_t<Network>;
+  using UpdateSource = train::update_of_t<Network, R>;
+  using Base = train::TrainingState<R, detail::ReplicaStates<Network, UpdateSource>>;
+  using Base::states_, Base::steps_;
 
-  template <class Sequence, class... Tensors> struct SourceFor;
-  template <std::size_t... I, class... Tensors> struct SourceFor<std::index_sequence<I...>, Tensors...> {
-    template <class X>
-    using share_t = decltype(scattered<0>(std::declval<const X&>(), Rows{}, std::declval<const D&>()));
-    using type = train::LossGradient<
-        M, T, L, R, compile::argument_t<share_t<std::tuple_element_t<model_inputs + I, std::tuple<Tensors...>>>>...>;
-  };
+  template <class... Targets> using Gradient = train::LossGradient<M, T, L, R, Targets...>;
+  template <class X> using share_t = decltype(scattered<0>(std::declval<const X&>(), Rows{}, std::declval<const D&>()));
 
 public:
   /// The program of one replica for arguments of these types, for inspection.
-  template <AnyTensor... Tensors>
-  using source = typename SourceFor<std::make_index_sequence<sizeof...(Tensors) - model_inputs>, Tensors...>::type;
+  template <AnyTensor... Tensors> using source = train::source_for<Gradient, M, share_t<Tensors>...>;
+
+  using Base::rule;
 
   /// Steps of a wrapped network by a loss and a rule, the loss computed inside the replicas.
-  DataParallelStep(DataParallel<Network>& model, L, R given) : rule{std::move(given)}, model_{&model} {
+  DataParallelStep(DataParallel<Network>& model, L, R given)
+      : Base{std::move(given), *model.replicas()}, model_{&model} {
     const auto& replicas = *model.replicas();
     auto communicators = thread_communicators(replicas.devices(), {.timeout_ms = model.timeout_ms()});
     for (std::size_t rank = 0; rank < replicas.devices().size(); ++rank)
-      ranks_.push_back(
-          std::make_unique<Rank>(replicas.devices()[rank], replicas.state(rank), std::move(communicators[rank])));
+      ranks_.push_back(std::make_unique<Rank>(replicas.devices()[rank], replicas.state(rank),
+                                              std::move(communicators[rank]), states_.of(rank)));
     synchronise();
   }
 
@@ -70,7 +98,7 @@ public:
   /// throws: a replica's exception, naming it, or a TimeoutError naming a missing one, after that has ended. The step
   /// is then unusable: weights of some replicas may be new. Make another, from the module's weights or a checkpoint.
   template <AnyTensor... Tensors> train::StepLoss<T, D> operator()(const Tensors&... tensors) {
-    nn::check_inputs<M, T, D, true, decltype(scattered<0>(tensors, Rows{}, std::declval<const D&>()))...>();
+    nn::check_inputs<M, T, D, true, share_t<Tensors>...>();
     using Source = source<Tensors...>;
     const auto& devices = model_->devices();
     const std::int64_t rows = common_rows(tensors...).value_or(1);
@@ -80,13 +108,13 @@ public:
     run_on_replicas(devices, devices.size(), [&](std::size_t rank) {
       Rank& own = *ranks_[rank];
       try {
-        own.capture = capture;
         if (measures_balance) synchronize(devices[rank]);
         const double start = measures_balance ? steady_seconds() : 0;
         if (rank < pieces.size() || sums_over_ranks<Source>()) {
           const Rows piece = rank < pieces.size() ? pieces[rank] : Rows{rows, 0};
           const double weight = rows > 0 ? static_cast<double>(piece.count) / static_cast<double>(rows) : 0;
-          own.template run<Source>(context, piece.begin, weight, scattered<0>(tensors, piece, devices[rank])...);
+          own.template run<Source>(context, piece.begin, weight, capture,
+                                   scattered<0>(tensors, piece, devices[rank])...);
         }
         if (rank >= pieces.size()) own.clear(); // a replica without rows adds nothing
         if (measures_balance) {
@@ -96,33 +124,13 @@ public:
         }
         // Replicas without memory run one after another and have nothing to sum.
         if constexpr (D::has_memory) own.add_up();
-        own.update(rule, steps_);
+        own.update(rule, steps_, capture);
       } catch (...) {
         own.communicator.fail(std::current_exception());
         throw;
       }
     });
     return {ranks_.front()->results, steps_, steps_};
-  }
-
-  /// Updates so far.
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
-
-  /// A single number of the rule, equal on all devices, after the last step. Waits for it.
-  [[nodiscard]] double state(std::string_view name) const { return ranks_.front()->optimiser.item(name); }
-
-  /// The rule's states, the count of steps and the rule's options, equal to one device's. Waits for the first device.
-  [[nodiscard]] nn::StateDict state_dict() const {
-    return train::detail::with_options(ranks_.front()->optimiser.state_dict(steps_), rule);
-  }
-  /// Resumes from such a state; if it holds no options, the rule keeps its own.
-  /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
-  train::OptionsReport load_state_dict(const nn::StateDict& state) {
-    train::detail::LoadedOptions options{rule, state};
-    for (const auto& rank : ranks_)
-      steps_ = rank->optimiser.load_state_dict(options.states(), *rank->state,
-                                               [] { return compile::TableFor<UpdateSource, D>::view().parameters; });
-    return options.set();
   }
 
   /// The work of each replica in the last measured step, and the bytes in use on its device.
@@ -137,11 +145,11 @@ public:
   /// Whether the last program of each replica runs as a captured graph, and if not, why.
   [[nodiscard]] std::vector<compile::CaptureReport> capture_reports() const {
     std::vector<compile::CaptureReport> reports{};
-    for (const auto& rank : ranks_) reports.push_back(rank->capture_report());
+    for (const auto& rank : ranks_)
+      reports.push_back(rank->programs.capture_report("this replica has had no rows yet"));
     return reports;
   }
 
-  R rule;                                                 ///< its options may change between steps
   compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, if devices have them
   bool measures_balance = false; ///< steps measure `balance`, for which they wait for their devices
 
@@ -154,14 +162,9 @@ private:
 
   /// One replica: its programs, and one buffer with the loss and all gradients, which one call sums.
   struct Rank {
-    Rank(D on, std::shared_ptr<nn::NetworkState<D>> network, ThreadCommunicator<D> member)
-        : device{on},
-          state{std::move(network)},
-          communicator{std::move(member)},
-          update_executor{on, compile::TableFor<UpdateSource, D>::view(),
-                          compile::TableFor<UpdateSource, D>::template kernels<team_t<D>>(), compile::Arena::kept},
-          update_scalars{compile::TableFor<UpdateSource, D>::view().run_scalars},
-          numbers{update_scalars} {
+    Rank(D on, std::shared_ptr<nn::NetworkState<D>> network, ThreadCommunicator<D> member,
+         train::OptimiserState<D>& of_rule)
+        : device{on}, state{std::move(network)}, communicator{std::move(member)}, optimiser{&of_rule} {
       constexpr std::size_t line = 64;
       std::size_t bytes = line;
       std::vector<std::size_t> offsets{};
@@ -205,86 +208,44 @@ private:
     }
 
     template <compile::Source S, AnyTensor... Shares>
-    void run(const nn::RunContext& context, std::int64_t first_row, double weight, const Shares&... shares) {
-      Program& program = program_for<S>();
-      const std::array<Dims, sizeof...(Shares)> shapes{shares.shape()...};
-      const graph::SymbolValues symbols = compile::resolve_symbols(program.executor.table(), shapes);
-      const std::tuple inputs{shares.contiguous()...};
-      const auto addresses =
-          std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
-      program.run_scalars.take(context.run_scalars);
+    void run(const nn::RunContext& context, std::int64_t first_row, double weight, compile::Capture capture,
+             const Shares&... shares) {
+      auto& program = programs.template next<S>(std::span<const D>{&device, 1}, context.run_scalars, capture);
       program.run_scalars.set(train::loss_weight_scalar, weight);
-      program.executor.allow(capture);
-      last = &program;
-      const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
       AddUpRankSums sums{program.executor.table(), [this](const Call& call) { communicator.run(call); }};
-      nn::run_with_hooks(program.executor, context.on_layers, [&] {
-        program.executor.run(symbols, {.inputs = addresses,
-                                       .parameters = parameters,
-                                       .outputs = outputs,
-                                       .run_scalars = program.run_scalars.bits(),
-                                       .first_row = first_row,
-                                       .callback = sums.empty() ? nullptr : &sums});
-      });
+      program.run(context.on_layers,
+                  {.parameters = optimiser->addresses(updates.table().parameters),
+                   .outputs = outputs,
+                   .first_row = first_row,
+                   .callback = sums.empty() ? nullptr : &sums},
+                  shares...);
     }
 
-    void update(const R& given, std::int64_t step) {
-      numbers.write(given, step, update_scalars);
-      const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
-      update_executor.allow(capture);
-      update_executor.run(graph::SymbolValues{}, {.inputs = std::span{outputs}.subspan(1),
-                                                  .parameters = parameters,
-                                                  .run_scalars = update_scalars.bits(),
-                                                  .inputs_stay = true});
+    void update(const R& given, std::int64_t step, compile::Capture capture) {
+      updates.run(std::span<const D>{&device, 1}, given, step,
+                  {.inputs = std::span{outputs}.subspan(1),
+                   .parameters = optimiser->addresses(updates.table().parameters),
+                   .inputs_stay = true},
+                  capture);
       state->note_update();
     }
 
-    /// One replica's program, and its run-time numbers.
-    struct Program {
-      /// Planned for the device, in an arena that is kept.
-      Program(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels)
-          : executor{device, table, kernels, compile::Arena::kept}, run_scalars{table.run_scalars} {}
-      compile::Executor<D> executor;   ///< runs it
-      compile::RunScalars run_scalars; ///< what changes between runs
-    };
-
-    using View = compile::TableView (*)(); // one function for each source
-    template <compile::Source S> Program& program_for() {
-      using Table = compile::TableFor<S, D>;
-      const View key = &Table::view;
-      for (const auto& [known, program] : programs)
-        if (known == key) return *program;
-      programs.emplace_back(key,
-                            std::make_unique<Program>(device, Table::view(), Table::template kernels<team_t<D>>()));
-      return *programs.back().second;
-    }
-
-    [[nodiscard]] compile::CaptureReport capture_report() const {
-      if (last == nullptr) return {.reason = "this replica has had no rows yet"};
-      return last->executor.capture_report();
-    }
-
     D device;
-    compile::Capture capture = compile::Capture::automatic;
     std::shared_ptr<nn::NetworkState<D>> state;
     ThreadCommunicator<D> communicator;
-    compile::Executor<D> update_executor;
-    compile::RunScalars update_scalars;
-    train::RuleNumbers<R> numbers;
-    train::OptimiserState<D> optimiser{};
+    train::OptimiserState<D>* optimiser;
+    train::UpdateProgram<R, UpdateSource, D> updates{compile::Arena::kept};
+    train::StepPrograms<train::StepProgram<M, D>> programs{};
     memory::Buffer<D> results{}; ///< the loss, then the gradients, each on its own cache lines
     std::vector<void*> outputs{};
     std::int64_t count = 0;      ///< of elements of T
     std::int64_t wide_count = 0; ///< of float32 after them, in models of half precision
-    std::vector<std::pair<View, std::unique_ptr<Program>>> programs{};
-    const Program* last = nullptr; ///< that ran
-    std::int64_t rows = 0;         ///< of the last measured step
-    double seconds = 0;            ///< of the last measured step
+    std::int64_t rows = 0;       ///< of the last measured step
+    double seconds = 0;          ///< of the last measured step
   };
 
   DataParallel<Network>* model_;
   std::vector<std::unique_ptr<Rank>> ranks_{};
-  std::int64_t steps_ = 0;
 };
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

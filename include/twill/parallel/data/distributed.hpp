@@ -142,17 +142,18 @@ public:
   /// Begins a call of this rank; its handle waits for the end.
   [[nodiscard]] auto start(const parallel::Call& call) { return communicator_->start(call); }
 
-private:
-  /// Calls f; an exception of f ends the other ranks' calls, too.
+  /// Calls f; an exception of f ends the other ranks' calls, too, and those of ranks that share this replica.
   template <class F> void telling_others(const F& f) {
     try {
       f();
     } catch (...) {
       communicator_->fail(std::current_exception());
+      network_->state()->groups.fail(std::current_exception());
       throw;
     }
   }
 
+private:
   void require_valid() const {
     if (!(network_->device() == communicator_->device()))
       throw DeviceError(join_text({"DistributedDataParallel: the network lies on ",

@@ -35,12 +35,16 @@
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
 /// Runs whole steps of one rank. All ranks make the same steps.
-template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<0>> class DistributedStep {
+template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<0>>
+class DistributedStep : public train::TrainingState<
+                            R, detail::DistributedUpdate<Network, DistributedDataParallel<Network, C>, R, Z::stage>> {
   using D = typename Network::device_type;
   using T = typename Network::Element;
-  using M = nn::traced_on_t<typename Network::model_type, D>;
+  using M = nn::traced_model_t<Network>;
   using Model = DistributedDataParallel<Network, C>;
   using Update = detail::DistributedUpdate<Network, Model, R, Z::stage>;
+  using Base = train::TrainingState<R, Update>;
+  using Base::steps_;
   using Memory = typename Update::Memory;
   using Weights = typename Update::Weights;
   static constexpr bool has_parts = Update::has_parts;
@@ -52,7 +56,9 @@ template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<
 
 public:
   /// The program of a step on tensors of these types, for inspection.
-  template <AnyTensor... Tensors> using source = train::detail::source_for<Plain, M, Tensors...>;
+  template <AnyTensor... Tensors> using source = train::source_for<Plain, M, Tensors...>;
+
+  using Base::rule;
 
   /// During its life steps are summed on this rank without exchange, except for the model's own sums over ranks; the
   /// next step after it is that of all their rows.
@@ -71,14 +77,14 @@ public:
 
   /// Steps of a distributed network by a loss and a rule.
   DistributedStep(Model& model, L, R given)
-      : rule{std::move(given)},
+      : Base{std::move(given), model},
         model_{&model},
         device_{model.module().device()},
         row_shares_{model},
         update_scalars_{Update::table().run_scalars},
         rule_numbers_{update_scalars_},
         loss_{device_, sizeof(T)},
-        update_{model} {}
+        update_{this->states_} {}
 
   /// One step of this rank's rows. Arguments: the model's inputs, then the loss's targets; the first axis of the first
   /// counts rows. Returns the loss of all ranks, during `no_sync` that of these rows.
@@ -86,9 +92,9 @@ public:
   template <AnyTensor First, AnyTensor... Rest>
   train::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
-    told_to_others([&] {
+    model_->telling_others([&] {
       nn::check_inputs<M, T, D, true, First, Rest...>();
-      train::detail::require_on("train_step", device_, first, rest...);
+      train::require_on("train_step", device_, first, rest...);
       if constexpr (adds_up)
         if (is_silent_) return add(first, rest...);
       step(first, rest...);
@@ -101,24 +107,7 @@ public:
   /// divides them again. All ranks call this together. Nothing if weights stay whole. throws: CommunicatorError
   void gather_weights() {
     if constexpr (has_parts)
-      if (update_.has_weights()) told_to_others([&] { update_.weights().gather(); });
-  }
-
-  /// The rule's states, the count of steps and the rule's options, equal to one device's, on every rank. All ranks call
-  /// this together. throws: CommunicatorError
-  [[nodiscard]] nn::StateDict state_dict() {
-    nn::StateDict result{};
-    told_to_others([&] { result = update_.state_dict(steps_); });
-    return train::detail::with_options(std::move(result), rule);
-  }
-
-  /// Resumes from the state of a step on one device, or on any number of ranks; if it holds no options, the rule keeps
-  /// its own. Every rank calls this with the same state.
-  /// throws: ShapeError, ValueError naming the mismatch; then nothing has changed
-  train::OptionsReport load_state_dict(const nn::StateDict& from) {
-    train::detail::LoadedOptions options{rule, from};
-    steps_ = update_.load(options.states());
-    return options.set();
+      if (update_.has_weights()) model_->telling_others([&] { update_.weights().gather(); });
   }
 
   /// During the result's life, gradients are summed on each rank and not exchanged.
@@ -126,13 +115,6 @@ public:
     static_assert(adds_up, "twill: no_sync: sums of gradients are whole on every rank; share out stage 1 at most");
     return NoSync{*this};
   }
-
-  /// Steps that have changed the weights.
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
-
-  /// A single number of the rule, equal on all ranks, after the last step. Waits for it.
-  /// throws: ValueError before the first step, or when there is none of this name
-  [[nodiscard]] double state(std::string_view name) const { return update_.item(name); }
 
   /// The buckets. throws: ValueError before the first exchanged step, which makes them
   [[nodiscard]] const Buckets& buckets() const {
@@ -151,24 +133,11 @@ public:
     return use;
   }
 
-  R rule; ///< its options may change between steps
-
 private:
-  struct Program : train::detail::StepProgram<D> {
-    using train::detail::StepProgram<D>::StepProgram;
+  struct Program : train::StepProgram<M, D> {
+    using train::StepProgram<M, D>::StepProgram;
     std::optional<GatherPlan> gathers{};
   };
-
-  /// Calls `f()`; an exception reaches all ranks.
-  template <class F> void told_to_others(const F& f) {
-    try {
-      f();
-    } catch (...) {
-      model_->communicator().fail(std::current_exception());
-      model_->module().state()->groups.fail(std::current_exception()); // that share this replica
-      throw;
-    }
-  }
 
   template <AnyTensor... Tensors> void step(const Tensors&... tensors) {
     const std::int64_t rows = first_extent(tensors...);
@@ -192,7 +161,7 @@ private:
     if (sums_.empty()) sums_.begin(rows);
     const bool is_even = model_->options().share == Share::even;
     sums_.finish(is_even ? (sums_.rows() + rows) * model_->size() : shares.all_rows);
-    using Source = train::detail::source_for<Finishing, M, Tensors...>;
+    using Source = train::source_for<Finishing, M, Tensors...>;
     if (rows == 0 && RankSums{compile::TableFor<Source, D>::view()}.empty()) return reduce_sums();
     reduce<Source>(shares, sums_.weight_of(rows), true, tensors...);
   }
@@ -207,10 +176,16 @@ private:
     return all > 0 ? static_cast<double>(rows) / static_cast<double>(all) : 0;
   }
 
+  /// The program of a source, prepared for the next run.
+  template <compile::Source S> Program& next() {
+    return programs_.template next<S>(std::span<const D>{&device_, 1}, model_->module().run_scalars(),
+                                      compile::Capture::automatic);
+  }
+
   /// Runs a backward pass into the buckets and reduces each when it is complete.
   template <compile::Source S, AnyTensor... Tensors>
   void reduce(const Shares& shares, double weight, bool counts, const Tensors&... tensors) {
-    Program& program = programs_.template at<S>(device_, model_->module().run_scalars());
+    Program& program = next<S>();
     StartBuckets<Memory> callback{update_.gradients(), program.executor.table(), counts};
     if constexpr (has_parts) {
       FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
@@ -231,7 +206,7 @@ private:
   /// The step of a rank without rows: it adds nothing. Of divided weights it sends its own part.
   template <compile::Source S> void reduce_nothing() {
     if constexpr (has_parts) {
-      Program& program = programs_.template at<S>(device_, model_->module().run_scalars());
+      Program& program = next<S>();
       StartBuckets<Memory> callback{update_.gradients(), program.executor.table(), false};
       FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
       compile::BothHostCallbacks both{fetch, callback};
@@ -254,41 +229,34 @@ private:
 
   /// Adds a batch to this rank's sums.
   template <AnyTensor... Tensors> void add(const Tensors&... tensors) {
-    using S = train::detail::source_for<Adding, M, Tensors...>;
+    using S = train::source_for<Adding, M, Tensors...>;
     const std::int64_t rows = first_extent(tensors...);
-    Program& program = programs_.template at<S>(device_, model_->module().run_scalars());
+    Program& program = next<S>();
     AddUpRankSums callback{program.executor.table(), [this](const Call& call) { model_->run(call); }};
     if (rows == 0 && callback.empty()) return;
     // If sums over ranks mix gradients of all, the rows of all have equal weight.
     if (sums_.empty()) sums_.begin(callback.empty() ? rows : row_shares_.most(rows));
     void* output = loss_.data();
-    const Draw draw = program.draws ? model_->module().state()->next_draw() : Draw{};
-    run(program, draw, sums_.rows(), sums_.weight_of(rows), {&output, 1}, &callback, tensors...);
+    train::DrawOfRun draw{program, *model_->module().state()};
+    run(program, program.draws ? draw.take() : Draw{}, sums_.rows(), sums_.weight_of(rows), {&output, 1}, &callback,
+        tensors...);
     sums_.count(rows);
   }
 
   template <AnyTensor... Tensors>
   void run(Program& program, const Draw& draw, std::int64_t first_row, double weight, std::span<void* const> outputs,
            compile::HostCallback* callback, const Tensors&... tensors) {
-    std::tuple<std::optional<Tensors>...> copies{};
-    const auto addresses = train::detail::row_major_addresses(copies, tensors...);
-    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
-    program.take(model_->module().run_scalars());
     program.run_scalars.set(train::loss_weight_scalar, weight);
-    program.run_scalars.set_if_present(train::detail::continues_scalar, sums_.empty() ? 0 : 1);
-    program.run_scalars.set_if_present(train::detail::sum_scale_scalar, sums_.scale());
-    if (program.draws) program.run_scalars.set_draw(draw.seed, draw.step);
-    const auto parameters = parameters_of(program);
-    nn::run_with_hooks(program.executor, model_->module().layer_hooks(), [&] {
-      program.executor.run_on(shapes, {.inputs = addresses,
-                                       .parameters = parameters,
-                                       .outputs = outputs,
-                                       .run_scalars = program.run_scalars.bits(),
-                                       .first_row = first_row,
-                                       .callback = callback,
-                                       .groups = &model_->module().state()->groups});
-    });
+    program.run_scalars.set_if_present(train::continues_scalar, sums_.empty() ? 0 : 1);
+    program.run_scalars.set_if_present(train::sum_scale_scalar, sums_.scale());
+    if (program.draws) program.set_draw(draw);
+    program.run(model_->module().layer_hooks(),
+                {.parameters = parameters_of(program),
+                 .outputs = outputs,
+                 .first_row = first_row,
+                 .callback = callback,
+                 .groups = &model_->module().state()->groups},
+                tensors...);
   }
 
   /// The weights, the states read by a backward pass, and the sums if the program has them.
@@ -322,10 +290,9 @@ private:
   train::RuleNumbers<R> rule_numbers_;
   memory::Buffer<D> loss_;
   BatchSums<T, D> sums_{};
-  train::detail::StepPrograms<Program> programs_{};
-  Update update_;
+  train::StepPrograms<Program> programs_{};
+  Update& update_;
   std::int64_t runs_ = 0;
-  std::int64_t steps_ = 0;
   bool is_silent_ = false;
 };
 

@@ -81,17 +81,20 @@ public:
 
   /// The rule's states and the count of steps, equal to one device's. All ranks call this together.
   [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const {
-    if (update_) return update_->state_dict(steps);
-    if (to_load_) return *to_load_;
     nn::StateDict result{};
-    train::detail::add_steps(result, steps);
+    if (update_)
+      model_->telling_others([&] { result = update_->state_dict(steps); });
+    else if (to_load_)
+      result = *to_load_;
+    else
+      train::add_steps(result, steps);
     return result;
   }
 
   /// Resumes from such states, at the first step if there was none. Returns their count of steps.
   /// throws: ShapeError, ValueError naming the mismatch; then nothing has changed
   std::int64_t load(const nn::StateDict& state) {
-    const train::detail::CountedStates given = train::detail::without_steps(state);
+    const train::CountedStates given = train::without_steps(state);
     if (given.states.size() > 0 || given.steps > 0) {
       const auto infos = table().parameters.subspan(Network::parameter_infos().size());
       static_cast<void>(nn::detail::match(infos, given.states, {}));

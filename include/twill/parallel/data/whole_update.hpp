@@ -7,7 +7,8 @@
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/bucket_memory.hpp>
-#include <twill/train/optimiser.hpp>
+#include <twill/train/optimiser_state.hpp>
+#include <twill/train/sources.hpp>
 
 #include <cstdint>
 #include <span>
@@ -25,14 +26,13 @@ public:
       : model_{&model},
         memory_{&memory},
         executor_{model.module().device(), compile::TableFor<Source, D>::view(),
-                  compile::TableFor<Source, D>::template kernels<team_t<D>>(), compile::Arena::kept} {}
+                  compile::TableFor<Source, D>::template kernels<team_t<D>>(), compile::Arena::kept},
+        state_{model.module().state()} {}
 
   [[nodiscard]] static compile::TableView table() { return compile::TableFor<Source, D>::view(); }
 
   /// The weights, then the states of the rule; a backward pass may read the weights.
-  [[nodiscard]] std::span<void* const> parameters() {
-    return state_.addresses(*model_->module().state(), table().parameters);
-  }
+  [[nodiscard]] std::span<void* const> parameters() { return state_.addresses(table().parameters); }
 
   void run(std::span<const std::uint64_t> run_scalars) {
     AwaitBuckets<Memory> callback{*memory_, table()};
@@ -50,7 +50,7 @@ public:
   /// The states, equal on every rank.
   [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const { return state_.state_dict(steps); }
   void load(const nn::StateDict& state) {
-    static_cast<void>(state_.load_state_dict(state, *model_->module().state(), [] { return table().parameters; }));
+    static_cast<void>(state_.load_state_dict(state, [] { return table().parameters; }));
   }
 
   /// Its memory on one rank, before anything runs.
@@ -64,7 +64,7 @@ private:
   Model* model_;
   Memory* memory_;
   compile::Executor<D> executor_;
-  train::OptimiserState<D> state_{};
+  train::OptimiserState<D> state_;
 };
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

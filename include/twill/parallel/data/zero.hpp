@@ -12,7 +12,8 @@
 #include <twill/parallel/data/whole_weights.hpp>
 #include <twill/parallel/data/zero_stage.hpp>
 #include <twill/parallel/group/rank_sums.hpp>
-#include <twill/train/optimiser.hpp>
+#include <twill/train/sources.hpp>
+#include <twill/train/training_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -86,13 +87,13 @@ public:
       copy_bytes(Cpu{}, data, whole.device(), whole.data(), tensor.bytes.size(), CopyOptions{});
       result.add(std::string{info.name.view()}, std::move(tensor));
     }
-    train::detail::add_steps(result, steps);
+    train::add_steps(result, steps);
     return result;
   }
 
   /// Takes this rank's parts out of such states. throws: ShapeError, ValueError naming the mismatch
   void load(const nn::StateDict& state) {
-    const train::detail::CountedStates given = train::detail::without_steps(state);
+    const train::CountedStates given = train::without_steps(state);
     const nn::detail::Matched matched = nn::detail::match(update_.state().infos(), given.states, {});
     for (std::size_t number = 0; number < matched.tensors.size(); ++number)
       update_.state().take(number, update_.parts(), matched.tensors[number]->bytes.data());

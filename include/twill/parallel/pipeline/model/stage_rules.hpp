@@ -52,7 +52,7 @@ template <optim::LossScaleOptions Options, optim::Rule R>
 /// elsewhere.
 template <class M, class T, class R, optim::Updated Updated = optim::Updated::whole_weights> struct UpdateStage {
   static constexpr graph::Graph trace() {
-    graph::Graph graph = train::detail::trace_weights<M, T>();
+    graph::Graph graph = train::trace_weights<M, T>();
     const List<int> weights = nn::detail::trainable_weights(graph);
     optim::declare_states<R>(graph);
     List<int> gradients{};

@@ -97,7 +97,7 @@ public:
 
   /// Takes this replica's parts of whole states. requires: they match
   void load_state_dict(const nn::StateDict& state) {
-    const train::detail::CountedStates given = train::detail::without_steps(state);
+    const train::CountedStates given = train::without_steps(state);
     if (given.states.size() == 0) update_.state().reset();
     for (std::size_t i = 0; i < update_.state().infos().size() && given.states.size() > 0; ++i)
       update_.state().take(i, update_.parts(), given.states.find(update_.state().infos()[i].name.view())->bytes.data());

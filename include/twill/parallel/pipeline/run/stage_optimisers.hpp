@@ -97,13 +97,13 @@ public:
         }
       }
     });
-    train::detail::add_steps(whole, steps());
+    train::add_steps(whole, steps());
     return whole;
   }
 
   /// throws: ShapeError, ValueError if a state of one network does not match, equally on every rank
   void require_loadable(const nn::StateDict& state) const {
-    const train::detail::CountedStates given = train::detail::without_steps(state);
+    const train::CountedStates given = train::without_steps(state);
     if (given.states.size() == 0 && given.steps == 0) return; // of a rule that made no step
     WholeStateCheck check{given.states};
     for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
@@ -116,7 +116,7 @@ public:
   /// Takes the local stages' part of such a state. throws: as above, with nothing changed
   void load_state_dict(const P& pipeline, const nn::StateDict& state) {
     require_loadable(state);
-    const train::detail::CountedStates given = train::detail::without_steps(state);
+    const train::CountedStates given = train::without_steps(state);
     for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
       if (!std::get<I>(all_)) return;
       nn::StateDict own{};
@@ -129,7 +129,7 @@ public:
           own.add(std::string{info.name.view()},
                   group != nullptr ? parallel::part_of_stored(info, key, tensor, group->rank()) : tensor);
         }
-      train::detail::add_steps(own, given.steps);
+      train::add_steps(own, given.steps);
       at<I>().load_state_dict(own);
     });
   }

@@ -97,21 +97,20 @@ public:
   [[nodiscard]] nn::StateDict state_dict() const {
     nn::StateDict whole{};
     for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      const auto own =
-          train::detail::without_steps(train::detail::states_alone(std::get<I>(optimisers_)->state_dict()));
+      const auto own = train::without_steps(train::states_alone(std::get<I>(optimisers_)->state_dict()));
       for (const auto& [name, tensor] : own.states.entries()) {
         std::string key = detail::prefix_of<P>(I) + name;
         if (whole.find(key) == nullptr) whole.add(std::move(key), tensor); // once for a tied weight
       }
     });
-    train::detail::add_steps(whole, steps());
-    return train::detail::with_options(std::move(whole), rule);
+    train::add_steps(whole, steps());
+    return train::with_options(std::move(whole), rule);
   }
   /// Throws the exceptions of `load_state_dict`, without loading.
   void require_loadable(const nn::StateDict& state) const {
     R copy = rule; // nothing is set
-    const train::detail::LoadedOptions options{copy, state};
-    const train::detail::CountedStates given = train::detail::without_steps(options.states());
+    const train::LoadedOptions options{copy, state};
+    const train::CountedStates given = train::without_steps(options.states());
     if (given.states.size() == 0 && given.steps == 0) return; // of a rule that made no step
     detail::WholeStateCheck check{given.states};
     for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
@@ -124,15 +123,15 @@ public:
   /// its own.    throws: ShapeError, ValueError naming the mismatch, with nothing changed
   train::OptionsReport load_state_dict(const nn::StateDict& state) {
     require_loadable(state);
-    train::detail::LoadedOptions options{rule, state};
-    const train::detail::CountedStates given = train::detail::without_steps(options.states());
+    train::LoadedOptions options{rule, state};
+    const train::CountedStates given = train::without_steps(options.states());
     for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
       nn::StateDict own{};
       if (given.states.size() > 0)
         for (const graph::ParameterInfo& info : states_of<I>())
           own.add(std::string{info.name.view()},
                   *given.states.find(detail::prefix_of<P>(I) + std::string{info.name.view()}));
-      train::detail::add_steps(own, given.steps);
+      train::add_steps(own, given.steps);
       std::get<I>(optimisers_)->load_state_dict(own);
     });
     return options.set();

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of train/rule_state.hpp.
+// Function bodies of train/training_state.hpp.
 
-#include <twill/train/rule_state.hpp>
+#include <twill/train/training_state.hpp>
 
-namespace twill { inline namespace v0 { namespace train { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 TWILL_BODY void add_steps(nn::StateDict& states, std::int64_t steps) {
   auto [count, data] = nn::StoredTensor::make(DType::int64, Dims{});
@@ -26,4 +26,4 @@ TWILL_BODY CountedStates without_steps(const nn::StateDict& state) {
   return {nn::StateDict{std::move(states)}, steps};
 }
 
-}}}}} // namespace twill::v0::train::detail::TWILL_ISA
+}}}} // namespace twill::v0::train::TWILL_ISA
