@@ -19,7 +19,6 @@
 #include <twill/parallel/pipeline/model/ties.ipp>
 #include <twill/parallel/pipeline/run/gather.ipp>
 #include <twill/parallel/pipeline/run/runner.ipp>
-#include <twill/parallel/pipeline/run/shared_optimiser.ipp>
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>
 #include <twill/parallel/pipeline/schedule/action.ipp>
 #include <twill/parallel/pipeline/schedule/verify.ipp>

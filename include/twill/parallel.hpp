@@ -48,7 +48,6 @@
 #include <twill/parallel/pipeline/model/block.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/model/kept_weights.hpp>
-#include <twill/parallel/pipeline/model/mixed_states.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>
 #include <twill/parallel/pipeline/model/places.hpp>
 #include <twill/parallel/pipeline/model/plan.hpp>
@@ -61,14 +60,14 @@
 #include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/run/gather.hpp>
 #include <twill/parallel/pipeline/run/inference.hpp>
+#include <twill/parallel/pipeline/run/local_ranks.hpp>
 #include <twill/parallel/pipeline/run/memory.hpp>
-#include <twill/parallel/pipeline/run/rank_runner.hpp>
 #include <twill/parallel/pipeline/run/rank_step.hpp>
 #include <twill/parallel/pipeline/run/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run/run.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
-#include <twill/parallel/pipeline/run/shared_optimiser.hpp>
 #include <twill/parallel/pipeline/run/stage_optimisers.hpp>
+#include <twill/parallel/pipeline/run/staged_step.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>

@@ -63,10 +63,10 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 void load_state_dict(ParallelModel<M, S, C, Model, T>& model, const nn::StateDict& whole) {
   using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
   const auto infos = Pipe::infos();
-  pipeline::detail::WholeStateCheck check{whole};
+  pipeline::detail::StateCheck check{whole};
   for (std::size_t stage = 0; stage < infos.size(); ++stage)
     for (const graph::ParameterInfo& info : infos[stage])
-      check.expect(pipeline::detail::prefix_of<Pipe>(stage) + std::string{info.name.view()}, info);
+      check.expect_whole(pipeline::detail::prefix_of<Pipe>(stage) + std::string{info.name.view()}, info);
   check.finish();
   nn::StateDict own{};
   for (const auto& [name, tensor] : whole.entries()) {
