@@ -23,7 +23,7 @@
 #include <twill/parallel/pipeline/schedule/action.ipp>
 #include <twill/parallel/pipeline/schedule/verify.ipp>
 #include <twill/parallel/threads/group.ipp>
-#include <twill/parallel/threads/mail.ipp>
+#include <twill/parallel/threads/mailbox.ipp>
 #include <twill/parallel/threads/queue.ipp>
 #include <twill/parallel/threads/rank.ipp>
 #include <twill/parallel/threads/ranks.ipp>

@@ -38,6 +38,7 @@
 #include <twill/parallel/group/rank_sums.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
 #include <twill/parallel/group/staged_call.hpp>
+#include <twill/parallel/messages/packet.hpp>
 #include <twill/parallel/model/checkpoint.hpp>
 #include <twill/parallel/model/memory.hpp>
 #include <twill/parallel/model/parallel_model.hpp>
@@ -79,7 +80,7 @@
 #include <twill/parallel/pipeline/schedule/verify.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/group.hpp>
-#include <twill/parallel/threads/mail.hpp>
+#include <twill/parallel/threads/mailbox.hpp>
 #include <twill/parallel/threads/queue.hpp>
 #include <twill/parallel/threads/rank.hpp>
 #include <twill/parallel/threads/ranks.hpp>
