@@ -14,7 +14,6 @@
 #include <twill/parallel/group/reduction_tree.ipp>
 #include <twill/parallel/model/whole_tensors.ipp>
 #include <twill/parallel/pipeline/model/block.ipp>
-#include <twill/parallel/pipeline/model/stage_rules.ipp>
 #include <twill/parallel/pipeline/model/state.ipp>
 #include <twill/parallel/pipeline/model/ties.ipp>
 #include <twill/parallel/pipeline/run/gather.ipp>

@@ -57,7 +57,6 @@
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
-#include <twill/parallel/pipeline/run/checkpoint.hpp>
 #include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/run/gather.hpp>
 #include <twill/parallel/pipeline/run/inference.hpp>

@@ -127,7 +127,7 @@ private:
     int cost = is_view(node.kind) ? 0 : compile::cost_of(node);
     for (int k = 0; k < node.arity && cost < too_dear; ++k) {
       const int input = node.input(k);
-      const int root = compile::detail::view_root(graph_->nodes, input);
+      const int root = compile::view_root(graph_->nodes, input);
       if ((*kept_)[static_cast<std::size_t>(input)] == 0 && (*kept_)[static_cast<std::size_t>(root)] == 0)
         cost += costs_.items[input];
     }
@@ -150,7 +150,7 @@ private:
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i) {
     if (needed[i] == 0 || graph.nodes[i].kind != graph::Kind::operation) continue;
     for (int k = 0; k < graph.nodes[i].arity; ++k) {
-      const int root = compile::detail::view_root(graph.nodes, graph.nodes[i].input(k));
+      const int root = compile::view_root(graph.nodes, graph.nodes[i].input(k));
       if (is_forward(root) && graph.node(root).arity > 0) kept.items[root] = 1;
     }
   }
@@ -164,7 +164,7 @@ private:
     const int cost = costs.of_next();
     if (read[position] == 0 || graph.node(id).arity == 0 || kept[position] != 0) continue;
     if (cost <= compile::recomputation_limit) continue;
-    const int root = compile::detail::view_root(graph.nodes, id);
+    const int root = compile::view_root(graph.nodes, id);
     if (graph.node(root).arity > 0) kept.items[root] = 1;
   }
   // Results belong to the caller: they come last and are not stored twice.

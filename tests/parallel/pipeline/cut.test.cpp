@@ -225,7 +225,7 @@ struct Uneven {
 constexpr bool is_best_of_all() {
   graph::Graph graph = nn::ModelStage<Uneven, float, true>::make_graph();
   const int root = nn::ModelStage<Uneven, float, true>::build(graph).id();
-  const compile::detail::Cuts cuts{graph, root, pipeline::SizesOr32<nn::Size<"batch", 100>>::of(graph)};
+  const compile::Cuts cuts{graph, root, pipeline::SizesOr32<nn::Size<"batch", 100>>::of(graph)};
   const auto slowest = [&](int first, int second) {
     const auto cost = [&](int from, int to) {
       return cuts.work(from, to) + pipeline::operations_per_byte_sent * (cuts.crossing(from) + cuts.crossing(to));

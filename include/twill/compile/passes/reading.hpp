@@ -149,15 +149,15 @@ TWILL_CONSTEXPR int add_copy_in_place(List<Node>& nodes, int source) {
   return true;
 }
 
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
+
 /// The node under a chain of views.
 [[nodiscard]] TWILL_CONSTEXPR int view_root(const List<Node>& nodes, int id) {
   while (is_view(nodes.items[id].kind)) id = nodes.items[id].inputs[0];
   return id;
 }
-
-}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 /// Inserts copies so that every output is a computed node of its own, every operand of an operation is in memory, and
 /// no reshape that mixes axes is on top of another view. Moves assignments to the end and the nodes of a loop together.
@@ -175,7 +175,7 @@ TWILL_CONSTEXPR void legalise(Graph& graph) {
       const bool mixes_axes = node.kind == Kind::reshape && !only_moves_ones(nodes.items[input].shape, node.shape);
       const bool wants_memory = mixes_axes ? !can_be_stored(kind_of(behind_after(nodes.data(), input)))
                                            : node.kind == Kind::operation &&
-                                                 (!can_be_stored(kind_of(detail::view_root(nodes, input))) ||
+                                                 (!can_be_stored(kind_of(view_root(nodes, input))) ||
                                                   (node.operation->wants_dense && !detail::is_row_major(nodes, input)));
       if (wants_memory) input = detail::add_copy(nodes, input, node.slot);
     }

@@ -71,7 +71,7 @@ TWILL_BODY const graph::Node& Retraced::made_of(int value) const {
   const graph::Node& node = node_of(value);
   for (const graph::TapInfo& tap : lowered.taps)
     if (tap.node == value && node.kind == graph::Kind::cast && graph.node(node.input(0)).dtype == node.dtype)
-      return graph.node(detail::view_root(graph.nodes, node.input(0)));
+      return graph.node(view_root(graph.nodes, node.input(0)));
   return node;
 }
 

@@ -150,7 +150,7 @@ constexpr void keep_backward(StageJoint& joint) {
   List<char> read(count, 0);   // only by the weights
   List<char> stored(count, 0); // must be in memory
   const auto store = [&](int id) {
-    const int root = compile::detail::view_root(graph.nodes, id);
+    const int root = compile::view_root(graph.nodes, id);
     if (by_inputs.items[root] != 0 && graph.node(root).arity > 0) stored.items[root] = 1;
   };
   for (std::size_t i = 0; i < count; ++i) {

@@ -14,22 +14,16 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// The prefix of the names of a stage's weights.
-template <class P> [[nodiscard]] std::string prefix_of(std::size_t stage) {
-  return P::Plan::has_ties ? std::string{} : std::to_string(stage) + ".";
-}
-
-/// Calls `f(number, network)` for each stage that is here, in order.
-template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
-  P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    if (pipeline.template has<I>()) f(I, pipeline.template stage<I>());
-  });
+/// The name of a weight, buffer or state of a stage among those of the whole pipeline P.
+template <class P> [[nodiscard]] std::string state_key(std::size_t stage, std::string_view name) {
+  return (P::Plan::has_ties ? std::string{} : std::to_string(stage) + ".") + std::string{name};
 }
 
 /// Check of a state dictionary against the expectations of stages.
@@ -52,6 +46,17 @@ private:
   std::vector<std::string> missing_{};
 };
 
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+
+/// Calls `f(number, network)` for each stage that is here, in order.
+template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
+  P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    if (pipeline.template has<I>()) f(I, pipeline.template stage<I>());
+  });
+}
+
 }}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
@@ -64,7 +69,7 @@ template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
   detail::for_each_numbered_stage(pipeline, [&](std::size_t stage, auto& network) {
     const nn::StateDict own = nn::state_dict(network);
     for (const auto& [name, tensor] : own.entries()) {
-      std::string key = detail::prefix_of<P>(stage) + name;
+      std::string key = state_key<P>(stage, name);
       if (all.find(key) == nullptr) all.add(std::move(key), tensor);
     }
   });
@@ -78,9 +83,9 @@ template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
 void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::StateDict& state) {
   using P = BasicPipeline<S, T, D, Parts...>;
   const auto key_of = [](std::size_t stage, const graph::ParameterInfo& info) {
-    return detail::prefix_of<P>(stage) + std::string{info.name.view()};
+    return state_key<P>(stage, info.name.view());
   };
-  detail::StateCheck check{state};
+  StateCheck check{state};
   const auto infos = P::infos();
   detail::for_each_numbered_stage(pipeline, [&](std::size_t stage, auto&) {
     for (const graph::ParameterInfo& info : infos[stage]) check.expect(key_of(stage, info), info);

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/pipeline/model/state.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
 TWILL_BODY void StateCheck::expect(std::string key, const graph::ParameterInfo& info) {
   const auto [name, is_first] = known_.insert(std::move(key));
@@ -31,4 +31,4 @@ TWILL_BODY void StateCheck::finish() const {
                      nn::detail::listed("unexpected: ", unexpected));
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

@@ -283,7 +283,7 @@ private:
     return divided_states(NetworkOf<I>::parameter_infos(), Of<I>::table().parameters);
   }
   template <std::size_t I> [[nodiscard]] static std::string key_of(const graph::ParameterInfo& info) {
-    return prefix_of<P>(I) + std::string{info.name.view()};
+    return state_key<P>(I, info.name.view());
   }
 
   decltype(tuple_of(typename P::Sequence{})) all_{};
