@@ -38,6 +38,7 @@
 #include <twill/parallel/group/rank_sums.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
 #include <twill/parallel/group/staged_call.hpp>
+#include <twill/parallel/messages/packet.hpp>
 #include <twill/parallel/model/checkpoint.hpp>
 #include <twill/parallel/model/memory.hpp>
 #include <twill/parallel/model/parallel_model.hpp>
@@ -48,7 +49,6 @@
 #include <twill/parallel/pipeline/model/block.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/model/kept_weights.hpp>
-#include <twill/parallel/pipeline/model/mixed_states.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>
 #include <twill/parallel/pipeline/model/places.hpp>
 #include <twill/parallel/pipeline/model/plan.hpp>
@@ -57,18 +57,17 @@
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
-#include <twill/parallel/pipeline/run/checkpoint.hpp>
 #include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/run/gather.hpp>
 #include <twill/parallel/pipeline/run/inference.hpp>
+#include <twill/parallel/pipeline/run/local_ranks.hpp>
 #include <twill/parallel/pipeline/run/memory.hpp>
-#include <twill/parallel/pipeline/run/rank_runner.hpp>
 #include <twill/parallel/pipeline/run/rank_step.hpp>
 #include <twill/parallel/pipeline/run/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run/run.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
-#include <twill/parallel/pipeline/run/shared_optimiser.hpp>
 #include <twill/parallel/pipeline/run/stage_optimisers.hpp>
+#include <twill/parallel/pipeline/run/staged_step.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>
@@ -80,7 +79,7 @@
 #include <twill/parallel/pipeline/schedule/verify.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/group.hpp>
-#include <twill/parallel/threads/mail.hpp>
+#include <twill/parallel/threads/mailbox.hpp>
 #include <twill/parallel/threads/queue.hpp>
 #include <twill/parallel/threads/rank.hpp>
 #include <twill/parallel/threads/ranks.hpp>

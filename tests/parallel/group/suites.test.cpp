@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suites of communicators over threads and over a fake wire that delays packets, lets them overtake each other and
+// The suites of communicators over threads and over a fake network that delays packets, lets them overtake each other and
 // loses them.
 
 #include "tests/parallel/group/collectives.suite.hpp"
 #include "tests/parallel/group/failures.suite.hpp"
-#include "tests/parallel/group/fake_wire.hpp"
+#include "tests/parallel/group/fake_endpoint.hpp"
 #include "tests/parallel/group/mesh.suite.hpp"
 
 #include <twill/parallel/threads/communicator.hpp>
@@ -38,14 +38,14 @@ TEST_CASE("threads do what every communicator does", "[parallel][PAR-4]") {
   for (const int ranks : {1, 2, 3, 4}) check_all(thread_communicators(devices(ranks), {.timeout_ms = 60'000}), 1);
 }
 
-TEST_CASE("ranks on a wire do what every communicator does", "[parallel][PAR-4]") {
-  for (const int ranks : {1, 2, 3, 4}) check_all(test::wire_communicators(devices(ranks), 60'000), 1);
+TEST_CASE("ranks on a network do what every communicator does", "[parallel][PAR-4]") {
+  for (const int ranks : {1, 2, 3, 4}) check_all(test::fake_communicators(devices(ranks), 60'000), 1);
 }
 
 TEST_CASE("late packets and late ranks change nothing in fifty runs", "[parallel][PAR-4]") {
   for (unsigned seed = 0; seed < 50; ++seed) {
     const int ranks = 2 + static_cast<int>(seed % 3);
-    auto communicators = test::wire_communicators(devices(ranks), 60'000, 150, seed);
+    auto communicators = test::fake_communicators(devices(ranks), 60'000, 150, seed);
     run_ranks(communicators, [&](auto& communicator) {
       std::mt19937 engine(seed * 10 + static_cast<unsigned>(communicator.rank()));
       const auto be_late = [&] { std::this_thread::sleep_for(std::chrono::microseconds(engine() % 1000)); };
@@ -69,16 +69,16 @@ TEST_CASE("threads tell every rank what went wrong", "[parallel][PAR-9]") {
     });
 }
 
-TEST_CASE("ranks on a wire tell every rank what went wrong", "[parallel][PAR-9]") {
+TEST_CASE("ranks on a network tell every rank what went wrong", "[parallel][PAR-9]") {
   for (const int ranks : {2, 4})
     test::check_failures([&](std::int64_t timeout_ms, auto f) {
-      auto communicators = test::wire_communicators(devices(ranks), timeout_ms, ranks * 100, 7);
+      auto communicators = test::fake_communicators(devices(ranks), timeout_ms, ranks * 100, 7);
       run_ranks(communicators, f);
     });
 }
 
-TEST_CASE("a wire that loses what one rank sends names this rank", "[parallel][PAR-9]") {
-  auto communicators = test::wire_communicators(devices(3), 1000, 0, 1, [](int from, int) { return from == 1; });
+TEST_CASE("a network that loses what one rank sends names this rank", "[parallel][PAR-9]") {
+  auto communicators = test::fake_communicators(devices(3), 1000, 0, 1, [](int from, int) { return from == 1; });
   std::vector<std::string> told(3);
   run_ranks(communicators, [&](auto& communicator) {
     told[static_cast<std::size_t>(communicator.rank())] = test::error_of("a lost packet", [&] {
@@ -87,20 +87,20 @@ TEST_CASE("a wire that loses what one rank sends names this rank", "[parallel][P
   });
   // Rank 1 has heard of the others, and they have not heard of it.
   for (const auto& text : {told[0], told[2]})
-    test::require_in("rank 1 on a wire (before its first collective call)", text);
+    test::require_in("rank 1 on a network (before its first collective call)", text);
 }
 
 TEST_CASE("news of waiting go to ranks that are there, and once for each wait", "[parallel][PAR-9]") {
   std::atomic<int> to_one{0};  // packets from rank 0
   std::atomic<int> to_last{0}; // packets from anybody
-  auto communicators = test::wire_communicators(devices(4), 12'000, 0, 1, [&](int from, int to) {
+  auto communicators = test::fake_communicators(devices(4), 12'000, 0, 1, [&](int from, int to) {
     if (from == 0 && to == 1) ++to_one;
     if (to == 3) ++to_last;
     return false;
   });
   std::atomic<bool> has_last_left = false;
   std::atomic<int> ready{0};
-  std::atomic<int> farewells{0};
+  std::atomic<int> leave_notices{0};
   std::atomic<int> errors{0};
   std::atomic<int> news_to_one{-1};
   std::atomic<int> news_to_last{-1};
@@ -112,7 +112,7 @@ TEST_CASE("news of waiting go to ranks that are there, and once for each wait", 
       ++errors;
       has_last_left = true;
       ready = 2;
-      farewells = 3;
+      leave_notices = 3;
     }
   };
   const auto run = [&](auto world) {
@@ -126,7 +126,7 @@ TEST_CASE("news of waiting go to ranks that are there, and once for each wait", 
       return;
     }
     while (!has_last_left) std::this_thread::yield();
-    barrier(group); // brings the farewell, too
+    barrier(group); // brings the leave notice, too
     const int before = to_one;
     const int last = to_last;
     float values[2] = {};
@@ -145,12 +145,12 @@ TEST_CASE("news of waiting go to ranks that are there, and once for each wait", 
     }
     barrier(group);
     world = {};
-    ++farewells;
-    while (farewells < 3) std::this_thread::yield();
-    const int farewell = to_last;
+    ++leave_notices;
+    while (leave_notices < 3) std::this_thread::yield();
+    const int leave_notice = to_last;
     if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(4000)); // the others would tell after three
     barrier(group);
-    if (rank == 0) later_to_last = to_last - farewell;
+    if (rank == 0) later_to_last = to_last - leave_notice;
   };
   std::vector<std::thread> threads;
   for (auto& communicator : communicators) threads.emplace_back([&] { try_to([&] { run(std::move(communicator)); }); });
@@ -172,7 +172,7 @@ TEST_CASE("who has left is waited for by nobody that hears of it, and what it sa
   CHECK_FALSE(waits.is_waited_for());
   CHECK(waits.of(1) == 0);
   waits.leave(2);
-  waits.take(2, 0, 1); // overtaken by the farewell
+  waits.take(2, 0, 1); // overtaken by the leave notice
   CHECK_FALSE(waits.is_waited_for());
   CHECK(waits.culprit(2) == 0);
 }

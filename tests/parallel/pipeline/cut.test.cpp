@@ -205,8 +205,7 @@ TEST_CASE("the state of a pipeline has each name once and loads into one network
   REQUIRE(again.size() == state.size());
   for (const auto& [name, tensor] : state.entries()) CHECK(std::ranges::equal(again.find(name)->bytes, tensor.bytes));
   const std::vector<nn::StateDict::Entry> entries(state.entries().begin() + 1, state.entries().end());
-  CHECK_THROWS_WITH(pipeline::load_state_dict(other, nn::StateDict{entries}),
-                    "load_state_dict: missing: shared, shared");
+  CHECK_THROWS_WITH(pipeline::load_state_dict(other, nn::StateDict{entries}), "load_state_dict: missing: shared");
 }
 
 // ---- balance --------------------------------------------------------------------------------------------------------
@@ -226,7 +225,7 @@ struct Uneven {
 constexpr bool is_best_of_all() {
   graph::Graph graph = nn::ModelStage<Uneven, float, true>::make_graph();
   const int root = nn::ModelStage<Uneven, float, true>::build(graph).id();
-  const compile::detail::Cuts cuts{graph, root, pipeline::SizesOr32<nn::Size<"batch", 100>>::of(graph)};
+  const compile::Cuts cuts{graph, root, pipeline::SizesOr32<nn::Size<"batch", 100>>::of(graph)};
   const auto slowest = [&](int first, int second) {
     const auto cost = [&](int from, int to) {
       return cuts.work(from, to) + pipeline::operations_per_byte_sent * (cuts.crossing(from) + cuts.crossing(to));

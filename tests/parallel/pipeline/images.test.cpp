@@ -60,7 +60,7 @@ template <class Program> std::array<int, 2> turned(std::size_t outputs, std::siz
   };
   std::array<int, 2> count{};
   for (std::size_t i = outputs; i < graph.outputs.size(); ++i) count[0] += is_turned(graph.outputs[i]) ? 1 : 0;
-  const List<char> needed = compile::detail::needed_nodes(graph);
+  const List<char> needed = compile::needed_nodes(graph);
   for (int id = 0; id < graph.size(); ++id) {
     if (needed[static_cast<std::size_t>(id)] == 0 || !is_turned(id)) continue;
     const graph::Node& source = graph.node(graph.node(id).input(0));

@@ -11,9 +11,9 @@
 #include <twill/optim/clip.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/optim/sgd.hpp>
+#include <twill/parallel/model/checkpoint.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
-#include <twill/parallel/pipeline/run/checkpoint.hpp>
 #include <twill/parallel/pipeline/run/rank_step.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>

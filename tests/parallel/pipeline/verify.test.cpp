@@ -141,7 +141,7 @@ TEST_CASE("actions that change places are refused where the order matters and on
       ++refused;
       INFO(to_string(verdict));
       // Either it cannot finish, or a rank would use what is not there, or two messages have changed places.
-      CHECK((!can_finish(schedule) || verdict.fault < Fault::deadlock));
+      CHECK((!can_finish(schedule) || verdict.fault < ScheduleFault::deadlock));
     }
   }
   CHECK(refused > 50);

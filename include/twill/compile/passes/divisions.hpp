@@ -33,10 +33,6 @@ struct Divisions {
   int count = 0;
 };
 
-}}}} // namespace twill::v0::compile::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
-
 /// Places where a forward pass can be cut, and the values and work between them.
 class Cuts {
 public:
@@ -164,6 +160,10 @@ private:
   List<Cut> cuts_{};
 };
 
+}}}} // namespace twill::v0::compile::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
+
 /// A part between two cuts.
 struct Stretch {
   int from = 0;
@@ -222,7 +222,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 
 /// Divisions of a traced forward pass whose result is `root`, from no part to the least memory.
 [[nodiscard]] TWILL_CONSTEXPR Divisions divisions(const Graph& graph, int root, const graph::SymbolValues& symbols) {
-  const detail::Cuts cuts{graph, root, symbols};
+  const Cuts cuts{graph, root, symbols};
   const int last = cuts.count() - 1;
   const std::int64_t bytes = cuts.bytes(0, last);
   const double price = bytes > 0 ? static_cast<double>(cuts.work(0, last)) / static_cast<double>(bytes) : 0;

@@ -21,10 +21,6 @@ using graph::Node;
 using graph::Primitive;
 using graph::Reduction;
 
-}}}} // namespace twill::v0::compile::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
-
 /// Which nodes an output or an assignment needs.
 TWILL_CONSTEXPR List<char> needed_nodes(const Graph& graph) {
   List<char> needed(graph.nodes.size(), 0);
@@ -54,6 +50,10 @@ TWILL_CONSTEXPR List<char> needed_nodes(const Graph& graph) {
   }
   return needed;
 }
+
+}}}} // namespace twill::v0::compile::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 [[nodiscard]] TWILL_CONSTEXPR std::uint32_t hash(const Node& node) {
   std::uint32_t h = static_cast<std::uint32_t>(node.kind) * 31u + static_cast<std::uint32_t>(node.primitive);
@@ -150,7 +150,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// Rewrites the graph without dead, repeated and neutral nodes, each in a slot of its own.
 TWILL_CONSTEXPR void simplify(Graph& graph) {
   assign_slots(graph);
-  const List<char> needed = detail::needed_nodes(graph);
+  const List<char> needed = needed_nodes(graph);
   List<Node> kept{};
   kept.reserve(graph.nodes.size());
   List<int> renumbered(graph.nodes.size(), -1);

@@ -68,7 +68,7 @@ struct Work {
 /// The work of all nodes that an output needs.
 [[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const graph::SymbolValues& symbols) {
   Work sum{};
-  const List<char> needed = detail::needed_nodes(graph);
+  const List<char> needed = needed_nodes(graph);
   for (int id = 0; id < graph.size(); ++id) {
     if (needed.data()[id] == 0) continue;
     const Work work = work_of(graph, graph.node(id), symbols);

@@ -3,7 +3,7 @@
 //
 // ZeRO stages: how much of a training the replicas of a model divide among them (Rajbhandari et al., 2020), the last
 // argument of `train_step`: `parallel::zero<1>`. For replicas alone see parallel/data/zero.hpp, for replicas of
-// pipelines parallel/pipeline/run/shared_optimiser.hpp.
+// pipelines parallel/pipeline/run/stage_optimisers.hpp.
 
 #include <twill/core/config.hpp>
 

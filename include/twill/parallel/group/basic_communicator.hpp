@@ -96,7 +96,7 @@ private:
   double finished_s_ = 0;
 };
 
-/// One rank of a group. Its functions are called by one thread at a time, but for `send` and `receive` over a wire.
+/// One rank of a group. Its functions are called by one thread at a time, but for `send` and `receive` over a network.
 /// Its destruction while other ranks wait for it ends their calls with an error that names it.
 template <Transport T> class BasicCommunicator {
 public:

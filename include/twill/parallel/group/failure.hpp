@@ -39,12 +39,12 @@ struct Failure {
 [[nodiscard]] std::string text_of(const std::exception_ptr& cause);
 
 /// The rank that each rank waits for. Ranks are numbered as in the group of all, from which sub-groups come.
-class WaitChain {
+class WaitForGraph {
 public:
-  explicit WaitChain(std::vector<std::string> labels) : labels_{std::move(labels)} {}
-  WaitChain(const WaitChain&) = delete;
-  WaitChain& operator=(const WaitChain&) = delete;
-  virtual ~WaitChain() = default;
+  explicit WaitForGraph(std::vector<std::string> labels) : labels_{std::move(labels)} {}
+  WaitForGraph(const WaitForGraph&) = delete;
+  WaitForGraph& operator=(const WaitForGraph&) = delete;
+  virtual ~WaitForGraph() = default;
 
   [[nodiscard]] int size() const { return static_cast<int>(labels_.size()); }
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
@@ -78,7 +78,7 @@ struct Progress {
 
 /// A rank's request in a split, and the resulting sub-group: its ranks in their order, and the place of the requesting
 /// rank.
-struct Wish {
+struct SplitRequest {
   int color = 0;
   int key = 0;
 };
@@ -94,7 +94,7 @@ class GroupState {
 public:
   /// `origins` are the ranks' numbers in the group of all.
   GroupState(std::vector<std::string> labels, std::vector<int> origins, std::int64_t timeout_ms,
-             std::shared_ptr<const WaitChain> chain)
+             std::shared_ptr<const WaitForGraph> chain)
       : labels_{std::move(labels)},
         origins_{std::move(origins)},
         timeout_ms_{timeout_ms},
@@ -112,7 +112,7 @@ public:
   [[nodiscard]] const Progress& progress(int rank) const { return progress_[static_cast<std::size_t>(rank)]; }
 
   /// The sub-group of a rank: all ranks that request its color, in order of key, then of rank.
-  [[nodiscard]] SubGroup sub_group(int rank, const std::vector<Wish>& wishes) const;
+  [[nodiscard]] SubGroup sub_group(int rank, const std::vector<SplitRequest>& requests) const;
 
   [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); } ///< also without a lock
   [[nodiscard]] const Failure& failure() const { return failure_; } ///< requires: there is one
@@ -171,7 +171,7 @@ private:
   std::vector<std::string> labels_;
   std::vector<int> origins_;
   std::int64_t timeout_ms_;
-  std::shared_ptr<const WaitChain> chain_;
+  std::shared_ptr<const WaitForGraph> chain_;
   std::vector<Progress> progress_;
   std::atomic<bool> has_failed_{false};
   Failure failure_{};

@@ -24,7 +24,7 @@ TWILL_COLD TWILL_BODY std::string text_of(const std::exception_ptr& cause) {
   }
 }
 
-TWILL_BODY int WaitChain::culprit(int rank) const {
+TWILL_BODY int WaitForGraph::culprit(int rank) const {
   int last = rank;
   for (int turn = 0; turn < size(); ++turn) {
     const int next = next_of(last);
@@ -40,13 +40,13 @@ TWILL_COLD TWILL_BODY std::string Progress::last_seen() const {
       {"after ", calls, calls > 1 ? " collective calls" : " collective call", ", the last: ", to_string(last)});
 }
 
-TWILL_BODY SubGroup GroupState::sub_group(int rank, const std::vector<Wish>& wishes) const {
-  const auto wish = [&](int other) { return wishes[static_cast<std::size_t>(other)]; };
+TWILL_BODY SubGroup GroupState::sub_group(int rank, const std::vector<SplitRequest>& requests) const {
+  const auto request = [&](int other) { return requests[static_cast<std::size_t>(other)]; };
   SubGroup part;
   for (int other = 0; other < size(); ++other)
-    if (wish(other).color == wish(rank).color) part.members.push_back(other);
+    if (request(other).color == request(rank).color) part.members.push_back(other);
   std::stable_sort(part.members.begin(), part.members.end(),
-                   [&](int left, int right) { return wish(left).key < wish(right).key; });
+                   [&](int left, int right) { return request(left).key < request(right).key; });
   for (const int member : part.members) {
     if (member == rank) part.place = static_cast<int>(part.origins.size());
     part.labels.push_back(join_text({"rank ", part.origins.size(), " (", label(member), ")"}));

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicator over packets, `MessageCommunicator<W, D>`: a rank that exchanges packets with the others over a wire,
+// Communicator over packets, `MessageCommunicator<W, D>`: a rank that exchanges packets with the others over a network,
 // with the results of threads, bit for bit. Calls progress while a rank waits or asks; a started one needs that on all
 // ranks. Memory of other devices is copied through the host. Not in the umbrella. Read next: parallel/messages/mpi.hpp.
 
@@ -10,7 +10,7 @@
 #include <twill/parallel/group/basic_communicator.hpp>
 #include <twill/parallel/group/communicator.hpp>
 #include <twill/parallel/group/staged_call.hpp>
-#include <twill/parallel/messages/exchange.hpp>
+#include <twill/parallel/messages/progress_engine.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -19,8 +19,8 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
-/// A rank of a group on a wire, for `BasicCommunicator`.
-template <Wire W, ComputeDevice D> class MessageTransport {
+/// A rank of a group on a network, for `BasicCommunicator`.
+template <Endpoint W, ComputeDevice D> class MessageTransport {
 public:
   using Device = D;
   /// A call in flight.
@@ -29,8 +29,8 @@ public:
     Member::Ticket pending{};
   };
 
-  MessageTransport(std::shared_ptr<Exchange<W>> exchange, std::shared_ptr<Member> member, const D& device)
-      : exchange_{std::move(exchange)}, member_{std::move(member)}, device_{device} {}
+  MessageTransport(std::shared_ptr<ProgressEngine<W>> engine, std::shared_ptr<Member> member, const D& device)
+      : engine_{std::move(engine)}, member_{std::move(member)}, device_{device} {}
 
   [[nodiscard]] int rank() const { return member_->rank(); }
   [[nodiscard]] int size() const { return member_->size(); }
@@ -43,37 +43,37 @@ public:
   }
   [[nodiscard]] Ticket begin(const Call& call) {
     Ticket ticket{detail::StagedCall<D>(device_, call, rank())};
-    ticket.pending = exchange_->begin(*member_, ticket.staged.call());
+    ticket.pending = engine_->begin(*member_, ticket.staged.call());
     return ticket;
   }
   void wait(Ticket& ticket) {
-    exchange_->wait(*member_, ticket.pending);
+    engine_->wait(*member_, ticket.pending);
     ticket.staged.finish();
   }
-  [[nodiscard]] bool is_done(const Ticket& ticket) const { return exchange_->is_over(ticket.pending); }
+  [[nodiscard]] bool is_done(const Ticket& ticket) const { return engine_->is_over(ticket.pending); }
   [[nodiscard]] std::shared_ptr<MessageTransport> split(int color, int key) {
-    auto member = exchange_->split(member_, color, key);
-    return member ? std::make_shared<MessageTransport>(exchange_, std::move(member), device_) : nullptr;
+    auto member = engine_->split(member_, color, key);
+    return member ? std::make_shared<MessageTransport>(engine_, std::move(member), device_) : nullptr;
   }
-  void fail(const std::exception_ptr& cause) { exchange_->fail(*member_, cause); }
+  void fail(const std::exception_ptr& cause) { engine_->fail(*member_, cause); }
   void leave(bool by_exception) noexcept {
     try {
-      exchange_->leave(*member_, by_exception);
+      engine_->leave(*member_, by_exception);
     } catch (...) { // a started call has failed, and the group with it
       try {
-        exchange_->leave(*member_, true);
-      } catch (...) { // no memory for a farewell: other ranks run into their time-out
+        engine_->leave(*member_, true);
+      } catch (...) { // no memory for a leave notice: other ranks run into their time-out
       }
     }
   }
 
 private:
-  std::shared_ptr<Exchange<W>> exchange_;
+  std::shared_ptr<ProgressEngine<W>> engine_;
   std::shared_ptr<Member> member_;
   D device_;
 };
 
-/// One rank of a group on a wire.
-template <Wire W, ComputeDevice D> using MessageCommunicator = BasicCommunicator<MessageTransport<W, D>>;
+/// One rank of a group on a network.
+template <Endpoint W, ComputeDevice D> using MessageCommunicator = BasicCommunicator<MessageTransport<W, D>>;
 
 }}}}} // namespace twill::v0::parallel::messages::TWILL_ISA

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Communicator over MPI, for ranks that are processes, on one machine or many: `mpi_communicator()` is this process's
-// membership in a group of all that mpirun started. MPI only carries packets (a `Wire`): order of reductions, time-outs
-// and errors are twill's own, so results have the bits of threads. A rank that throws, hangs or calls out of order is
-// named on every rank. One that dies is named by mpirun, which ends the job: Open MPI 4 tells no other process. Packets
-// move while a rank is inside a call, so time-outs must be longer than the longest computation between two. One thread
-// calls at a time, any of them: that takes MPI_THREAD_SERIALIZED, or MPI_THREAD_FUNNELED if it is the main one.
-// Not in the umbrella: needs <mpi.h>, for targets that link twill::mpi.
+// membership in a group of all that mpirun started. MPI only carries packets (an `Endpoint`): order of reductions,
+// time-outs and errors are twill's own, so results have the bits of threads. A rank that throws, hangs or calls out of
+// order is named on every rank. One that dies is named by mpirun, which ends the job: Open MPI 4 tells no other
+// process. Packets move while a rank is inside a call, so time-outs must be longer than the longest computation between
+// two. One thread calls at a time, any of them: that takes MPI_THREAD_SERIALIZED, or MPI_THREAD_FUNNELED if it is the
+// main one. Not in the umbrella: needs <mpi.h>, for targets that link twill::mpi.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -64,13 +64,14 @@ struct MpiOptions {
   std::int64_t timeout_ms = 300'000;
 };
 
-/// A wire over a communicator of MPI's, of which it uses a duplicate. Its functions are called by one thread at a time.
-class MpiWire {
+/// An endpoint over a communicator of MPI's, of which it uses a duplicate. Its functions are called by one thread at a
+/// time.
+class MpiEndpoint {
 public:
   static constexpr bool lingers = true; ///< whether packets may be in flight when a rank leaves
 
   /// A collective call of MPI. throws: Error if MPI is not running, or was initialised for fewer threads than call it
-  explicit MpiWire(MPI_Comm parent) {
+  explicit MpiEndpoint(MPI_Comm parent) {
     int is_there = 0;
     int is_over = 0;
     MPI_Initialized(&is_there);
@@ -91,7 +92,7 @@ public:
     require(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     require(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
     // MPI's counts are ints: in blocks of this size they reach 32 GiB.
-    require(MPI_Type_contiguous(messages::Parcel::block, MPI_BYTE, &block_), "MPI_Type_contiguous");
+    require(MPI_Type_contiguous(messages::Packet::block, MPI_BYTE, &block_), "MPI_Type_contiguous");
     require(MPI_Type_commit(&block_), "MPI_Type_commit");
     char host[MPI_MAX_PROCESSOR_NAME + 1] = {};
     int length = 0;
@@ -112,23 +113,23 @@ public:
   /// The name of a rank in messages: its number and host.
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
 
-  /// Begins to send; the parcel is copied.
-  void send(int to, const messages::Parcel& parcel) {
+  /// Begins to send; the packet is copied.
+  void send(int to, const messages::Packet& packet) {
     require_running();
-    Transit transit{to, parcel, MPI_REQUEST_NULL};
-    require(MPI_Isend(parcel.data(), blocks(parcel), block_, to, tag, comm_, &transit.request), "MPI_Isend");
+    Transit transit{to, packet, MPI_REQUEST_NULL};
+    require(MPI_Isend(packet.data(), blocks(packet), block_, to, tag, comm_, &transit.request), "MPI_Isend");
     if (!has_ended(transit)) outgoing_.push_back(std::move(transit));
   }
 
   /// The next message that has arrived, if any; does not wait.
-  [[nodiscard]] std::optional<messages::Packet> poll() {
+  [[nodiscard]] std::optional<messages::Incoming> poll() {
     require_running();
     std::erase_if(outgoing_, [this](Transit& transit) { return has_ended(transit); });
     for (std::size_t i = 0; i < incoming_.size(); ++i) {
       if (!has_ended(incoming_[i])) continue;
-      messages::Packet packet{incoming_[i].peer, incoming_[i].parcel};
+      messages::Incoming incoming{incoming_[i].peer, incoming_[i].packet};
       incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
-      return packet;
+      return incoming;
     }
     while (true) {
       int is_there = 0;
@@ -138,10 +139,10 @@ public:
       if (is_there == 0) return std::nullopt;
       int count = 0;
       require(MPI_Get_count(&status, block_, &count), "MPI_Get_count");
-      Transit transit{status.MPI_SOURCE, messages::Parcel(static_cast<std::size_t>(count) * messages::Parcel::block),
+      Transit transit{status.MPI_SOURCE, messages::Packet(static_cast<std::size_t>(count) * messages::Packet::block),
                       MPI_REQUEST_NULL};
-      require(MPI_Imrecv(transit.parcel.data(), count, block_, &message, &transit.request), "MPI_Imrecv");
-      if (has_ended(transit)) return messages::Packet{transit.peer, transit.parcel};
+      require(MPI_Imrecv(transit.packet.data(), count, block_, &message, &transit.request), "MPI_Imrecv");
+      if (has_ended(transit)) return messages::Incoming{transit.peer, transit.packet};
       incoming_.push_back(std::move(transit));
     }
   }
@@ -159,9 +160,9 @@ public:
       MPI_Comm_free(&comm_);
     } else {
       static auto* const kept =
-          new std::vector<messages::Parcel>; // to the end of the program, during which MPI may still read
+          new std::vector<messages::Packet>; // to the end of the program, during which MPI may still read
       for (const auto* const list : {&outgoing_, &incoming_})
-        for (const Transit& transit : *list) kept->push_back(transit.parcel);
+        for (const Transit& transit : *list) kept->push_back(transit.packet);
     }
     MPI_Type_free(&block_); // when nothing uses it any more
     comm_ = MPI_COMM_NULL;
@@ -170,16 +171,16 @@ public:
 private:
   struct Transit {
     int peer = 0;
-    messages::Parcel parcel{};
+    messages::Packet packet{};
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
   static constexpr int tag = 0;
 
-  [[nodiscard]] static int blocks(const messages::Parcel& parcel) {
-    const std::size_t count = parcel.size() / messages::Parcel::block;
+  [[nodiscard]] static int blocks(const messages::Packet& packet) {
+    const std::size_t count = packet.size() / messages::Packet::block;
     if (count > 0x7fffffffU)
-      throw ValueError(join_text({"mpi: a packet has at most 32 GiB, got ", parcel.size(), " bytes"}));
+      throw ValueError(join_text({"mpi: a packet has at most 32 GiB, got ", packet.size(), " bytes"}));
     return static_cast<int>(count);
   }
   [[nodiscard]] bool has_ended(Transit& transit) const {
@@ -223,8 +224,8 @@ private:
 };
 
 /// A communicator over MPI for a kind of device; GPU memory goes through host memory.
-template <ComputeDevice D = Cpu> using MpiCommunicator = messages::MessageCommunicator<MpiWire, D>;
-static_assert(messages::Wire<MpiWire> && Communicator<MpiCommunicator<Cpu>>);
+template <ComputeDevice D = Cpu> using MpiCommunicator = messages::MessageCommunicator<MpiEndpoint, D>;
+static_assert(messages::Endpoint<MpiEndpoint> && Communicator<MpiCommunicator<Cpu>>);
 
 /// This process's rank in the group of an MPI communicator, which stays the caller's: a collective call of all its
 /// processes. The last destructor of a group and its sub-groups waits until the other ranks have left the group.
@@ -235,10 +236,10 @@ template <ComputeDevice D = Cpu>
                                                   MpiOptions options = {}) {
   if (options.timeout_ms < 1)
     throw ValueError(join_text({"mpi_communicator: timeout_ms is at least 1, got ", options.timeout_ms}));
-  auto exchange = std::make_shared<messages::Exchange<MpiWire>>(MpiWire(comm));
-  auto member = exchange->join(options.timeout_ms);
+  auto engine = std::make_shared<messages::ProgressEngine<MpiEndpoint>>(MpiEndpoint(comm));
+  auto member = engine->join(options.timeout_ms);
   return MpiCommunicator<D>(
-      std::make_shared<messages::MessageTransport<MpiWire, D>>(std::move(exchange), std::move(member), device));
+      std::make_shared<messages::MessageTransport<MpiEndpoint, D>>(std::move(engine), std::move(member), device));
 }
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

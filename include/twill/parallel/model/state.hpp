@@ -46,7 +46,7 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
     const auto infos = Pipe::infos();
     for (std::size_t stage = 0; stage < infos.size(); ++stage)
       for (std::size_t i = 0; i < infos[stage].size(); ++i) {
-        std::string key = pipeline::detail::prefix_of<Pipe>(stage) + std::string{infos[stage][i].name.view()};
+        std::string key = pipeline::state_key<Pipe>(stage, infos[stage][i].name.view());
         if (whole.find(key) == nullptr) whole.add(std::move(key), parallel::detail::gathered(model, stage, i));
       }
     return whole;
@@ -63,17 +63,17 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 void load_state_dict(ParallelModel<M, S, C, Model, T>& model, const nn::StateDict& whole) {
   using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
   const auto infos = Pipe::infos();
-  pipeline::detail::WholeStateCheck check{whole};
+  pipeline::StateCheck check{whole};
   for (std::size_t stage = 0; stage < infos.size(); ++stage)
     for (const graph::ParameterInfo& info : infos[stage])
-      check.expect(pipeline::detail::prefix_of<Pipe>(stage) + std::string{info.name.view()}, info);
+      check.expect_whole(pipeline::state_key<Pipe>(stage, info.name.view()), info);
   check.finish();
   nn::StateDict own{};
   for (const auto& [name, tensor] : whole.entries()) {
     const graph::ParameterInfo* found = nullptr;
     for (std::size_t stage = 0; stage < infos.size() && found == nullptr; ++stage)
       for (const graph::ParameterInfo& info : infos[stage])
-        if (pipeline::detail::prefix_of<Pipe>(stage) + std::string{info.name.view()} == name) found = &info;
+        if (pipeline::state_key<Pipe>(stage, info.name.view()) == name) found = &info;
     const kernel::RankGroup* const group =
         found != nullptr && found->shard.is_part() ? model.pipeline().groups().find(found->shard.axis) : nullptr;
     own.add(name, group != nullptr ? parallel::part_of_stored(*found, name, tensor, group->rank()) : tensor);

@@ -51,7 +51,6 @@ public:
   static_assert(Network::slots == 1,
                 "twill: TensorParallel: the model puts parts into several device slots, a rank has one device");
   using device_type = D;
-  using axis_type = A;
 
   /// Draws the weights of a single device, from the first device's generator.
   /// throws: ValueError unless there are as many devices as ranks

@@ -36,7 +36,7 @@ public:
   struct Ticket {
     StagedCall<D> staged;
     std::shared_ptr<ThreadQueue::Job> job{};
-    ThreadMail::Ticket letter{};
+    ThreadMailbox::Ticket message{};
   };
 
   ThreadTransport(std::shared_ptr<ThreadHub> hub, int rank, const D& device)
@@ -57,22 +57,22 @@ public:
   [[nodiscard]] Ticket begin(const Call& call) {
     Ticket ticket{StagedCall<D>(device_, call, rank())};
     if (is_point_to_point(call.operation))
-      ticket.letter = hub_->mail.post(ticket.staged.call(), rank());
+      ticket.message = hub_->mailbox.post(ticket.staged.call(), rank());
     else
       ticket.job = queue_.start(ticket.staged.call());
     return ticket;
   }
   /// The time on the steady clock at which it finished; for a collective, at which the wait ended.
   double wait(Ticket& ticket) {
-    const ThreadMail::Ticket& letter = ticket.letter;
-    hub_->group->waiting(rank(), letter != nullptr ? letter->call.peer : -1,
-                         [&] { letter != nullptr ? hub_->mail.wait(letter) : ticket.job->wait(); });
-    const double finished_s = letter != nullptr ? letter->finished_s : steady_seconds();
+    const ThreadMailbox::Ticket& message = ticket.message;
+    hub_->group->waiting(rank(), message != nullptr ? message->call.peer : -1,
+                         [&] { message != nullptr ? hub_->mailbox.wait(message) : ticket.job->wait(); });
+    const double finished_s = message != nullptr ? message->finished_s : steady_seconds();
     ticket.staged.finish();
     return finished_s;
   }
   [[nodiscard]] bool is_done(const Ticket& ticket) const {
-    return ticket.letter != nullptr ? hub_->mail.is_done(ticket.letter) : ticket.job->is_done();
+    return ticket.message != nullptr ? hub_->mailbox.is_done(ticket.message) : ticket.job->is_done();
   }
   [[nodiscard]] std::shared_ptr<ThreadTransport> split(int color, int key) {
     std::pair<std::shared_ptr<ThreadHub>, int> part;

@@ -5,7 +5,7 @@
 // them. A collective call meets twice: all ranks publish their calls and `meet`; each works on its share of all ranks'
 // memory; all `part`. Only the first meeting can end in an error: while ranks work on each other's memory none is
 // released, and that work is finite. A rank tells the world when a call begins to wait; the missing rank of a
-// collective call is looked up on demand. Read next: parallel/threads/mail.hpp.
+// collective call is looked up on demand. Read next: parallel/threads/mailbox.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/call_check.hpp>
@@ -26,7 +26,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
 
 class ThreadGroup;
 
-class ThreadWorld final : public WaitChain {
+class ThreadWorld final : public WaitForGraph {
 public:
   /// A waiting call of a rank. Negative `peer`: a collective one.
   struct Wait {
@@ -36,7 +36,7 @@ public:
   };
 
   explicit ThreadWorld(std::vector<std::string> labels)
-      : WaitChain{std::move(labels)}, entries_(static_cast<std::size_t>(size())) {}
+      : WaitForGraph{std::move(labels)}, entries_(static_cast<std::size_t>(size())) {}
 
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
@@ -70,7 +70,7 @@ public:
   /// A rank's call as seen by the others. It is written by its rank between a parting and the next meeting.
   struct Slot {
     Call call;
-    Wish wish;                   ///< split
+    SplitRequest request;        ///< split
     std::shared_ptr<void> child; ///< split: made by the first member for its sub-group
   };
 

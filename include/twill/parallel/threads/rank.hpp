@@ -11,7 +11,7 @@
 #include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
 #include <twill/parallel/threads/group.hpp>
-#include <twill/parallel/threads/mail.hpp>
+#include <twill/parallel/threads/mailbox.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -24,9 +24,9 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
 
 /// State shared by the ranks of a group.
 struct ThreadHub {
-  explicit ThreadHub(std::shared_ptr<ThreadGroup> shared) : group{std::move(shared)}, mail{*group} {}
+  explicit ThreadHub(std::shared_ptr<ThreadGroup> shared) : group{std::move(shared)}, mailbox{*group} {}
   std::shared_ptr<ThreadGroup> group;
-  ThreadMail mail;
+  ThreadMailbox mailbox;
 };
 
 /// A group of all ranks of a new world, on devices of these names. throws: ValueError for no device, or no time
@@ -40,7 +40,7 @@ public:
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return hub_->group->size(); }
   [[nodiscard]] ThreadGroup& group() const { return *hub_->group; }
-  [[nodiscard]] ThreadMail& mail() const { return hub_->mail; }
+  [[nodiscard]] ThreadMailbox& mailbox() const { return hub_->mailbox; }
 
   /// Carries out a call that `check` has passed. A null source or target takes part without data.
   void run(const Call& call);

@@ -22,7 +22,7 @@ TWILL_BODY std::shared_ptr<ThreadHub> thread_hub(std::vector<std::string> device
 }
 
 TWILL_BODY void ThreadRank::run(const Call& call) {
-  if (is_point_to_point(call.operation)) return mail().wait(mail().post(call, rank_));
+  if (is_point_to_point(call.operation)) return mailbox().wait(mailbox().post(call, rank_));
   group().slot(rank_).call = call;
   group().meet(rank_);
   work(call);
@@ -30,15 +30,15 @@ TWILL_BODY void ThreadRank::run(const Call& call) {
 }
 
 TWILL_BODY std::pair<std::shared_ptr<ThreadHub>, int> ThreadRank::split(int color, int key) const {
-  std::vector<Wish> wishes(static_cast<std::size_t>(size()));
+  std::vector<SplitRequest> requests(static_cast<std::size_t>(size()));
   auto& mine = group().slot(rank_);
   mine.call = Call{Operation::split, {}, {}};
-  mine.wish = {color, key};
+  mine.request = {color, key};
   group().meet(rank_);
   SubGroup part;
   try {
-    for (int other = 0; other < size(); ++other) wishes[at(other)] = group().slot(other).wish;
-    part = group().sub_group(rank_, wishes);
+    for (int other = 0; other < size(); ++other) requests[at(other)] = group().slot(other).request;
+    part = group().sub_group(rank_, requests);
     if (color >= 0 && part.place == 0) mine.child = make_child(part);
   } catch (...) {
     group().give_up(rank_, std::current_exception()); // the others are told below, by the missing child

@@ -36,7 +36,7 @@ template <class... Dimensions> struct SizesOr32 {
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// The first of `candidates` over which a value has to be sent: the later nodes cannot make it themselves.
-[[nodiscard]] constexpr int first_place(const graph::Graph& graph, int root, const compile::detail::Cuts& candidates) {
+[[nodiscard]] constexpr int first_place(const graph::Graph& graph, int root, const compile::Cuts& candidates) {
   const Crossing crossing{graph, root};
   int below = 0;
   int first = candidates.count() - 1;
@@ -48,7 +48,7 @@ namespace twill { inline namespace v0 { namespace pipeline { namespace detail { 
 }
 
 /// The cuts, of `candidates` from `first` on, that make the slowest stage fastest.    requires: there are enough
-[[nodiscard]] constexpr List<int> balanced(const compile::detail::Cuts& candidates, int stages, int first = 1) {
+[[nodiscard]] constexpr List<int> balanced(const compile::Cuts& candidates, int stages, int first = 1) {
   const int last = candidates.count() - 1;
   const auto cost = [&](int from, int to) {
     return candidates.work(from, to) + operations_per_byte_sent * (candidates.crossing(from) + candidates.crossing(to));
@@ -97,7 +97,7 @@ template <nn::Model M, int Stages, class... Dimensions> struct Balanced {
     CutPlaces found{};
     found.fault = graph.fault;
     if (found.fault.any()) return found;
-    const compile::detail::Cuts candidates{graph, root, SizesOr32<Dimensions...>::of(graph)};
+    const compile::Cuts candidates{graph, root, SizesOr32<Dimensions...>::of(graph)};
     const int first = detail::first_place(graph, root, candidates);
     const int places = candidates.count() - 1 - first;
     if (places < Stages - 1) {
@@ -131,7 +131,7 @@ template <CutKind C, FloatingScalar T, std::size_t I, class... Dimensions>
   const graph::SymbolValues symbols = SizesOr32<Dimensions...>::of(graph);
   const compile::Work work = compile::work_of(graph, symbols);
   StageReport report{0, work.operations, work.bytes, 0, 0};
-  const List<char> needed = compile::detail::needed_nodes(graph);
+  const List<char> needed = compile::needed_nodes(graph);
   for (int id = 0; id < graph.size(); ++id)
     if (const graph::Node& node = graph.node(id);
         needed.items[id] != 0 && node.kind == graph::Kind::operation && node.operation->multiply_adds != nullptr)

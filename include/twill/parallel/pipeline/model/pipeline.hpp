@@ -9,13 +9,13 @@
 // makes its own stages and steps them over a communicator, see parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/parallel/pipeline/model/mixed_states.hpp>
 #include <twill/parallel/pipeline/model/places.hpp>
 #include <twill/parallel/pipeline/model/plan.hpp>
 #include <twill/parallel/pipeline/model/stage.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -37,12 +37,7 @@ struct StagesOf<S, Plan, D, T, std::index_sequence<I...>> {
   using type =
       std::tuple<Stage<typename Plan::template Source<I>, nn::Network<typename Plan::template Model<I>, Kind<I>, T>,
                        splits_gradients<S, ranks>()>...>;
-  using MixedStates = pipeline::MixedStates<Kind<I>...>;
 };
-
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// Whether all stages are on one device.
 template <class Stages, std::size_t... I> [[nodiscard]] consteval bool have_one_slot(std::index_sequence<I...>) {
@@ -64,7 +59,11 @@ public:
   using Element = T;
   using device_type = typename Places::template Kind<0>; ///< of the first rank, which receives the batch
   using Devices = typename Places::Devices;
-  using Communicators = typename Places::Communicators;     ///< of threads, one for each rank
+  using Communicators = typename Places::Communicators; ///< of threads, one for each rank
+  /// The kind of device of a rank with this communicator.
+  template <parallel::Communicator C> using device_of = typename Places::template KindOf<typename C::Device>;
+  /// The communicator of a rank in a group of threads.
+  template <int Rank> using ThreadOf = parallel::ThreadCommunicator<typename Places::template Kind<Rank>>;
   static constexpr int stages = Plan::stages;               ///< their number
   static constexpr int ranks = stages / S::stages_per_rank; ///< their number
   static_assert(stages % S::stages_per_rank == 0,
@@ -97,6 +96,14 @@ public:
     Plan::template check<Stages>();
   }
 
+  /// The stages of one rank of a pipeline whose stages are all here; both share them.
+  BasicPipeline(const BasicPipeline& all, int rank)
+      : devices_{all.devices_}, groups_{all.groups_}, stages_{std::make_unique<Owned>(*all.stages_)} {
+    for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      if (S::rank_of(static_cast<int>(I), ranks) != rank) std::get<I>(*stages_).reset();
+    });
+  }
+
   /// The devices, one for each rank, in order.
   [[nodiscard]] const Devices& devices() const { return devices_; }
   /// A group of threads with these devices.
@@ -125,9 +132,14 @@ public:
       if (has<I>()) f(at<I>(), later(next_draw_, Plan::has_ties ? 0 : draws));
       draws = Plan::has_ties ? 1 : draws + 1;
     };
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (one(std::integral_constant<std::size_t, I>{}), ...); }
-    (Sequence{});
+    for_each_number(one);
     next_draw_ = later(next_draw_, draws);
+  }
+
+  /// Calls `f(std::integral_constant<std::size_t, I>{})` for the number of each stage, in order.
+  template <class F> static void for_each_number(F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}), ...); }
+    (Sequence{});
   }
 
   /// A stage, if it is here.
@@ -168,17 +180,14 @@ public:
     for_each_stage([](auto& network) { network.eval(); });
   }
 
-  /// The weights of each stage; null for stages elsewhere.
-  [[nodiscard]] auto states() const {
-    const auto of = [](const auto& stage) { return stage ? stage->network.state() : nullptr; };
-    if constexpr (ComputeDevice<D>)
-      return std::apply([&](const auto&... stage) { return StageStates<D>{of(stage)...}; }, *stages_);
-    else
-      return std::apply(
-          [&](const auto&... stage) {
-            return typename detail::StagesOf<S, Plan, D, T, Sequence>::MixedStates{{of(stage)...}};
-          },
-          *stages_);
+  /// The weights of each stage on devices of kind E; null for stages elsewhere.
+  template <ComputeDevice E = device_type> [[nodiscard]] StageStates<E> states() const {
+    StageStates<E> found(static_cast<std::size_t>(stages));
+    for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      if constexpr (std::same_as<typename std::tuple_element_t<I, Stages>::D, E>)
+        if (has<I>()) found[I] = std::get<I>(*stages_)->network.state();
+    });
+    return found;
   }
 
   /// The descriptions of each stage's weights, wherever it is.
@@ -193,7 +202,7 @@ public:
 private:
   template <class Tuple> struct Pointers;
   template <class... Stage> struct Pointers<std::tuple<Stage...>> {
-    using type = std::tuple<std::unique_ptr<Stage>...>;
+    using type = std::tuple<std::shared_ptr<Stage>...>;
   };
   using Owned = typename Pointers<Stages>::type;
 
@@ -230,15 +239,15 @@ private:
   [[nodiscard]] std::unique_ptr<Owned> make(int rank, [[maybe_unused]] const Draw& draw,
                                             std::index_sequence<I...>) const {
     auto made = std::make_unique<Owned>();
-    const auto one = [&]<class Stage, std::size_t Number>(std::unique_ptr<Stage>& stage,
+    const auto one = [&]<class Stage, std::size_t Number>(std::shared_ptr<Stage>& stage,
                                                           std::integral_constant<std::size_t, Number>) {
       constexpr int own = S::rank_of(static_cast<int>(Number), ranks);
       if (rank >= 0 && own != rank) return;
       const auto& device = Places::template at<own>(devices_);
       if (groups_.all().empty())
-        stage = std::make_unique<Stage>(device);
+        stage = std::make_shared<Stage>(device);
       else
-        stage = std::make_unique<Stage>(device, groups_, later(draw, Plan::has_ties ? 0 : static_cast<int>(Number)));
+        stage = std::make_shared<Stage>(device, groups_, later(draw, Plan::has_ties ? 0 : static_cast<int>(Number)));
       if constexpr (Plan::has_ties) Plan::initialise(*stage, draw);
     };
     (one(std::get<I>(*made), std::integral_constant<std::size_t, I>{}), ...);

@@ -34,6 +34,7 @@ namespace twill { inline namespace v0 { namespace pipeline { namespace detail { 
 template <class D> struct Places {
   using Devices = std::vector<D>;
   template <int Rank> using Kind = D;
+  template <class Own> using KindOf = D; ///< of a rank whose communicator has devices of kind `Own`
   using Communicators = std::vector<parallel::ThreadCommunicator<D>>;
   template <int Ranks> static constexpr bool has = true; ///< known only at run time
 
@@ -53,6 +54,7 @@ template <class... D> struct Places<On<D...>> {
   using Devices = On<D...>;
   template <int Rank> static constexpr std::size_t number = Rank < static_cast<int>(sizeof...(D)) ? Rank : 0;
   template <int Rank> using Kind = std::tuple_element_t<number<Rank>, std::tuple<D...>>;
+  template <class Own> using KindOf = Own;
   using Communicators = std::tuple<parallel::ThreadCommunicator<D>...>;
   template <int Ranks> static constexpr bool has = Ranks == static_cast<int>(sizeof...(D));
 

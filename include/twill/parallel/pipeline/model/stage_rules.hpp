@@ -120,7 +120,11 @@ struct GradientSums {
   double squares = 0;
   double not_finite = 0;
 
-  GradientSums& operator+=(const GradientSums& other);
+  GradientSums& operator+=(const GradientSums& other) {
+    squares += other.squares;
+    not_finite += other.not_finite;
+    return *this;
+  }
 };
 
 template <optim::Rule R> inline constexpr bool asks_for_sums = is_by_norm<R> || optim::ScaledRule<R>;
@@ -154,12 +158,6 @@ template <FloatingScalar T, optim::Rule R, ComputeDevice D, class Chosen>
   return sums;
 }
 
-template <FloatingScalar T, optim::Rule R, ComputeDevice D>
-[[nodiscard]] GradientSums sums_of_gradients(const StageStates<D>& stages, const std::vector<TiedWeight>& tied,
-                                             const R& rule, double scale) {
-  return sums_of_gradients<T>(stages, tied, rule, scale, [](const graph::ParameterInfo&) { return true; });
-}
-
 /// One update of a stage, after the sums over all stages.
 template <class Optimiser, optim::Rule R>
 void update_stage(Optimiser& optimiser, const R& rule, const GradientSums& sums) {
@@ -170,7 +168,3 @@ void update_stage(Optimiser& optimiser, const R& rule, const GradientSums& sums)
 }
 
 }}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
-
-#if TWILL_HEADER_ONLY
-#include <twill/parallel/pipeline/model/stage_rules.ipp>
-#endif

@@ -14,45 +14,30 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// The prefix of the names of a stage's weights.
-template <class P> [[nodiscard]] std::string prefix_of(std::size_t stage) {
-  return P::Plan::has_ties ? std::string{} : std::to_string(stage) + ".";
+/// The name of a weight, buffer or state of a stage among those of the whole pipeline P.
+template <class P> [[nodiscard]] std::string state_key(std::size_t stage, std::string_view name) {
+  return (P::Plan::has_ties ? std::string{} : std::to_string(stage) + ".") + std::string{name};
 }
 
-/// Calls `f(number, network)` for each stage that is here, in order.
-template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((pipeline.template has<I>() ? f(I, pipeline.template stage<I>()) : void()), ...);
-  }
-  (typename P::Sequence{});
-}
-
-/// throws: ValueError listing a state's missing and unexpected names, if there are any
-void require_nothing_left(const std::vector<std::string>& missing, const std::vector<std::string>& unexpected);
-
-/// The names of the weights of all stages, here or elsewhere.
-template <class P> [[nodiscard]] std::set<std::string, std::less<>> names_of_all() {
-  std::set<std::string, std::less<>> names;
-  const auto infos = P::infos();
-  for (std::size_t stage = 0; stage < infos.size(); ++stage)
-    for (const graph::ParameterInfo& info : infos[stage])
-      names.insert(prefix_of<P>(stage) + std::string{info.name.view()});
-  return names;
-}
-
-/// Check of a state of one network against the expectations of all stages, here or elsewhere: equal on every rank.
-class WholeStateCheck {
+/// Check of a state dictionary against the expectations of stages.
+class StateCheck {
 public:
-  explicit WholeStateCheck(const nn::StateDict& state) : state_{&state} {}
+  explicit StateCheck(const nn::StateDict& state) : state_{&state} {}
 
   /// throws: ShapeError, ValueError naming the key and both sides
-  void expect(std::string key, graph::ParameterInfo info);
-  /// throws: ValueError listing what is missing and unexpected
+  void expect(std::string key, const graph::ParameterInfo& info);
+  /// Expects the tensor of one network, which this one may be a part of.
+  void expect_whole(std::string key, graph::ParameterInfo info);
+  /// Allows a name that is not read here.
+  void allow(std::string key) { known_.insert(std::move(key)); }
+  /// throws: ValueError listing the missing and unexpected names, if there are any
   void finish() const;
 
 private:
@@ -60,6 +45,17 @@ private:
   std::set<std::string, std::less<>> known_{};
   std::vector<std::string> missing_{};
 };
+
+}}}} // namespace twill::v0::pipeline::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+
+/// Calls `f(number, network)` for each stage that is here, in order.
+template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
+  P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    if (pipeline.template has<I>()) f(I, pipeline.template stage<I>());
+  });
+}
 
 }}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
@@ -73,7 +69,7 @@ template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
   detail::for_each_numbered_stage(pipeline, [&](std::size_t stage, auto& network) {
     const nn::StateDict own = nn::state_dict(network);
     for (const auto& [name, tensor] : own.entries()) {
-      std::string key = detail::prefix_of<P>(stage) + name;
+      std::string key = state_key<P>(stage, name);
       if (all.find(key) == nullptr) all.add(std::move(key), tensor);
     }
   });
@@ -86,29 +82,21 @@ template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
 template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
 void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::StateDict& state) {
   using P = BasicPipeline<S, T, D, Parts...>;
-  std::vector<std::string> missing;
-  std::vector<const nn::StoredTensor*> used;
-  detail::for_each_numbered_stage(pipeline, [&](std::size_t stage, auto& network) {
-    const auto infos = network.parameter_infos();
-    for (const graph::ParameterInfo& info : infos) {
-      const std::string key = detail::prefix_of<P>(stage) + std::string{info.name.view()};
-      used.push_back(state.find(key));
-      if (used.back() == nullptr)
-        missing.push_back(key);
-      else
-        nn::detail::require_fitting(key, info, *used.back(), false);
-    }
+  const auto key_of = [](std::size_t stage, const graph::ParameterInfo& info) {
+    return state_key<P>(stage, info.name.view());
+  };
+  StateCheck check{state};
+  const auto infos = P::infos();
+  detail::for_each_numbered_stage(pipeline, [&](std::size_t stage, auto&) {
+    for (const graph::ParameterInfo& info : infos[stage]) check.expect(key_of(stage, info), info);
   });
-  std::vector<std::string> unexpected;
-  const auto known = detail::names_of_all<P>();
-  for (const auto& [name, tensor] : state.entries())
-    if (!known.contains(name)) unexpected.push_back(name);
-  detail::require_nothing_left(missing, unexpected);
-  std::size_t next = 0;
-  pipeline.for_each_stage([&](auto& network) {
+  for (std::size_t stage = 0; stage < infos.size(); ++stage)
+    for (const graph::ParameterInfo& info : infos[stage]) check.allow(key_of(stage, info));
+  check.finish();
+  detail::for_each_numbered_stage(pipeline, [&](std::size_t stage, auto& network) {
     nn::StateDict own{};
-    for (const graph::ParameterInfo& info : network.parameter_infos())
-      own.add(std::string{info.name.view()}, *used[next++]);
+    for (const graph::ParameterInfo& info : infos[stage])
+      own.add(std::string{info.name.view()}, *state.find(key_of(stage, info)));
     nn::load_state_dict(network, own);
   });
 }

@@ -5,32 +5,30 @@
 
 #include <twill/parallel/pipeline/model/state.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-TWILL_BODY void require_nothing_left(const std::vector<std::string>& missing,
-                                     const std::vector<std::string>& unexpected) {
-  if (!missing.empty() || !unexpected.empty())
-    throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing) +
-                     (missing.empty() || unexpected.empty() ? "" : "; ") +
-                     nn::detail::listed("unexpected: ", unexpected));
-}
-
-TWILL_BODY void WholeStateCheck::expect(std::string key, graph::ParameterInfo info) {
+TWILL_BODY void StateCheck::expect(std::string key, const graph::ParameterInfo& info) {
   const auto [name, is_first] = known_.insert(std::move(key));
-  const nn::StoredTensor* const tensor = state_->find(*name);
   if (!is_first) return; // a tied weight
-  info.shape = nn::whole_shape(info);
-  if (tensor == nullptr)
-    missing_.push_back(*name);
-  else
+  if (const nn::StoredTensor* const tensor = state_->find(*name))
     nn::detail::require_fitting(*name, info, *tensor, false);
+  else
+    missing_.push_back(*name);
 }
 
-TWILL_BODY void WholeStateCheck::finish() const {
+TWILL_BODY void StateCheck::expect_whole(std::string key, graph::ParameterInfo info) {
+  info.shape = nn::whole_shape(info);
+  expect(std::move(key), info);
+}
+
+TWILL_BODY void StateCheck::finish() const {
   std::vector<std::string> unexpected{};
   for (const auto& [name, tensor] : state_->entries())
     if (!known_.contains(name)) unexpected.push_back(name);
-  require_nothing_left(missing_, unexpected);
+  if (!missing_.empty() || !unexpected.empty())
+    throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing_) +
+                     (missing_.empty() || unexpected.empty() ? "" : "; ") +
+                     nn::detail::listed("unexpected: ", unexpected));
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}} // namespace twill::v0::pipeline::TWILL_ISA

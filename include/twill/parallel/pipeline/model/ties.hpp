@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tied weights, used by several stages because a model names a handle twice. Each stage has the weight; the gradients
-// of all owners are summed in the order of the stages before an update, which is then equal everywhere: in one process,
-// or over a communicator, where they are sent to the first owner and the sum is sent back. Read next:
+// of all owners are summed in the order of the stages before an update, which is then equal everywhere: over the
+// communicator of the ranks they are sent to the first owner, and the sum is sent back. Read next:
 // parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
@@ -12,7 +12,6 @@
 #include <twill/parallel/group/communicator.hpp>
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -35,59 +34,6 @@ struct TiedWeight {
 
 /// The weights whose name occurs in several stages, from the weights of each stage.
 [[nodiscard]] std::vector<TiedWeight> tied_weights(const std::vector<std::span<const graph::ParameterInfo>>& stages);
-
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
-
-/// Copies between devices of any kinds, through the host if they differ, and returns when the memory may be used.
-template <ComputeDevice To, ComputeDevice From>
-void copy_across(const To& to_device, void* to, const From& from_device, const void* from, std::size_t bytes) {
-  if constexpr (std::same_as<To, From> || std::same_as<To, Cpu> || std::same_as<From, Cpu>) {
-    copy_bytes(to_device, to, from_device, from, bytes, CopyOptions{});
-    synchronize(to_device);
-  } else {
-    std::vector<std::byte> host(bytes);
-    copy_bytes(Cpu{}, host.data(), from_device, from, bytes, CopyOptions{});
-    copy_bytes(to_device, to, Cpu{}, host.data(), bytes, CopyOptions{});
-    synchronize(to_device);
-  }
-}
-
-/// Gives each owner of a tied weight the sum of the gradients of all. `visit(stage, f)` calls f with the weights of a
-/// stage.
-template <class Visit> void add_tied_gradients_of(const std::vector<TiedWeight>& tied, const Visit& visit) {
-  for (const TiedWeight& weight : tied)
-    visit(weight.owners[0].stage, [&]<class D>(nn::NetworkState<D>& first) {
-      const graph::ParameterInfo& info = first.infos[weight.owners[0].index];
-      memory::Buffer<D>& total = first.gradients[weight.owners[0].index];
-      if (!total) return;
-      const auto for_each_other = [&](auto f) {
-        for (std::size_t i = 1; i < weight.owners.size(); ++i)
-          visit(weight.owners[i].stage,
-                [&](auto& other) { f(other.device, other.gradients[weight.owners[i].index].data()); });
-      };
-      for_each_other([&](const auto& device, void* gradient) {
-        memory::Buffer<D> moved(first.device, total.bytes());
-        copy_across(first.device, moved.data(), device, gradient, total.bytes());
-        first.add(first.device, info.dtype, info.shape.elements().factor, total.data(), moved.data());
-      });
-      synchronize(first.device);
-      for_each_other([&](const auto& device, void* gradient) {
-        copy_across(device, gradient, first.device, total.data(), total.bytes());
-      });
-    });
-}
-
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
-
-/// Gives each owner of a tied weight the sum of the gradients of all.
-/// requires: no stage is running
-template <ComputeDevice D> void add_tied_gradients(const StageStates<D>& stages, const std::vector<TiedWeight>& tied) {
-  detail::add_tied_gradients_of(tied, [&](std::size_t stage, const auto& f) { f(*stages[stage]); });
-}
 
 /// One rank's part in the sum of tied gradients.
 template <parallel::Communicator C, ComputeDevice D> class RankTies {

@@ -69,7 +69,7 @@ template <class Program> [[nodiscard]] double counted_s(const graph::SymbolValue
   // Arithmetic of products and the like: that of elementwise code is hidden by its traffic.
   const graph::Graph graph = compile::trace_of<Program>();
   double operations = 0;
-  const List<char> needed = compile::detail::needed_nodes(graph);
+  const List<char> needed = compile::needed_nodes(graph);
   for (int id = 0; id < graph.size(); ++id)
     if (needed.data()[id] != 0 && graph.node(id).kind == graph::Kind::operation)
       operations += static_cast<double>(compile::work_of(graph, graph.node(id), symbols).operations);

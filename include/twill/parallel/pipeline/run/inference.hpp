@@ -8,11 +8,10 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/collectives.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/run/local_ranks.hpp>
 #include <twill/parallel/pipeline/run/run.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
 #include <twill/parallel/pipeline/schedule/simulate.hpp>
-#include <twill/parallel/threads/communicator.hpp>
-#include <twill/parallel/threads/ranks.hpp>
 
 #include <array>
 #include <cstddef>
@@ -184,102 +183,33 @@ private:
   int rank_;
 };
 
-/// The stages of a pipeline outside of training, and the rows of a batch on their way through them.
-template <class P> class Evaluated {
-  template <class Tuple> struct StagesOf;
-  template <class... Stage> struct StagesOf<std::tuple<Stage...>> {
-    using type = std::tuple<EvaluatedStage<Stage>...>;
-  };
-  using Last = std::tuple_element_t<static_cast<std::size_t>(P::stages) - 1, typename P::Stages>;
-  using D = typename P::device_type;
-
-public:
-  using Result = compile::shown_output_t<StageInference<EvaluationOf<Last>>, 0, D>;
-
-  explicit Evaluated(P& pipeline) : pipeline_{&pipeline} {}
-
-  /// Memory for the result of all rows.
-  template <class X> [[nodiscard]] static Result make_result(const X& x, const D& device) {
-    const auto& info = compile::Signature<StageInference<EvaluationOf<Last>>>::frozen.outputs[0];
-    return Result(device, info.shape.evaluate(symbols_of_rows<P, Last>(x, rows_of(x))));
-  }
-  template <class X> [[nodiscard]] static std::int64_t rows_of(const X& x) {
-    return std::apply([](const auto&... input) { return parallel::common_rows(input...).value_or(0); }, x);
-  }
-
-  /// Carries out a rank's part.
-  template <parallel::Communicator C, class X>
-  void run(const Schedule& schedule, C& communicator, const std::vector<parallel::Rows>& pieces, const X& x,
-           Result& result) {
-    check_batch<P>(std::type_identity<X>{});
-    InferenceRunner<P, X, Stages, Result> runner{*pipeline_, stages_, schedule, pieces, x, result, communicator.rank()};
-    pipeline::run(schedule, communicator, runner);
-  }
-
-  /// Releases the rest of an unfinished run.
-  void clear() {
-    std::apply([](auto&... stage) { ((stage.inputs.clear(), stage.outputs.clear()), ...); }, stages_);
-  }
-
-  [[nodiscard]] P& pipeline() { return *pipeline_; }
-
-private:
-  using Stages = typename StagesOf<typename P::Stages>::type;
-
-  P* pipeline_;
-  Stages stages_{};
-};
-
 }}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
-/// Inference with a pipeline whose stages are all here.
-template <class P> class PipelineInference {
-  using S = typename P::ScheduleType;
-  using D = typename P::device_type;
-
-public:
-  /// Forward passes through a pipeline of threads.
-  PipelineInference(P& pipeline, InferenceOptions options)
-      : stages_{pipeline}, options_{options}, communicators_{make_communicators()} {}
-
-  /// The result for all rows of the model's inputs, on the device of the last stage.
-  /// throws: ShapeError if inputs do not match; ValueError if results are not those of rows; the exception of a rank
-  template <AnyTensor... Inputs> [[nodiscard]] auto operator()(const Inputs&... inputs) {
-    const std::tuple<const Inputs&...> x{inputs...};
-    const auto pieces = parallel::chunk_rows(stages_.rows_of(x), options_.micro_batches);
-    const Schedule schedule = forward_schedule<S>(P::ranks, static_cast<int>(pieces.size()));
-    auto result = stages_.make_result(x, stages_.pipeline().template stage<P::stages - 1>().device());
-    stages_.clear();
-    try {
-      parallel::run_ranks(communicators_,
-                          [&](auto& communicator) { stages_.run(schedule, communicator, pieces, x, result); });
-    } catch (...) { // a failed group can serve no later run
-      communicators_ = make_communicators();
-      throw;
-    }
-    return result;
-  }
-
-private:
-  [[nodiscard]] std::vector<parallel::ThreadCommunicator<D>> make_communicators() {
-    return parallel::thread_communicators(stages_.pipeline().devices(), {.timeout_ms = options_.timeout_ms});
-  }
-
-  detail::Evaluated<P> stages_;
-  InferenceOptions options_;
-  std::vector<parallel::ThreadCommunicator<D>> communicators_;
-};
+template <class P> class PipelineInference;
 
 /// One rank's part of inference with a pipeline.
 template <class P, parallel::Communicator C> class RankInference {
   using S = typename P::ScheduleType;
+  using D = typename P::device_type;
+  using Last = std::tuple_element_t<static_cast<std::size_t>(P::stages) - 1, typename P::Stages>;
+  using LastProgram = compile::Signature<StageInference<detail::EvaluationOf<Last>>>;
+  template <class, template <class> class> friend class detail::LocalRanks;
+  template <class> friend class PipelineInference;
+  template <class Tuple> struct StagesOf;
+  template <class... Stage> struct StagesOf<std::tuple<Stage...>> {
+    using type = std::tuple<detail::EvaluatedStage<Stage>...>;
+  };
+  using Stages = typename StagesOf<typename P::Stages>::type;
 
 public:
+  /// The model's result, on the device of the last stage.
+  using Result = compile::shown_output_t<StageInference<detail::EvaluationOf<Last>>, 0, D>;
+
   /// This rank's part of forward passes through a pipeline of ranks.
   RankInference(P& pipeline, C& communicator, InferenceOptions options)
-      : stages_{pipeline}, communicator_{&communicator}, options_{options} {
+      : pipeline_{&pipeline}, communicator_{&communicator}, options_{options} {
     if (communicator.size() != P::ranks)
       throw ValueError("inference: " + std::string{S::name} + " with " + std::to_string(P::stages) +
                        " stages runs on " + std::to_string(P::ranks) + " ranks, the communicator has " +
@@ -288,18 +218,25 @@ public:
 
   /// The result for all rows on the rank of the last stage, or on all; elsewhere a tensor without elements. All ranks
   /// pass inputs of the same shapes; their elements are read where a stage takes them.
-  /// throws: as above; CommunicatorError naming another rank
+  /// throws: ShapeError if inputs do not match; ValueError if results are not those of rows; CommunicatorError naming
+  /// another rank
   template <AnyTensor... Inputs> [[nodiscard]] auto operator()(const Inputs&... inputs) {
     try {
-      const std::tuple<const Inputs&...> x{inputs...};
-      const auto pieces = parallel::chunk_rows(stages_.rows_of(x), options_.micro_batches);
+      using X = std::tuple<const Inputs&...>;
+      detail::check_batch<P>(std::type_identity<X>{});
+      const X x{inputs...};
+      const std::int64_t rows = parallel::common_rows(inputs...).value_or(0);
+      const auto pieces = parallel::chunk_rows(rows, options_.micro_batches);
       const Schedule schedule = forward_schedule<S>(P::ranks, static_cast<int>(pieces.size()));
       const int last = schedule.rank(P::stages - 1);
-      typename detail::Evaluated<P>::Result result{};
+      Result result{};
       if (options_.is_result_everywhere || communicator_->rank() == last)
-        result = stages_.make_result(x, typename P::device_type(communicator_->device()));
-      stages_.clear();
-      stages_.run(schedule, *communicator_, pieces, x, result);
+        result = Result(D(communicator_->device()),
+                        LastProgram::frozen.outputs[0].shape.evaluate(detail::symbols_of_rows<P, Last>(x, rows)));
+      std::apply([](auto&... stage) { ((stage.inputs.clear(), stage.outputs.clear()), ...); }, stages_);
+      detail::InferenceRunner<P, X, Stages, Result> runner{*pipeline_,           stages_, schedule, pieces, x, result,
+                                                           communicator_->rank()};
+      pipeline::run(schedule, *communicator_, runner);
       if (options_.is_result_everywhere)
         communicator_->run(parallel::Call::broadcast(parallel::elements(result), last));
       return result;
@@ -310,9 +247,36 @@ public:
   }
 
 private:
-  detail::Evaluated<P> stages_;
+  P* pipeline_;
   C* communicator_;
   InferenceOptions options_;
+  Stages stages_{};
+};
+
+/// Inference with a pipeline whose stages are all here: that of all ranks, each in its thread.
+template <class P> class PipelineInference {
+  template <class C> using Rank = RankInference<P, C>;
+
+public:
+  /// Forward passes through a pipeline of threads.
+  PipelineInference(P& pipeline, InferenceOptions options)
+      : ranks_{pipeline, {.timeout_ms = options.timeout_ms}, InferenceOptions{.micro_batches = options.micro_batches}} {
+  }
+
+  /// The result for all rows of the model's inputs, on the device of the last stage.
+  /// throws: ShapeError if inputs do not match; ValueError if results are not those of rows; the exception of a rank
+  template <AnyTensor... Inputs> [[nodiscard]] auto operator()(const Inputs&... inputs) {
+    constexpr int last = P::ScheduleType::rank_of(P::stages - 1, P::ranks);
+    typename Rank<typename P::template ThreadOf<last>>::Result result{};
+    ranks_.run([&](auto& own) {
+      auto of_rank = own(inputs...);
+      if (own.communicator_->rank() == last) result = std::move(of_rank);
+    });
+    return result;
+  }
+
+private:
+  detail::LocalRanks<P, Rank> ranks_;
 };
 
 /// Inference with a pipeline: `infer(inputs...)` returns the model's result. The pipeline must outlive it.

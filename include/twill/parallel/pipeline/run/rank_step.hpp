@@ -17,12 +17,11 @@
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
 #include <twill/parallel/pipeline/run/gather.hpp>
-#include <twill/parallel/pipeline/run/rank_runner.hpp>
 #include <twill/parallel/pipeline/run/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run/run.hpp>
-#include <twill/parallel/pipeline/run/stage_optimisers.hpp>
+#include <twill/parallel/pipeline/run/runner.hpp>
+#include <twill/parallel/pipeline/run/staged_step.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
-#include <twill/parallel/pipeline/schedule/verify.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -31,8 +30,8 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,7 +44,15 @@ template <parallel::Communicator C, parallel::Communicator Data = C> struct Rank
   ReplicaOptions options{}; ///< how gradients of replicas are summed
 };
 
+template <class P, class L, optim::Rule R> class PipelineStep;
+
 }}}} // namespace twill::v0::pipeline::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+
+template <class P, template <class> class Work> class LocalRanks;
+
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
 
@@ -53,27 +60,31 @@ namespace twill { inline namespace v0 { namespace pipeline { inline namespace TW
 /// Z the states that these divide.
 template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::Communicator Data = C,
           class Z = parallel::Zero<0>>
-class RankStep {
+class RankStep : public detail::StagedStep<P, R, Data, Z> {
+  using Base = detail::StagedStep<P, R, Data, Z>;
   using S = typename P::ScheduleType;
-  using D = typename P::device_type;
+  using D = typename P::template device_of<C>;
   using T = typename P::Element;
+  template <class, class, optim::Rule> friend class PipelineStep;
+  template <class, template <class> class> friend class detail::LocalRanks;
+  using Base::optimisers_;
+  using Base::options_;
+  using Base::pipeline_;
+  using Base::schedule_;
 
 public:
+  using Base::rule;
+
   /// throws: ValueError if the schedule cannot be carried out, the group has another number of ranks, the local stages
   /// are not those of the communicator's rank, or the pipeline has no group for the replicas
   RankStep(P& pipeline, C& communicator, L loss, R given, StepOptions options, RankPeers<C, Data> peers = {})
-      : rule{std::move(given)},
-        pipeline_{&pipeline},
+      : Base{pipeline, given, options, {pipeline, given, peers.replicas, peers.options.buckets}},
         communicator_{&communicator},
         world_{peers.world},
-        loss_{std::move(loss)},
-        options_{options},
-        schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)},
-        optimisers_{pipeline, rule, peers.replicas, peers.options.buckets} {
-    options_.checkpointing.require_stages(P::stages);
-    require_own_stages(typename P::Sequence{});
+        loss_{std::move(loss)} {
+    require_own_stages();
     if (peers.replicas != nullptr) require_known(*peers.replicas);
-    if (peers.replicas != nullptr) replicas_.emplace(*peers.replicas, pipeline.states(), peers.options);
+    if (peers.replicas != nullptr) replicas_.emplace(*peers.replicas, pipeline.template states<D>(), peers.options);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
   }
 
@@ -81,38 +92,21 @@ public:
   /// throws: ValueError if the rows do not fill the micro-batches; this rank's error; CommunicatorError naming another
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
-    telling_others([&] {
-      detail::GradientSums sums{};
-      if constexpr (detail::asks_for_sums<R>) sums = sums_of_all();
-      gradient_norm_ = std::sqrt(sums.squares);
-      optimisers_.update(rule, sums);
-    });
+    telling_others([&] { update(); });
     return loss;
   }
 
-  /// True for the inputs declared by the model, then the targets; others do not compile.
-  template <AnyTensor... Batch>
-  static constexpr bool takes = [] {
-    static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
-    []<std::size_t... I>(std::index_sequence<I...>) {
-      using All = std::tuple<Batch...>;
-      using Inputs = std::tuple<const std::tuple_element_t<I, All>&...>;
-      detail::check_batch<P>(std::type_identity<Inputs>{});
-    }
-    (std::make_index_sequence<sizeof...(Batch) - 1>{});
-    return true;
-  }();
-
   /// The loss, and the gradients of this rank's stages without an update: times the loss scale, if the rule has one.
   template <AnyTensor... Batch> double gradients(const Batch&... batch) {
-    static_assert(takes<Batch...>);
-    const std::tuple<const Batch&...> all{batch...};
     double loss = 0;
     telling_others([&] {
-      loss = [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return this->gradients_of(std::tie(std::get<I>(all)...), std::get<sizeof...(I)>(all));
-      }
-      (std::make_index_sequence<sizeof...(Batch) - 1>{});
+      loss = Base::with_parts(
+          [&](const auto& x, const auto& targets, const std::vector<parallel::Rows>& pieces) {
+            begin(pieces.back().begin + pieces.back().count);
+            begin_ = steady_seconds();
+            return run(x, targets, pieces);
+          },
+          batch...);
     });
     return loss;
   }
@@ -124,42 +118,18 @@ public:
   [[nodiscard]] Timeline timeline() {
     return gather_timeline(*communicator_, events_, begin_, parallel::clock_offset(*communicator_));
   }
-  /// The actions of the ranks, in order.
-  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  /// The norm of all gradients before the last clipping.
-  [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
-
-  /// A single number of the rule, such as `optim::loss_scale_state`, after the last step. Waits for it.
-  /// throws: ValueError if this rank's stages have none of this name, or no step was made
-  [[nodiscard]] double state(std::string_view name) const { return optimisers_.state(name); }
-  /// The optimiser of a local stage.
-  template <std::size_t I> [[nodiscard]] auto& optimiser() { return optimisers_.template at<I>(); }
-  /// Steps made, including those skipped by a loss scale.
-  [[nodiscard]] std::int64_t steps() const { return optimisers_.steps(); }
 
   /// The rule's states, the count of steps and the rule's options, equal to one network's, on every rank. A collective
   /// call of all ranks.    throws: this rank's exception; CommunicatorError naming another
   [[nodiscard]] nn::StateDict state_dict() {
     nn::StateDict whole{};
-    telling_others([&] { whole = optimisers_.state_dict(*pipeline_, *communicator_); });
+    telling_others([&] {
+      whole = optimisers_.state_dict([&](auto stage, const graph::ParameterInfo& info, const void* own) {
+        return parallel::whole_tensor(*communicator_, pipeline_->groups(), info, schedule_.rank(stage), own);
+      });
+    });
     return train::with_options(std::move(whole), rule);
   }
-  /// Throws the exceptions of `load_state_dict`, without loading.
-  void require_loadable(const nn::StateDict& state) const {
-    R copy = rule; // nothing is set
-    const train::LoadedOptions options{copy, state};
-    optimisers_.require_loadable(options.states());
-  }
-  /// Resumes from the state of a step on one device, or on any number of ranks; if it holds no options, the rule keeps
-  /// its own. Every rank calls it with the same state, without waiting for another.
-  /// throws: ShapeError, ValueError naming the mismatch, with nothing changed
-  train::OptionsReport load_state_dict(const nn::StateDict& state) {
-    train::LoadedOptions options{rule, state};
-    optimisers_.load_state_dict(*pipeline_, options.states());
-    return options.set();
-  }
-
-  R rule; ///< its options may change between steps, on all ranks alike
 
 private:
   /// Calls f; an exception of f ends the other ranks' calls, too.
@@ -177,56 +147,56 @@ private:
     }
   }
 
-  template <class X, class Y> double gradients_of(const X& x, const Y& targets) {
-    const std::int64_t rows = detail::rows_of_batch(x, targets);
-    const auto pieces = detail::micro_batches_of(rows, options_.micro_batches);
-    const StageStates<D> states = pipeline_->states();
-    begin(rows, states);
-    const auto complete = [&](std::size_t stage) {
-      if (replicas_) replicas_->start(states, stage);
-    };
-    using Runner = detail::ModelRunner<P, L, X, Y>;
-    detail::TellingRunner<Runner, C, decltype(complete)> runner{
-        world_,  complete, options_.micro_batches, *pipeline_, schedule_, loss_, pieces, x,
-        targets, rank(),   options_.checkpointing};
-    runner.count_among(rows_.all);
-    if constexpr (optim::ScaledRule<R>) optimisers_.for_each([&](auto& own) { runner.scale_gradients(own.scale()); });
-    begin_ = steady_seconds();
+  /// Releases the last step, and agrees with the peers on the draws, counts and initial values of this one.
+  void begin(std::int64_t rows) {
+    detail::begin_step(*pipeline_, options_);
+    if constexpr (P::Plan::has_ties)
+      if (pipeline_->groups().all().empty()) share_draw();
+    if (!replicas_) return;
+    rows_ = rows_among(replicas_->communicator(), rows);
+    replicas_->agree_on_buffers(pipeline_->template states<D>());
+    pipeline_->for_each_stage_here([&](auto& stage) { stage.context.first_row = rows_.first; });
+  }
+
+  /// The gradients of a step that has begun. Returns the loss, on every rank, when all ranks have their gradients.
+  template <class X, class Y>
+  [[nodiscard]] double run(const X& x, const Y& targets, const std::vector<parallel::Rows>& pieces) {
+    const StageStates<D> states = pipeline_->template states<D>();
+    detail::ModelRunner<P, L, X, Y> runner{*pipeline_, schedule_, loss_,  pieces,
+                                           x,          targets,   rank(), options_.checkpointing};
+    runner.scale_gradients(optimisers_.loss_scale());
+    if (replicas_) runner.count_among(rows_.all);
+    if (replicas_) runner.when_complete([&](std::size_t stage) { replicas_->start(states, stage); });
+    if (world_ != nullptr) runner.when_failed([this](const std::exception_ptr& cause) { world_->fail(cause); });
     events_ = pipeline::run(schedule_, *communicator_, runner, begin_);
     detail::drop_orders(*pipeline_);
     if (replicas_) replicas_->finish(states);
     RankTies<C, D>{*communicator_, schedule_, states}.add(tied_);
-    double loss = 0;
-    if (rank() == schedule_.rank(P::stages - 1)) {
-      loss = runner.loss();
-      if (replicas_) loss = total(replicas_->communicator(), loss);
-    }
+    double loss = runner.loss(); // zero unless the last stage is here
+    if (replicas_ && pipeline_->template has<P::stages - 1>()) loss = total(replicas_->communicator(), loss);
     return total(*communicator_, loss);
   }
 
-  /// Releases the last step, and agrees with the peers on the draws, counts and initial values of this one.
-  void begin(std::int64_t rows, const StageStates<D>& states) {
-    if (replicas_) replicas_->clear();
-    detail::begin_step(*pipeline_, options_);
-    if constexpr (P::Plan::has_ties)
-      if (pipeline_->groups().all().empty()) share_draw();
-    rows_ = {0, rows};
-    if (!replicas_) return;
-    rows_ = rows_among(replicas_->communicator(), rows);
-    replicas_->agree_on_buffers(states);
-    pipeline_->for_each_stage_here([&](auto& stage) { stage.context.first_row = rows_.first; });
+  /// The update of this rank's stages by their gradients.
+  void update() {
+    detail::GradientSums sums{};
+    if constexpr (detail::asks_for_sums<R>) sums = sums_of_all();
+    this->gradient_norm_ = std::sqrt(sums.squares);
+    optimisers_.update(rule, sums);
   }
 
   [[nodiscard]] int rank() const { return communicator_->rank(); }
 
-  template <std::size_t... I> void require_own_stages(std::index_sequence<I...>) const {
+  void require_own_stages() const {
     if (communicator_->size() != P::ranks)
       throw ValueError("train_step: " + std::string{S::name} + " with " + std::to_string(P::stages) +
                        " stages runs on " + std::to_string(P::ranks) + " ranks, the communicator has " +
                        std::to_string(communicator_->size()));
-    if (((pipeline_->template has<I>() != (schedule_.rank(static_cast<int>(I)) == rank())) || ...))
-      throw ValueError("train_step: the pipeline holds other stages than those of rank " + std::to_string(rank()) +
-                       "; make it with (device, communicator.rank(), draw)");
+    P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      if (pipeline_->template has<I>() != (schedule_.rank(static_cast<int>(I)) == rank()))
+        throw ValueError("train_step: the pipeline holds other stages than those of rank " + std::to_string(rank()) +
+                         "; make it with (device, communicator.rank(), draw)");
+    });
   }
 
   /// Replicas draw alike, and the model's sums over ranks are along a group of the pipeline.
@@ -274,9 +244,8 @@ private:
 
   /// The sums over all gradients for the rule: weights in parts count with all their parts, others once.
   [[nodiscard]] detail::GradientSums sums_of_all() {
-    const StageStates<D> states = pipeline_->states();
-    double scale = 1;
-    if constexpr (optim::ScaledRule<R>) optimisers_.for_each([&](auto& own) { scale = own.scale(); });
+    const StageStates<D> states = pipeline_->template states<D>();
+    const double scale = optimisers_.loss_scale();
     auto sums = detail::sums_of_gradients<T>(states, tied_, rule, scale,
                                              [](const auto& info) { return !info.shard.is_part(); });
     for (const auto& group : pipeline_->groups().all()) {
@@ -301,19 +270,14 @@ private:
     return false;
   }
 
-  P* pipeline_;
   C* communicator_;
   C* world_;
+  L loss_;
   std::optional<ReplicaRanks<Data, D>> replicas_{};
   ReplicaRows rows_{}; ///< of the current step
-  L loss_;
-  StepOptions options_;
-  double gradient_norm_ = 0;
-  Schedule schedule_;
   std::vector<TiedWeight> tied_;
   double begin_ = 0; ///< of the last step, by the steady clock
   RankTimeline events_{};
-  detail::StageOptimisers<P, R, Data, Z> optimisers_;
 };
 
 }}}} // namespace twill::v0::pipeline::TWILL_ISA

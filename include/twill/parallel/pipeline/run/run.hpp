@@ -32,7 +32,8 @@ using Message = std::vector<parallel::Elements>;
 /// Computes the stages of one rank. `input` and `output_gradient` return the memory to receive into, `output` and
 /// `input_gradient` the elements to send; a stage whose neighbour is on the same rank finds its input itself.
 /// `output_is_sent` and `input_gradient_is_sent` say that those elements may be used again. A runner for schedules that
-/// split gradients has `run_input_gradient` and `run_weight_gradient` as well.
+/// split gradients has `run_input_gradient` and `run_weight_gradient` as well. One with `failed()` hears of the
+/// current exception, which ends the run, before the group does.
 template <class R>
 concept StageRunner = requires(R& runner, int stage, int micro_batch) {
   runner.run_forward(stage, micro_batch);
@@ -209,6 +210,7 @@ RankTimeline run(const Schedule& schedule, C& communicator, R& runner, double or
     }
     messages.finish_sent();
   } catch (...) {
+    if constexpr (requires { runner.failed(); }) runner.failed();
     communicator.fail(std::current_exception());
     throw;
   }

@@ -3,7 +3,7 @@
 //
 // Stage runner of one rank of a training step: it gives each stage of the rank its part of the batch, passes results
 // between stages of one rank, and begins backward passes at the loss. Losses and gradients are weighted by rows. Read
-// next: parallel/pipeline/run/step.hpp.
+// next: parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/leaf.hpp>
@@ -16,6 +16,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -148,8 +150,7 @@ public:
     visit(stage, [&](auto number, auto& own) {
       find_cotangents(number, own, m);
       own.backward(m);
-      count(stage, own);
-      synchronize(own.network.device());
+      finish(stage, own);
     });
   }
   void run_input_gradient(int stage, int m) {
@@ -167,8 +168,7 @@ public:
     visit(stage, [&](auto, auto& own) {
       if constexpr (requires { own.weight_gradient(m); }) {
         own.weight_gradient(m);
-        count(stage, own);
-        synchronize(own.network.device());
+        finish(stage, own);
       } else {
         refuse_parts(stage);
       }
@@ -198,9 +198,18 @@ public:
     visit(stage, [&](auto, auto& own) { own.input_gradients.erase(m); });
   }
 
-  /// Whether the gradients of all micro-batches of a stage are summed.
-  [[nodiscard]] bool is_complete(int stage) const {
-    return done_[static_cast<std::size_t>(stage)] == schedule_.micro_batches;
+  /// Calls `f(stage)` when the gradients of all micro-batches of a stage are summed.
+  void when_complete(std::function<void(std::size_t)> f) { complete_ = std::move(f); }
+  /// Calls `f(cause)` for an exception of this rank before its group hears of it: a group that only learns of it from
+  /// another would be a worse witness.
+  void when_failed(std::function<void(const std::exception_ptr&)> f) { failed_ = std::move(f); }
+  void failed() const {
+    try {
+      throw;
+    } catch (const parallel::CommunicatorError&) { // of another rank, which has reported it
+    } catch (...) {
+      if (failed_) failed_(std::current_exception());
+    }
   }
 
   /// Weighs losses by their share of this number of rows: those of all replicas, including this one's batch.
@@ -218,10 +227,13 @@ private:
                      std::to_string(stage) + " in two parts now and whole with the fewest micro-batches that it takes");
   }
 
-  /// Counts the micro-batches with gradients in a stage.
-  template <class Own> void count(int stage, Own& own) {
-    ++done_[static_cast<std::size_t>(stage)];
-    if (is_complete(stage)) own.leave_orders();
+  /// Counts a micro-batch whose gradients are added in a stage.
+  template <class Own> void finish(int stage, Own& own) {
+    const auto number = static_cast<std::size_t>(stage);
+    const bool is_last = ++done_[number] == schedule_.micro_batches;
+    if (is_last) own.leave_orders();
+    synchronize(own.network.device());
+    if (is_last && complete_) complete_(number);
   }
 
   template <class F> void visit(int stage, F f) {
@@ -285,6 +297,8 @@ private:
   std::int64_t all_rows_;
   double gradient_scale_ = 1;
   double loss_sum_ = 0;
+  std::function<void(std::size_t)> complete_{};
+  std::function<void(const std::exception_ptr&)> failed_{};
   std::array<int, static_cast<std::size_t>(P::stages)> done_{}; ///< micro-batches of each stage
 };
 

@@ -23,7 +23,7 @@
 namespace twill { inline namespace v0 { namespace pipeline {
 
 /// Faults of a schedule.
-enum class Fault : std::uint8_t {
+enum class ScheduleFault : std::uint8_t {
   none,
   too_few_micro_batches,
   micro_batches_are_not_a_multiple,
@@ -44,7 +44,7 @@ enum class Fault : std::uint8_t {
 };
 
 /// A fault in words, for messages.
-[[nodiscard]] constexpr std::string_view sentence(Fault fault) {
+[[nodiscard]] constexpr std::string_view sentence(ScheduleFault fault) {
   constexpr std::string_view all[] = {"is sound",
                                       "needs more micro-batches",
                                       "needs a number of micro-batches that its number of ranks divides",
@@ -67,12 +67,12 @@ enum class Fault : std::uint8_t {
 
 /// The result of a proof: the first fault, or none.
 struct Verdict {
-  Fault fault = Fault::none; ///< the first one found
-  int rank = -1;             ///< where it was found; -1 if it is not on one rank
-  Action action;             ///< at which it was found
+  ScheduleFault fault = ScheduleFault::none; ///< the first one found
+  int rank = -1;                             ///< where it was found; -1 if it is not on one rank
+  Action action;                             ///< at which it was found
 
   /// True if there is no fault.
-  [[nodiscard]] constexpr explicit operator bool() const { return fault == Fault::none; }
+  [[nodiscard]] constexpr explicit operator bool() const { return fault == ScheduleFault::none; }
 };
 
 /// The fault, the rank and the action in one sentence.
@@ -85,11 +85,11 @@ namespace detail {
   PerAction<char> done{schedule, 0};
   for (int rank = 0; rank < schedule.ranks; ++rank)
     for (const Action& action : schedule.order(rank)) {
-      const auto wrong = [&](Fault fault) { return Verdict{fault, rank, action}; };
-      if (!schedule.is_inside(action)) return wrong(Fault::action_is_outside_the_schedule);
-      if (schedule.rank(action.stage) != rank) return wrong(Fault::stage_is_on_two_ranks);
+      const auto wrong = [&](ScheduleFault fault) { return Verdict{fault, rank, action}; };
+      if (!schedule.is_inside(action)) return wrong(ScheduleFault::action_is_outside_the_schedule);
+      if (schedule.rank(action.stage) != rank) return wrong(ScheduleFault::stage_is_on_two_ranks);
       const auto has = [&](Work work, int stage) { return done(work, stage, action.micro_batch) != 0; };
-      if (has(action.work, action.stage)) return wrong(Fault::action_runs_twice);
+      if (has(action.work, action.stage)) return wrong(ScheduleFault::action_runs_twice);
       done(action) = 1;
       const int s = action.stage;
       // If another rank's: whether it was received here.    If this one's: whether it was computed before.
@@ -101,25 +101,26 @@ namespace detail {
       switch (action.work) {
       case Work::forward:
         if (!is_there(s - 1, Work::receive_forward, Work::forward, Work::forward))
-          return wrong(Fault::input_is_not_there);
+          return wrong(ScheduleFault::input_is_not_there);
         break;
       case Work::backward:
       case Work::input_gradient:
         if (has(action.work == Work::backward ? Work::input_gradient : Work::backward, s))
-          return wrong(Fault::gradient_is_both_whole_and_split);
-        if (!has(Work::forward, s)) return wrong(Fault::backward_before_its_forward);
+          return wrong(ScheduleFault::gradient_is_both_whole_and_split);
+        if (!has(Work::forward, s)) return wrong(ScheduleFault::backward_before_its_forward);
         if (!is_there(s + 1, Work::receive_backward, Work::backward, Work::input_gradient))
-          return wrong(Fault::input_is_not_there);
+          return wrong(ScheduleFault::input_is_not_there);
         break;
       case Work::weight_gradient:
-        if (has(Work::backward, s)) return wrong(Fault::gradient_is_both_whole_and_split);
-        if (!has(Work::input_gradient, s)) return wrong(Fault::weight_gradient_before_its_input_gradient);
+        if (has(Work::backward, s)) return wrong(ScheduleFault::gradient_is_both_whole_and_split);
+        if (!has(Work::input_gradient, s)) return wrong(ScheduleFault::weight_gradient_before_its_input_gradient);
         break;
       case Work::send_forward:
-        if (!has(Work::forward, s)) return wrong(Fault::sent_before_it_is_computed);
+        if (!has(Work::forward, s)) return wrong(ScheduleFault::sent_before_it_is_computed);
         break;
       case Work::send_backward:
-        if (!has(Work::backward, s) && !has(Work::input_gradient, s)) return wrong(Fault::sent_before_it_is_computed);
+        if (!has(Work::backward, s) && !has(Work::input_gradient, s))
+          return wrong(ScheduleFault::sent_before_it_is_computed);
         break;
       default:
         break;
@@ -128,7 +129,7 @@ namespace detail {
   for (int stage = 0; stage < schedule.stages; ++stage)
     for (int i = 0; i < schedule.micro_batches; ++i) {
       const auto missing = [&](Work work) {
-        return Verdict{Fault::action_never_runs, schedule.rank(stage), {work, stage, i}};
+        return Verdict{ScheduleFault::action_never_runs, schedule.rank(stage), {work, stage, i}};
       };
       if (done(Work::forward, stage, i) == 0) return missing(Work::forward);
       if (done(Work::backward, stage, i) == 0 && done(Work::input_gradient, stage, i) == 0)
@@ -149,7 +150,7 @@ namespace detail {
       if (is_computed(action.work)) continue;
       present(action) = 1;
       const Action other = counterpart(action);
-      if (!schedule.is_inside(other)) return {Fault::action_is_outside_the_schedule, rank, action};
+      if (!schedule.is_inside(other)) return {ScheduleFault::action_is_outside_the_schedule, rank, action};
       if (!is_sent(action.work))
         received[static_cast<std::size_t>(schedule.rank(other.stage)) * ranks + static_cast<std::size_t>(rank)]
             .push_back(action);
@@ -160,11 +161,13 @@ namespace detail {
       if (is_computed(action.work)) continue;
       const Action other = counterpart(action);
       if (present(other) == 0)
-        return {is_sent(action.work) ? Fault::message_is_not_received : Fault::message_is_not_sent, rank, action};
+        return {is_sent(action.work) ? ScheduleFault::message_is_not_received : ScheduleFault::message_is_not_sent,
+                rank, action};
       if (!is_sent(action.work)) continue;
       const std::size_t channel =
           static_cast<std::size_t>(rank) * ranks + static_cast<std::size_t>(schedule.rank(other.stage));
-      if (!(received[channel][next[channel]++] == other)) return {Fault::messages_overtake_each_other, rank, action};
+      if (!(received[channel][next[channel]++] == other))
+        return {ScheduleFault::messages_overtake_each_other, rank, action};
     }
   return {};
 }
@@ -202,7 +205,7 @@ namespace detail {
   }
   for (int rank = 0; rank < schedule.ranks; ++rank)
     if (const Action* const action = current(rank))
-      return {sends_wait ? Fault::deadlock_with_rendezvous_sends : Fault::deadlock, rank, *action};
+      return {sends_wait ? ScheduleFault::deadlock_with_rendezvous_sends : ScheduleFault::deadlock, rank, *action};
   return {};
 }
 
@@ -214,7 +217,7 @@ namespace detail {
     std::size_t computed = 0;
     for (const Action& action : schedule.order(rank))
       if (is_computed(action.work) && computed++ == timeline.ranks[static_cast<std::size_t>(rank)].size())
-        return {Fault::deadlock, rank, action};
+        return {ScheduleFault::deadlock, rank, action};
   }
   return {};
 }
@@ -237,8 +240,8 @@ namespace detail {
 
 /// Proves a kind of schedule for this number of ranks and micro-batches, including the messages between ranks.
 template <ScheduleKind S> [[nodiscard]] constexpr Verdict verify(int ranks, int micro_batches) {
-  if (micro_batches < least_micro_batches<S>(ranks)) return {Fault::too_few_micro_batches, -1, {}};
-  if (micro_batches % multiple_of<S>(ranks) != 0) return {Fault::micro_batches_are_not_a_multiple, -1, {}};
+  if (micro_batches < least_micro_batches<S>(ranks)) return {ScheduleFault::too_few_micro_batches, -1, {}};
+  if (micro_batches % multiple_of<S>(ranks) != 0) return {ScheduleFault::micro_batches_are_not_a_multiple, -1, {}};
   const Schedule computed = table<S>(ranks, micro_batches);
   if (const Verdict verdict = verify_computation(computed); !verdict) return verdict;
   return verify(with_transfers(computed));
@@ -250,7 +253,7 @@ template <ScheduleKind S> [[nodiscard]] Schedule schedule(int ranks, int micro_b
   if (const Verdict verdict = verify<S>(ranks, micro_batches); !verdict) {
     std::string text = "pipeline::schedule: " + std::string{S::name} + " with " + std::to_string(ranks) +
                        " ranks and " + std::to_string(micro_batches) + " micro-batches: " + to_string(verdict);
-    if (verdict.fault == Fault::too_few_micro_batches)
+    if (verdict.fault == ScheduleFault::too_few_micro_batches)
       text += ", at least " + std::to_string(least_micro_batches<S>(ranks));
     throw ValueError(text);
   }
@@ -258,7 +261,7 @@ template <ScheduleKind S> [[nodiscard]] Schedule schedule(int ranks, int micro_b
 }
 
 /// Declared and never defined: the compiler prints its arguments, which name the fault and its place.
-template <Fault What, class ScheduleKind, class... Values> struct schedule_is_refused;
+template <ScheduleFault What, class ScheduleKind, class... Values> struct schedule_is_refused;
 
 namespace with {
 template <int Value> struct ranks;
@@ -275,14 +278,14 @@ template <ScheduleKind S, int Ranks, int MicroBatches> struct Proof {
   static constexpr Verdict verdict = verify<S>(Ranks, MicroBatches); ///< the result of `verify`
   /// Whether it found nothing; else the program does not compile, and the message says why.
   static constexpr bool value = [] {
-    if constexpr (verdict.fault == Fault::too_few_micro_batches)
+    if constexpr (verdict.fault == ScheduleFault::too_few_micro_batches)
       static_cast<void>(
           sizeof(schedule_is_refused<verdict.fault, S, with::ranks<Ranks>, with::micro_batches<MicroBatches>,
                                      with::needed<least_micro_batches<S>(Ranks)>>));
-    else if constexpr (verdict.fault == Fault::micro_batches_are_not_a_multiple)
+    else if constexpr (verdict.fault == ScheduleFault::micro_batches_are_not_a_multiple)
       static_cast<void>(
           sizeof(schedule_is_refused<verdict.fault, S, with::ranks<Ranks>, with::micro_batches<MicroBatches>>));
-    else if constexpr (verdict.fault != Fault::none)
+    else if constexpr (verdict.fault != ScheduleFault::none)
       static_cast<void>(sizeof(
           schedule_is_refused<verdict.fault, S, with::rank<verdict.rank>, with::action<verdict.action.work>,
                               with::stage<verdict.action.stage>, with::micro_batch<verdict.action.micro_batch>>));

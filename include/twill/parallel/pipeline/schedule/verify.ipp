@@ -10,7 +10,8 @@ namespace twill { inline namespace v0 { namespace pipeline {
 TWILL_BODY std::string to_string(const Verdict& verdict) {
   if (verdict) return "the schedule is sound";
   const std::string end{sentence(verdict.fault)};
-  if (verdict.fault == Fault::too_few_micro_batches || verdict.fault == Fault::micro_batches_are_not_a_multiple)
+  if (verdict.fault == ScheduleFault::too_few_micro_batches ||
+      verdict.fault == ScheduleFault::micro_batches_are_not_a_multiple)
     return "the schedule " + end;
   return to_string(verdict.action) + " on rank " + std::to_string(verdict.rank) + " " + end;
 }

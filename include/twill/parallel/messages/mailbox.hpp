@@ -7,7 +7,7 @@
 // parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/parallel/messages/envelope.hpp>
+#include <twill/parallel/messages/packet.hpp>
 
 #include <compare>
 #include <cstddef>
@@ -19,9 +19,9 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
-class Letters {
+class Mailbox {
 public:
-  explicit Letters(int size) : counts_(static_cast<std::size_t>(size)) {}
+  explicit Mailbox(int size) : counts_(static_cast<std::size_t>(size)) {}
 
   /// The numbers of this rank's next message to a peer, and of the next to be taken from one.
   [[nodiscard]] std::int64_t next_send(int peer, int tag) {
@@ -30,36 +30,37 @@ public:
   }
   [[nodiscard]] std::int64_t next_receive(int peer, int tag) { return ++received_[{peer, tag}]; }
 
-  void arrive(int from, const Envelope& envelope, const Parcel& parcel) {
+  void arrive(int from, const Header& header, const Packet& packet) {
     ++of(from).arrived;
-    inbox_[{from, envelope.tag, envelope.number}] = parcel;
+    inbox_[{from, header.tag, header.number}] = packet;
   }
-  /// The message of that number, or an empty parcel.
-  [[nodiscard]] Parcel collect(int from, int tag, std::int64_t number) {
+  /// The message of that number, or an empty packet.
+  [[nodiscard]] Packet collect(int from, int tag, std::int64_t number) {
     const auto found = inbox_.find({from, tag, number});
     if (found == inbox_.end()) return {};
-    Parcel parcel = found->second;
+    Packet packet = found->second;
     inbox_.erase(found);
     ++of(from).taken;
-    return parcel;
+    return packet;
   }
 
-  void answer(int from, const Envelope& envelope) {
-    ++of(from).answers;
-    answers_.insert({from, envelope.tag, envelope.number});
+  void acknowledge(int from, const Header& header) {
+    ++of(from).acknowledged;
+    acknowledgements_.insert({from, header.tag, header.number});
   }
   /// Whether the peer has taken this message; true only once.
-  [[nodiscard]] bool take_answer(int peer, int tag, std::int64_t number) {
-    return answers_.erase({peer, tag, number}) > 0;
+  [[nodiscard]] bool take_acknowledgement(int peer, int tag, std::int64_t number) {
+    return acknowledgements_.erase({peer, tag, number}) > 0;
   }
 
   [[nodiscard]] std::int64_t sent_to(int peer) const { return counts_[static_cast<std::size_t>(peer)].sent; }
   [[nodiscard]] std::int64_t taken_from(int peer) const { return counts_[static_cast<std::size_t>(peer)].taken; }
 
   /// Whether a packet that a call waits for may still be in flight from a rank that has left.
-  [[nodiscard]] bool may_still_come(const Call& call, const Envelope& farewell) {
+  [[nodiscard]] bool may_still_come(const Call& call, const Header& leave_notice) {
     const Counts& counts = of(call.peer);
-    return call.operation == Operation::receive ? counts.arrived < farewell.count : counts.answers < farewell.taken;
+    return call.operation == Operation::receive ? counts.arrived < leave_notice.count
+                                                : counts.acknowledged < leave_notice.taken;
   }
 
 private:
@@ -73,7 +74,7 @@ private:
     std::int64_t sent = 0;
     std::int64_t taken = 0;
     std::int64_t arrived = 0;
-    std::int64_t answers = 0;
+    std::int64_t acknowledged = 0;
   };
 
   [[nodiscard]] Counts& of(int peer) { return counts_[static_cast<std::size_t>(peer)]; }
@@ -81,8 +82,8 @@ private:
   std::vector<Counts> counts_;
   std::map<std::pair<int, int>, std::int64_t> sent_{};
   std::map<std::pair<int, int>, std::int64_t> received_{};
-  std::map<Key, Parcel> inbox_{};
-  std::set<Key> answers_{};
+  std::map<Key, Packet> inbox_{};
+  std::set<Key> acknowledgements_{};
 };
 
 }}}}} // namespace twill::v0::parallel::messages::TWILL_ISA

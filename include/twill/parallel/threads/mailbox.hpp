@@ -20,36 +20,36 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-class ThreadMail {
+class ThreadMailbox {
 public:
   /// One side of a message, from its posting to its end.
-  struct Letter {
+  struct Message {
     enum class State { waiting, copying, done };
     Call call;
     int rank = 0;
     State state = State::waiting;
     double finished_s = 0; ///< when the elements were copied, by the steady clock
   };
-  using Ticket = std::shared_ptr<Letter>;
+  using Ticket = std::shared_ptr<Message>;
 
-  explicit ThreadMail(ThreadGroup& group) : group_{group} {}
+  explicit ThreadMailbox(ThreadGroup& group) : group_{group} {}
 
   /// Posts a send or receive without waiting for the other side. throws: CommunicatorError if the group has failed, the
   /// peer has left, or the two sides differ in size or element type
   [[nodiscard]] Ticket post(const Call& call, int rank);
 
   /// Waits for the other side. throws: CommunicatorError; the message is then withdrawn
-  void wait(const Ticket& letter);
+  void wait(const Ticket& message);
 
-  [[nodiscard]] bool is_done(const Ticket& letter);
+  [[nodiscard]] bool is_done(const Ticket& message);
 
 private:
-  [[nodiscard]] static bool are_two_sides(const Letter& left, const Letter& right);
+  [[nodiscard]] static bool are_two_sides(const Message& left, const Message& right);
 
-  /// Removes a letter from the list, if it is there; the others keep their order.
-  void withdraw(const Ticket& letter);
+  /// Removes a message from the list, if it is there; the others keep their order.
+  void withdraw(const Ticket& message);
 
-  void require_same_size(const Letter& left, const Letter& right);
+  void require_same_size(const Message& left, const Message& right);
 
   ThreadGroup& group_;
   std::vector<Ticket> waiting_; // guarded by the group's mutex
@@ -58,5 +58,5 @@ private:
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
-#include <twill/parallel/threads/mail.ipp>
+#include <twill/parallel/threads/mailbox.ipp>
 #endif

@@ -1,17 +1,17 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Progress of the groups of one wire: passes packets to their group, sends the groups' packets, and waits for calls, up
-// to the group's time-out. It has no thread of its own: a thread that waits, asks or begins a call makes progress for
-// all, so a rank that stays away for long is a late rank. A rank in a long wait tells all others which rank it waits
-// for, see parallel/messages/waits.hpp. Its functions may be called by several threads. Not in the umbrella. Read next:
-// parallel/messages/communicator.hpp.
+// Progress of the groups of one network: passes packets to their group, sends the groups' packets, and waits for calls,
+// up to the group's time-out. It has no thread of its own: a thread that waits, asks or begins a call makes progress
+// for all, so a rank that stays away for long is a late rank. A rank in a long wait tells all others which rank it
+// waits for, see parallel/messages/waits.hpp. Its functions may be called by several threads. Not in the umbrella. Read
+// next: parallel/messages/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cpu/signal.hpp>
-#include <twill/parallel/messages/envelope.hpp>
 #include <twill/parallel/messages/member.hpp>
+#include <twill/parallel/messages/packet.hpp>
 #include <twill/parallel/messages/waits.hpp>
 
 #include <chrono>
@@ -30,36 +30,37 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace messages { inline namespace TWILL_ISA {
 
-template <Wire W> class Exchange {
+template <Endpoint W> class ProgressEngine {
 public:
   using Ticket = Member::Ticket;
 
-  explicit Exchange(W wire) : wire_{std::move(wire)}, waits_{std::make_shared<Waits>(wire_.rank(), all_labels())} {}
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-  ~Exchange() {
+  explicit ProgressEngine(W endpoint)
+      : endpoint_{std::move(endpoint)}, waits_{std::make_shared<Waits>(endpoint_.rank(), all_labels())} {}
+  ProgressEngine(const ProgressEngine&) = delete;
+  ProgressEngine& operator=(const ProgressEngine&) = delete;
+  ~ProgressEngine() {
     try {
-      wire_.close(linger());
-    } catch (...) { // the wire is lost, and is not used any more
+      endpoint_.close(linger());
+    } catch (...) { // the network is lost, and is not used any more
     }
   }
 
-  /// The group of all ranks on the wire.
+  /// The group of all ranks on the network.
   [[nodiscard]] std::shared_ptr<Member> join(std::int64_t timeout_ms) {
     std::vector<int> ranks;
-    for (int rank = 0; rank < wire_.size(); ++rank) ranks.push_back(rank);
+    for (int rank = 0; rank < endpoint_.size(); ++rank) ranks.push_back(rank);
     const std::lock_guard lock(mutex_);
     timeout_ms_ = timeout_ms;
-    return enter(std::make_shared<Member>(root, wire_.rank(), std::move(ranks), all_labels(), timeout_ms, waits_));
+    return enter(std::make_shared<Member>(root, endpoint_.rank(), std::move(ranks), all_labels(), timeout_ms, waits_));
   }
 
   /// Begins a call that `check` has passed. throws: CommunicatorError
   [[nodiscard]] Ticket begin(Member& member, const Call& call, int color = 0, int key = 0) {
     const std::lock_guard lock(mutex_);
     try {
-      move_on();
+      make_progress();
       Ticket ticket = member.begin(call, color, key);
-      if (waiting_ == 0) tell_of_waiting(-1); // left by a failure
+      if (waiting_ == 0) report_wait(-1); // left by a failure
       flush();
       return ticket;
     } catch (...) { // an unfinished call would write into memory after the wait for it
@@ -82,14 +83,13 @@ public:
         const auto now = std::chrono::steady_clock::now(); // before the last look at the arrived packets
         const bool is_late = now >= deadline;
         try {
-          if (!ticket->is_done && move_on()) turn = 0;
+          if (!ticket->is_done && make_progress()) turn = 0;
           if (ticket->is_done) {
             // Other waits report again. Traces of a failure stay while its group's last calls are collected.
-            if (!member.has_failed() && (waiting_ == 1 || waits_->of(wire_.rank()) == told)) tell_of_waiting(-1);
+            if (!member.has_failed() && (waiting_ == 1 || waits_->of(endpoint_.rank()) == told)) report_wait(-1);
             return;
           }
-          if (!ticket->has_failed && (now >= patience || waits_->is_waited_for()))
-            tell_of_waiting(member, *ticket, told);
+          if (!ticket->has_failed && (now >= patience || waits_->is_waited_for())) report_wait(member, *ticket, told);
           if (is_late && !ticket->has_failed) member.fail_for_time(*ticket);
           flush();
         } catch (...) { // like in `begin`
@@ -97,14 +97,14 @@ public:
           throw;
         }
         if (ticket->has_failed) member.throw_if_failed();
-        is_moving = !wire_.is_idle();
+        is_moving = !endpoint_.is_idle();
       }
-      rest(turn, is_moving);
+      back_off(turn, is_moving);
     }
   }
   [[nodiscard]] bool is_over(const Ticket& ticket) {
     const std::lock_guard lock(mutex_);
-    if (!ticket->is_done && !ticket->has_failed) move_on();
+    if (!ticket->is_done && !ticket->has_failed) make_progress();
     return ticket->is_done || ticket->has_failed;
   }
 
@@ -113,13 +113,13 @@ public:
     const Ticket ticket = begin(*parent, {Operation::split, {}, {}}, color, key);
     wait(*parent, ticket);
     if (color < 0) return nullptr;
-    const Round& round = *ticket->round;
-    std::vector<detail::Wish> wishes;
+    const CollectiveCall& collective = *ticket->collective;
+    std::vector<detail::SplitRequest> requests;
     for (int other = 0; other < parent->size(); ++other)
-      wishes.push_back({round.arrival(other).first.color, round.arrival(other).first.key});
-    detail::SubGroup part = parent->sub_group(parent->rank(), wishes);
+      requests.push_back({collective.arrival(other).first.color, collective.arrival(other).first.key});
+    detail::SubGroup part = parent->sub_group(parent->rank(), requests);
     const std::uint64_t id =
-        mixed(mixed(parent->id(), static_cast<std::uint64_t>(round.number())), static_cast<std::uint64_t>(color));
+        mixed(mixed(parent->id(), static_cast<std::uint64_t>(collective.number())), static_cast<std::uint64_t>(color));
     const std::lock_guard lock(mutex_);
     auto child = std::make_shared<Member>(id, part.place, std::move(part.origins), std::move(part.labels),
                                           parent->timeout_ms(), waits_);
@@ -140,7 +140,7 @@ public:
       {
         const std::lock_guard lock(mutex_);
         if (!member.is_busy()) break;
-        last = member.last_round();
+        last = member.last_collective();
       }
       wait(member, last);
     }
@@ -160,13 +160,13 @@ private:
   /// Marks a call as awaited.
   class Waiting {
   public:
-    explicit Waiting(Exchange& exchange) : exchange_{&exchange} { exchange.count_waiting(1); }
+    explicit Waiting(ProgressEngine& engine) : engine_{&engine} { engine.count_waiting(1); }
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
-    ~Waiting() { exchange_->count_waiting(-1); }
+    ~Waiting() { engine_->count_waiting(-1); }
 
   private:
-    Exchange* exchange_;
+    ProgressEngine* engine_;
   };
   void count_waiting(int more) {
     const std::lock_guard lock(mutex_);
@@ -175,7 +175,7 @@ private:
 
   [[nodiscard]] std::vector<std::string> all_labels() const {
     std::vector<std::string> all;
-    for (int rank = 0; rank < wire_.size(); ++rank) all.push_back(wire_.label(rank));
+    for (int rank = 0; rank < endpoint_.size(); ++rank) all.push_back(endpoint_.label(rank));
     return all;
   }
 
@@ -189,7 +189,7 @@ private:
 
   // A little longer each time: ranks may outnumber cores. A small packet arrives as soon as its sender is there. A
   // large one in flight moves some kilobytes each time that both sides look, so sleeping between looks slows both down.
-  static void rest(int turn, bool is_moving) {
+  static void back_off(int turn, bool is_moving) {
     using std::chrono::microseconds;
     constexpr int spins = 200;
     const int yields = is_moving ? 2000 : 50;
@@ -204,67 +204,67 @@ private:
   // The functions below are called with the lock held.
   std::shared_ptr<Member> enter(std::shared_ptr<Member> member) {
     members_[member->id()] = member;
-    std::vector<Packet> unknown = std::exchange(unknown_, {});
-    for (const Packet& packet : unknown) deliver(packet);
+    std::vector<Incoming> unknown = std::exchange(unknown_, {});
+    for (const Incoming& incoming : unknown) deliver(incoming);
     flush();
     return member;
   }
 
-  void deliver(const Packet& packet) {
-    const Envelope envelope = envelope_of(packet.parcel);
-    if (envelope.kind == Kind::waits) return waits_->take(packet.from, envelope.root, envelope.number);
-    if (envelope.group == root && envelope.kind == Kind::left) {
-      ++farewells_;
-      waits_->leave(packet.from);
+  void deliver(const Incoming& incoming) {
+    const Header header = header_of(incoming.packet);
+    if (header.kind == Kind::waits) return waits_->take(incoming.from, header.root, header.number);
+    if (header.group == root && header.kind == Kind::left) {
+      ++leave_notices_;
+      waits_->leave(incoming.from);
     }
-    if (envelope.kind == Kind::failed) has_failed_ = true;
-    const auto found = members_.find(envelope.group);
+    if (header.kind == Kind::failed) has_failed_ = true;
+    const auto found = members_.find(header.group);
     if (found == members_.end()) {
       // From a rank that has made its sub-group already, or to a group that this one has left.
-      if (!gone_.contains(envelope.group)) unknown_.push_back(packet);
+      if (!gone_.contains(header.group)) unknown_.push_back(incoming);
       return;
     }
     Member& member = *found->second;
     int from = 0;
-    while (from < member.size() && member.origin(from) != packet.from) ++from;
-    if (from < member.size()) member.take(envelope, from, packet.parcel);
+    while (from < member.size() && member.origin(from) != incoming.from) ++from;
+    if (from < member.size()) member.take(header, from, incoming.packet);
   }
 
-  bool move_on() { // returns whether a packet has arrived
+  bool make_progress() { // returns whether a packet has arrived
     bool has_come = false;
-    while (const std::optional<Packet> packet = wire_.poll()) {
-      deliver(*packet);
+    while (const std::optional<Incoming> incoming = endpoint_.poll()) {
+      deliver(*incoming);
       has_come = true;
     }
     flush();
     return has_come;
   }
 
-  // Tells all ranks of the wire, so that a rank whose time-out is caused by this one knows why. Not those that have
-  // left the group of all, and none once this rank has: others close the wire after its farewell.
-  void tell_of_waiting(const Member& member, const Member::Pending& pending, int& told) {
-    const int awaited = member.awaited(pending);
-    const int whom = awaited < 0 ? -1 : member.origin(awaited);
-    if (whom == told && waits_->of(wire_.rank()) >= 0) return;
-    told = whom;
-    tell_of_waiting(whom);
+  // Tells all ranks of the network, so that a rank whose time-out is caused by this one knows why. Not those that have
+  // left the group of all, and none once this rank has: others close the network after its leave notice.
+  void report_wait(const Member& member, const Member::Pending& pending, int& told) {
+    const int rank = member.awaited(pending);
+    const int awaited = rank < 0 ? -1 : member.origin(rank);
+    if (awaited == told && waits_->of(endpoint_.rank()) >= 0) return;
+    told = awaited;
+    report_wait(awaited);
   }
-  void tell_of_waiting(int whom) {
-    const std::int64_t number = waits_->set_own(whom);
+  void report_wait(int awaited) {
+    const std::int64_t number = waits_->set_own(awaited);
     if (number == 0 || gone_.contains(root)) return;
-    Envelope envelope;
-    envelope.kind = Kind::waits;
-    envelope.root = whom;
-    envelope.number = number;
-    const Parcel parcel = pack(envelope);
-    for (int other = 0; other < wire_.size(); ++other)
-      if (other != wire_.rank() && !waits_->has_left(other)) wire_.send(other, parcel);
+    Header header;
+    header.kind = Kind::waits;
+    header.root = awaited;
+    header.number = number;
+    const Packet packet = pack(header);
+    for (int other = 0; other < endpoint_.size(); ++other)
+      if (other != endpoint_.rank() && !waits_->has_left(other)) endpoint_.send(other, packet);
   }
 
   void flush() {
     for (auto& [id, member] : members_)
-      for (const Outgoing& packet : std::exchange(member->out, {}))
-        wire_.send(member->origin(packet.to), packet.parcel);
+      for (const Outgoing& outgoing : std::exchange(member->out, {}))
+        endpoint_.send(member->origin(outgoing.to), outgoing.packet);
   }
 
   // Waits until all ranks have left the group of all and everything is sent; true when nothing can arrive any more.
@@ -275,24 +275,24 @@ private:
       const std::int64_t patience_ms = has_failed_ ? 500 : timeout_ms_;
       const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
       for (int turn = 0; std::chrono::steady_clock::now() < deadline; ++turn) {
-        while (const std::optional<Packet> packet = wire_.poll()) deliver(*packet);
-        if (wire_.is_idle() && farewells_ >= wire_.size() - 1) return !has_failed_ && !has_outlived_;
-        rest(turn, !wire_.is_idle());
+        while (const std::optional<Incoming> incoming = endpoint_.poll()) deliver(*incoming);
+        if (endpoint_.is_idle() && leave_notices_ >= endpoint_.size() - 1) return !has_failed_ && !has_outlived_;
+        back_off(turn, !endpoint_.is_idle());
       }
       return false;
     }
   }
 
-  W wire_;
+  W endpoint_;
   std::shared_ptr<Waits> waits_;
   int waiting_ = 0; ///< awaited calls
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Member>> members_{};
-  std::vector<Packet> unknown_{};
+  std::vector<Incoming> unknown_{};
   std::set<std::uint64_t> gone_{};
-  int farewells_ = 0;
+  int leave_notices_ = 0;
   bool has_failed_ = false;
-  bool has_outlived_ = false;   ///< a sub-group outlived the group of all ranks: farewells may still come
+  bool has_outlived_ = false;   ///< a sub-group outlived the group of all ranks: leave notices may still come
   std::int64_t timeout_ms_ = 0; ///< of the group of all ranks
 };
 

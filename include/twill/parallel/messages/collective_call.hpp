@@ -10,7 +10,7 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
-#include <twill/parallel/messages/envelope.hpp>
+#include <twill/parallel/messages/packet.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,19 +23,19 @@ namespace twill { inline namespace v0 { namespace parallel { namespace messages 
 /// A packet to a rank of the group.
 struct Outgoing {
   int to = 0;
-  Parcel parcel{};
+  Packet packet{};
 };
 
-class Round {
+class CollectiveCall {
 public:
   /// The packets of one rank in each phase.
   struct Arrival {
     bool is_there[2] = {false, false};
-    Parcel parcels[2]{};
-    Envelope first{};
+    Packet packets[2]{};
+    Header first{};
   };
 
-  Round(const Call& call, int rank, int size)
+  CollectiveCall(const Call& call, int rank, int size)
       : call_{call}, signature_{signature_of(call, size)}, rank_{rank}, arrivals_(at(size)) {}
 
   [[nodiscard]] const Call& call() const { return call_; }
@@ -46,7 +46,7 @@ public:
   [[nodiscard]] bool has_begun() const { return number_ > 0; }
 
   /// The rank's request in a split.
-  void wish(int color, int key) {
+  void request_split(int color, int key) {
     arrivals_[at(rank_)].first.color = color;
     arrivals_[at(rank_)].first.key = key;
   }
@@ -54,30 +54,30 @@ public:
   /// The packets of the first phase.
   void begin(std::uint64_t group, std::int64_t number, std::vector<Outgoing>& out) {
     number_ = number;
-    envelope_.group = group;
-    envelope_.number = number;
-    envelope_.color = arrivals_[at(rank_)].first.color;
-    envelope_.key = arrivals_[at(rank_)].first.key;
-    envelope_.set(signature_);
-    arrivals_[at(rank_)].first = envelope_;
-    Parcel shared; // if all get the same
+    header_.group = group;
+    header_.number = number;
+    header_.color = arrivals_[at(rank_)].first.color;
+    header_.key = arrivals_[at(rank_)].first.key;
+    header_.set(signature_);
+    arrivals_[at(rank_)].first = header_;
+    Packet shared; // if all get the same
     for (int other = 0; other < size(); ++other) {
       if (other == rank_) continue;
       const auto [offset, bytes] = part_for(other);
       if (shared.size() == 0 || !is_same_for_all()) {
-        envelope_.bytes = bytes;
-        shared = pack(envelope_, bytes > 0 ? source() + offset : nullptr);
+        header_.bytes = bytes;
+        shared = pack(header_, bytes > 0 ? source() + offset : nullptr);
       }
       out.push_back({other, shared});
     }
   }
 
-  void take(int from, const Envelope& envelope, const Parcel& parcel) {
+  void take(int from, const Header& header, const Packet& packet) {
     Arrival& arrival = arrivals_[at(from)];
-    const int phase = envelope.kind == Kind::first ? 0 : 1;
+    const int phase = header.kind == Kind::first ? 0 : 1;
     arrival.is_there[phase] = true;
-    arrival.parcels[phase] = parcel;
-    if (phase == 0) arrival.first = envelope;
+    arrival.packets[phase] = packet;
+    if (phase == 0) arrival.first = header;
   }
 
   /// Whether this rank waits for another in the current phase.
@@ -152,9 +152,9 @@ private:
   // Copies another rank's part, unless one of the two has no data.
   void copy(std::int64_t to_offset, int other, int phase, std::int64_t bytes) {
     if (other == rank_ || target() == nullptr || bytes == 0) return;
-    const Parcel& parcel = arrival(other).parcels[phase];
-    if (envelope_of(parcel).bytes == bytes)
-      std::memcpy(target() + to_offset, content(parcel), static_cast<std::size_t>(bytes));
+    const Packet& packet = arrival(other).packets[phase];
+    if (header_of(packet).bytes == bytes)
+      std::memcpy(target() + to_offset, payload(packet), static_cast<std::size_t>(bytes));
   }
   void place(const detail::Move& move, int other) {
     if (other != rank_) return copy(move.to * width(), other, 0, part_bytes());
@@ -168,13 +168,13 @@ private:
   void reduce_own_share(std::vector<Outgoing>& out) {
     const detail::Portion share = share_of(rank_);
     const bool keeps = call_.operation == Operation::all_reduce || rank_ == call_.peer;
-    envelope_.kind = Kind::second;
-    envelope_.bytes = source() == nullptr ? 0 : share.count() * width();
-    const Parcel result = pack(envelope_);
+    header_.kind = Kind::second;
+    header_.bytes = source() == nullptr ? 0 : share.count() * width();
+    const Packet result = pack(header_);
     const std::byte* own = source() == nullptr ? nullptr : source() + share.begin * width();
-    const bool reduced = reduce_into(own, content(result), share.count());
+    const bool reduced = reduce_into(own, payload(result), share.count());
     if (keeps && reduced && target() != nullptr)
-      std::memcpy(target() + share.begin * width(), content(result), static_cast<std::size_t>(envelope_.bytes));
+      std::memcpy(target() + share.begin * width(), payload(result), static_cast<std::size_t>(header_.bytes));
     for (int other = 0; other < size(); ++other) {
       if (other == rank_ || (call_.operation == Operation::reduce && other != call_.peer)) continue;
       out.push_back({other, result});
@@ -187,8 +187,8 @@ private:
     std::vector<const void*> sources(arrivals_.size());
     for (int other = 0; other < size(); ++other) {
       const bool is_own = other == rank_;
-      if (!is_own && envelope_of(arrival(other).parcels[0]).bytes != count * width()) return false;
-      sources[at(other)] = is_own ? own : content(arrival(other).parcels[0]);
+      if (!is_own && header_of(arrival(other).packets[0]).bytes != count * width()) return false;
+      sources[at(other)] = is_own ? own : payload(arrival(other).packets[0]);
     }
     void* const targets[] = {result};
     reduce_tree(signature_.dtype, signature_.reduction, sources, targets, 0, count);
@@ -200,7 +200,7 @@ private:
   int rank_;
   std::int64_t number_ = 0;
   int phase_ = 0;
-  Envelope envelope_{};
+  Header header_{};
   std::vector<Arrival> arrivals_;
 };
 

@@ -1,0 +1,97 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Common base of pipeline steps: rule, schedule, options, and the optimisers of the stages that are here, of one rank
+// or of all. Its states load from one device and from any number of ranks. Read next:
+// parallel/pipeline/run/rank_step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/pipeline/run/runner.hpp>
+#include <twill/parallel/pipeline/run/stage_optimisers.hpp>
+#include <twill/parallel/pipeline/run/step_options.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+
+/// `Data` is the communicator of replicas, Z the states that these divide.
+template <class P, optim::Rule R, parallel::Communicator Data, class Z> class StagedStep {
+public:
+  /// True for the inputs declared by the model, then the targets; others do not compile.
+  template <AnyTensor... Batch>
+  static constexpr bool takes = [] {
+    static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
+    []<std::size_t... I>(std::index_sequence<I...>) {
+      using All = std::tuple<Batch...>;
+      using Inputs = std::tuple<const std::tuple_element_t<I, All>&...>;
+      check_batch<P>(std::type_identity<Inputs>{});
+    }
+    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    return true;
+  }();
+
+  /// The actions of the ranks, in order.
+  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+  /// The norm of all gradients before the last clipping, for rules made by `optim::clip_norm`.
+  [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
+  /// A single number of the rule, such as `optim::loss_scale_state`, after the last step. Waits for it.
+  /// throws: ValueError if the stages that are here have none of this name, or no step was made
+  [[nodiscard]] double state(std::string_view name) const { return optimisers_.state(name); }
+  /// The optimiser of the weights of a stage that is here.
+  template <std::size_t I> [[nodiscard]] auto& optimiser() { return optimisers_.template at<I>(); }
+  /// Steps made, including those skipped by a loss scale.
+  [[nodiscard]] std::int64_t steps() const { return optimisers_.steps(); }
+
+  /// Throws the exceptions of `load_state_dict`, without loading.
+  void require_loadable(const nn::StateDict& state) const {
+    R copy = rule; // nothing is set
+    const train::LoadedOptions options{copy, state};
+    optimisers_.require_loadable(options.states());
+  }
+  /// Resumes from the state of a step on one device, or on any number of ranks; if it holds no options, the rule keeps
+  /// its own. Every rank calls it with the same state, without waiting for another.
+  /// throws: ShapeError, ValueError naming the mismatch, with nothing changed
+  train::OptionsReport load_state_dict(const nn::StateDict& state) {
+    train::LoadedOptions options{rule, state};
+    optimisers_.load_state_dict(*pipeline_, options.states());
+    return options.set();
+  }
+
+  R rule; ///< its options may change between steps, on all ranks alike
+
+protected:
+  StagedStep(P& pipeline, R given, StepOptions options, StageOptimisers<P, R, Data, Z> optimisers)
+      : rule{std::move(given)},
+        pipeline_{&pipeline},
+        options_{options},
+        schedule_{pipeline::schedule<typename P::ScheduleType>(P::ranks, options.micro_batches)},
+        optimisers_{std::move(optimisers)} {
+    options_.checkpointing.require_stages(P::stages);
+  }
+
+  /// Calls `f(inputs, targets, micro_batches)` with the parts of a batch.
+  template <class F, AnyTensor... Batch> double with_parts(F f, const Batch&... batch) {
+    static_assert(takes<Batch...>);
+    const std::tuple<const Batch&...> all{batch...};
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const auto x = std::tie(std::get<I>(all)...);
+      const auto& targets = std::get<sizeof...(I)>(all);
+      return f(x, targets, micro_batches_of(rows_of_batch(x, targets), options_.micro_batches));
+    }
+    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+  }
+
+  P* pipeline_;
+  StepOptions options_;
+  Schedule schedule_;
+  StageOptimisers<P, R, Data, Z> optimisers_;
+  double gradient_norm_ = 0;
+};
+
+}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
