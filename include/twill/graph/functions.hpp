@@ -78,7 +78,7 @@ private:
     if constexpr (graph::rule_of<F> == nullptr)
       return y;
     else
-      return graph::with_rule(y, *graph::rule_of<F>, {graph::detail::beside(y, a), graph::detail::beside(y, b)});
+      return graph::with_rule(y, *graph::rule_of<F>, {graph::beside(y, a), graph::beside(y, b)});
   }
 };
 
@@ -143,7 +143,7 @@ constexpr Value share_slope_of_2(const Applied<1>& f) { return f.y * share_of_2(
 }
 } // namespace detail
 
-template <> inline constexpr const Operation* rule_of<formula::Sigmoid> = &detail::smooth_rule<detail::logistic_slope>;
+template <> inline constexpr const Operation* rule_of<formula::Sigmoid> = &smooth_rule<detail::logistic_slope>;
 
 namespace detail {
 [[nodiscard]] constexpr Value softplus_slope(const Applied<1>& f) { return sigmoid(f.x[0]); }
@@ -151,24 +151,23 @@ namespace detail {
 
 template <>
 inline constexpr const Operation* rule_of<formula::Fmax> =
-    &detail::smooth_rule<detail::first_is_larger, detail::second_is_larger>;
+    &smooth_rule<detail::first_is_larger, detail::second_is_larger>;
 template <>
 inline constexpr const Operation* rule_of<formula::Fmin> =
-    &detail::smooth_rule<detail::first_is_smaller, detail::second_is_smaller>;
-template <> inline constexpr const Operation* rule_of<formula::Sinc> = &detail::smooth_rule<detail::sinc_slope>;
+    &smooth_rule<detail::first_is_smaller, detail::second_is_smaller>;
+template <> inline constexpr const Operation* rule_of<formula::Sinc> = &smooth_rule<detail::sinc_slope>;
 template <>
 inline constexpr const Operation* rule_of<formula::Logaddexp> =
-    &detail::smooth_rule<detail::share_of_first, detail::share_of_second>;
+    &smooth_rule<detail::share_of_first, detail::share_of_second>;
 template <>
 inline constexpr const Operation* rule_of<formula::Logaddexp2> =
-    &detail::smooth_rule<detail::share_of_first_of_2, detail::share_of_second_of_2>;
+    &smooth_rule<detail::share_of_first_of_2, detail::share_of_second_of_2>;
 template <>
-inline constexpr const Operation* rule_of<formula::Xlogy> = &detail::smooth_rule<detail::log_or_nothing, detail::ratio>;
-template <> inline constexpr const Operation* rule_of<formula::Softplus> = &detail::smooth_rule<detail::softplus_slope>;
+inline constexpr const Operation* rule_of<formula::Xlogy> = &smooth_rule<detail::log_or_nothing, detail::ratio>;
+template <> inline constexpr const Operation* rule_of<formula::Softplus> = &smooth_rule<detail::softplus_slope>;
 template <>
-inline constexpr const Operation* rule_of<formula::Elu> = &detail::smooth_rule<detail::elu_slope, detail::elu_by_scale>;
+inline constexpr const Operation* rule_of<formula::Elu> = &smooth_rule<detail::elu_slope, detail::elu_by_scale>;
 template <>
-inline constexpr const Operation* rule_of<formula::Celu> =
-    &detail::smooth_rule<detail::celu_slope, detail::celu_by_scale>;
+inline constexpr const Operation* rule_of<formula::Celu> = &smooth_rule<detail::celu_slope, detail::celu_by_scale>;
 
 }}} // namespace twill::v0::graph

@@ -29,17 +29,6 @@ namespace detail {
   return {value.graph(), value.graph().add(node)};
 }
 
-[[nodiscard]] TWILL_CONSTEXPR Value reduce(Reduction reduction, Value value, unsigned axes, KeepDims keep) {
-  for (int axis = value.rank() - 1; axis >= 0; --axis)
-    if ((axes >> axis & 1u) != 0) value = reduce_axis(reduction, value, axis);
-  if (keep == KeepDims::yes) return value;
-  Extents shape{};
-  const Extents kept = value.shape();
-  for (int axis = 0; axis < kept.rank; ++axis)
-    if ((axes >> axis & 1u) == 0) shape.append(kept[axis]);
-  return reshape(value, shape);
-}
-
 [[nodiscard]] TWILL_CONSTEXPR unsigned axis_set(Value value, std::initializer_list<int> axes, int line) {
   unsigned set = 0;
   for (int axis : axes) {
@@ -55,8 +44,23 @@ namespace detail {
 /// Sums of integers and truth values are int64.
 [[nodiscard]] constexpr Value summable(Value value) { return autocast_to_wide(cast(value, sum_type(value.dtype()))); }
 
+} // namespace detail
+
+/// A reduction over a set of axes, by their bits.
+[[nodiscard]] TWILL_CONSTEXPR Value reduce(Reduction reduction, Value value, unsigned axes, KeepDims keep) {
+  for (int axis = value.rank() - 1; axis >= 0; --axis)
+    if ((axes >> axis & 1u) != 0) value = detail::reduce_axis(reduction, value, axis);
+  if (keep == KeepDims::yes) return value;
+  Extents shape{};
+  const Extents kept = value.shape();
+  for (int axis = 0; axis < kept.rank; ++axis)
+    if ((axes >> axis & 1u) == 0) shape.append(kept[axis]);
+  return reshape(value, shape);
+}
+
+/// The mean over a set of axes, by their bits, in float32 at least.
 [[nodiscard]] TWILL_CONSTEXPR Value mean_over(Value value, unsigned axes, KeepDims keep) {
-  const Value operand = is_floating(value.dtype()) ? autocast_to_wide(value) : cast(value, DType::float32);
+  const Value operand = is_floating(value.dtype()) ? detail::autocast_to_wide(value) : cast(value, DType::float32);
   Extent count{};
   const Extents shape = operand.shape();
   for (int axis = 0; axis < shape.rank; ++axis)
@@ -65,49 +69,47 @@ namespace detail {
   return total * constant(value.graph(), operand.dtype(), 1.0, count);
 }
 
-} // namespace detail
-
 /// Sum over the given axes (negative: from the end), or over all of them.
 [[nodiscard]] TWILL_CONSTEXPR Value sum(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         int line = __builtin_LINE()) {
-  return detail::reduce(Reduction::sum, detail::summable(x), detail::axis_set(x, axes, line), keep);
+  return reduce(Reduction::sum, detail::summable(x), detail::axis_set(x, axes, line), keep);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value sum(Value x) {
-  return detail::reduce(Reduction::sum, detail::summable(x), detail::all_axes(x), KeepDims::no);
+  return reduce(Reduction::sum, detail::summable(x), detail::all_axes(x), KeepDims::no);
 }
 
 /// Mean over the given axes, or over all of them.
 [[nodiscard]] TWILL_CONSTEXPR Value mean(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                          int line = __builtin_LINE()) {
-  return detail::mean_over(x, detail::axis_set(x, axes, line), keep);
+  return mean_over(x, detail::axis_set(x, axes, line), keep);
 }
-[[nodiscard]] constexpr Value mean(Value x) { return detail::mean_over(x, detail::all_axes(x), KeepDims::no); }
+[[nodiscard]] constexpr Value mean(Value x) { return mean_over(x, detail::all_axes(x), KeepDims::no); }
 
 /// Largest element over the given axes, or over all of them; NaN wins.
 [[nodiscard]] TWILL_CONSTEXPR Value max(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         int line = __builtin_LINE()) {
-  return detail::reduce(Reduction::max, x, detail::axis_set(x, axes, line), keep);
+  return reduce(Reduction::max, x, detail::axis_set(x, axes, line), keep);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value max(Value x) {
-  return detail::reduce(Reduction::max, x, detail::all_axes(x), KeepDims::no);
+  return reduce(Reduction::max, x, detail::all_axes(x), KeepDims::no);
 }
 
 /// Smallest element over the given axes, or over all of them; NaN wins.
 [[nodiscard]] TWILL_CONSTEXPR Value min(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         int line = __builtin_LINE()) {
-  return detail::reduce(Reduction::min, x, detail::axis_set(x, axes, line), keep);
+  return reduce(Reduction::min, x, detail::axis_set(x, axes, line), keep);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value min(Value x) {
-  return detail::reduce(Reduction::min, x, detail::all_axes(x), KeepDims::no);
+  return reduce(Reduction::min, x, detail::all_axes(x), KeepDims::no);
 }
 
 /// Product over the given axes, or over all of them.
 [[nodiscard]] TWILL_CONSTEXPR Value prod(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                          int line = __builtin_LINE()) {
-  return detail::reduce(Reduction::product, detail::summable(x), detail::axis_set(x, axes, line), keep);
+  return reduce(Reduction::product, detail::summable(x), detail::axis_set(x, axes, line), keep);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value prod(Value x) {
-  return detail::reduce(Reduction::product, detail::summable(x), detail::all_axes(x), KeepDims::no);
+  return reduce(Reduction::product, detail::summable(x), detail::all_axes(x), KeepDims::no);
 }
 
 /// Mean squared distance from the mean, divided by N - correction (0: NumPy's default, 1: PyTorch's).

@@ -9,12 +9,12 @@
 
 #include <string_view>
 
-namespace twill { inline namespace v0 { namespace graph { namespace detail {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// A function's value and its operands, of one shape.
 template <int Count> struct Applied {
-  Value y{};
-  Value x[Count]{};
+  Value y{};        ///< the function's value
+  Value x[Count]{}; ///< its operands
 };
 
 /// The gradients of a function's operands: the given gradient times the derivative by each of them.
@@ -40,7 +40,7 @@ template <auto Derivative> [[nodiscard]] constexpr Value with_derivative(Value y
 
 /// An operand of a value's rule, of its type and shape.
 [[nodiscard]] constexpr Value beside(Value y, const Term& term) {
-  return broadcast_to(materialise(y.graph(), term, y.dtype()), y.shape());
+  return broadcast_to(detail::materialise(y.graph(), term, y.dtype()), y.shape());
 }
 
 /// A value of two operands with the derivatives of its function, for the first and the second.
@@ -49,4 +49,4 @@ template <auto First, auto Second>
   return with_rule(y, smooth_rule<First, Second>, {beside(y, left), beside(y, right)});
 }
 
-}}}} // namespace twill::v0::graph::detail
+}}} // namespace twill::v0::graph

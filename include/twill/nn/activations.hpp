@@ -16,20 +16,21 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
   return log(sum(exp(x - above), {axis}, KeepDims::yes, line));
 }
 
-/// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the
-/// second. Rows whose greatest is infinite have NaN, as in PyTorch's log_softmax and cross entropy.
-struct Normaliser {
-  Value greatest;
-  Value excess;
-};
-[[nodiscard]] TWILL_CONSTEXPR Normaliser normaliser(Value x, int axis, int line) {
-  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
-  return {greatest, log_sum(x, greatest, axis, line)};
-}
-
 }}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
+
+/// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the
+/// second. Rows whose greatest is infinite have NaN, as in PyTorch's log_softmax and cross entropy.
+struct Normaliser {
+  Value greatest; ///< of each row
+  Value excess;   ///< of logsumexp over it
+};
+/// The normaliser along an axis.
+[[nodiscard]] TWILL_CONSTEXPR Normaliser normaliser(Value x, int axis, int line) {
+  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
+  return {greatest, detail::log_sum(x, greatest, axis, line)};
+}
 
 /// exp(x - max) / sum over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
@@ -50,7 +51,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// x - logsumexp(x) over one axis; NaN in rows whose maximum is infinite.
 [[nodiscard]] TWILL_CONSTEXPR Value log_softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
   x = detail::autocast_to_wide(x);
-  const detail::Normaliser of_rows = detail::normaliser(x, axis, line);
+  const Normaliser of_rows = normaliser(x, axis, line);
   return x - of_rows.greatest - of_rows.excess;
 }
 

@@ -51,7 +51,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
                                                               int line) {
   graph::Graph& graph = query.graph();
   constexpr double never = -std::numeric_limits<double>::infinity();
-  if (options.mask) graph::detail::check_attention_mask(query, key, *options.mask, line);
+  if (options.mask) graph::check_attention_mask(query, key, *options.mask, line);
   if (!options.key_padding_mask) return options.mask;
   Value padding = *options.key_padding_mask;
   if (query.rank() < 3 || padding.rank() != 2) {
@@ -63,7 +63,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
   shape[0] = padding.shape()[0];
   shape[shape.rank - 1] = padding.shape()[1];
   padding = graph::reshape(padding, shape, line);
-  graph::detail::check_attention_mask(query, key, padding, line);
+  graph::check_attention_mask(query, key, padding, line);
   if (graph.fault.any()) return {};
   const bool is_added = padding.dtype() != DType::boolean;
   const Value kept = is_added ? padding : graph::logical_not(padding);
@@ -88,15 +88,15 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 [[nodiscard]] TWILL_CONSTEXPR Value composed_attention(Value query, Value key, Value value,
                                                        const AttentionOptions& options = {},
                                                        int line = __builtin_LINE()) {
-  graph::detail::check_attention(query, key, value, line);
+  graph::check_attention(query, key, value, line);
   graph::Graph& graph = query.graph();
   if (graph.fault.any()) return query;
   const std::optional<Value> mask = detail::whole_mask(query, key, options, line);
   if (graph.fault.any()) return query;
-  const Value scores = graph::detail::attention_scores(
+  const Value scores = graph::attention_scores(
       query, key, {.scale = detail::scale_of(query, options, line), .is_causal = options.is_causal, .mask = mask},
       line);
-  Value weights = mask ? graph::detail::attention_weights(scores) : graph::softmax(scores, -1, line);
+  Value weights = mask ? graph::attention_weights(scores) : graph::softmax(scores, -1, line);
   if (options.dropout != 0) weights = dropout(weights, options.dropout, "dropout", line);
   return graph::matmul(weights, value, line);
 }
@@ -110,7 +110,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   const bool streams = options.form == AttentionForm::automatic ? graph.suits_gpus && options.dropout == 0
                                                                 : options.form == AttentionForm::streamed;
   if (!streams) return composed_attention(query, key, value, options, line);
-  graph::detail::check_attention(query, key, value, line);
+  graph::check_attention(query, key, value, line);
   if (options.dropout != 0) graph.refuse(graph::Problem::streamed_attention_cannot_drop_weights, 0, 0, line);
   if (graph.fault.any()) return query;
   const std::optional<Value> mask = detail::whole_mask(query, key, options, line);

@@ -90,7 +90,7 @@ TWILL_CONSTEXPR Value convolution_layer(Value x, int dimensions, std::int64_t fi
   const graph::ConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
   const Value y =
       dimensions == 1 ? graph::conv1d(x, own.weight, options, line) : graph::conv2d(x, own.weight, options, line);
-  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, line) : y;
+  return o.has_bias && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, line) : y;
 }
 
 TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
@@ -101,7 +101,7 @@ TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t fil
   const graph::TransposedConvolutionOptions options{o.stride, o.padding, o.output_padding, o.dilation, o.groups};
   const Value y = dimensions == 1 ? graph::conv_transpose1d(x, own.weight, options, line)
                                   : graph::conv_transpose2d(x, own.weight, options, line);
-  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, line) : y;
+  return o.has_bias && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, line) : y;
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA

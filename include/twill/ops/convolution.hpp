@@ -160,6 +160,10 @@ TWILL_CONSTEXPR bool check_convolution(Value x, Value w, int dimensions, Sides s
                  w.size(0, line), w.size(1, line));
 }
 
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
+
 /// y + bias along the channels.
 TWILL_CONSTEXPR Value add_channel_bias(Value y, Value bias, int line) {
   const Extents shape = y.shape();
@@ -172,6 +176,10 @@ TWILL_CONSTEXPR Value add_channel_bias(Value y, Value bias, int line) {
   for (int axis = 1; axis < shape.rank; ++axis) spread.append(axis == 1 ? shape[1] : Extent{});
   return y + reshape(bias, spread, line);
 }
+
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR Value convolution(Value x, Value w, int dimensions, const ConvolutionOptions& options, int line) {
   Graph& graph = x.graph();
@@ -223,7 +231,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// Convolution of one dimension plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
                                            int line = __builtin_LINE()) {
-  return detail::add_channel_bias(detail::convolution(x, weight, 1, options, line), bias, line);
+  return add_channel_bias(detail::convolution(x, weight, 1, options, line), bias, line);
 }
 
 /// Convolution of x (batch, channels, height, width) by weights (filters, channels / groups, height, width).
@@ -234,7 +242,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// Convolution of two dimensions plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
                                            int line = __builtin_LINE()) {
-  return detail::add_channel_bias(detail::convolution(x, weight, 2, options, line), bias, line);
+  return add_channel_bias(detail::convolution(x, weight, 2, options, line), bias, line);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

@@ -75,7 +75,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, Value weight, Value bias,
                                                      const TransposedConvolutionOptions& options = {},
                                                      int line = __builtin_LINE()) {
-  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 1, options, line), bias, line);
+  return add_channel_bias(detail::transposed_convolution(x, weight, 1, options, line), bias, line);
 }
 
 /// Transposed convolution of x (batch, channels, height, width) by weights (channels, filters / groups, height, width).
@@ -88,7 +88,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, Value weight, Value bias,
                                                      const TransposedConvolutionOptions& options = {},
                                                      int line = __builtin_LINE()) {
-  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 2, options, line), bias, line);
+  return add_channel_bias(detail::transposed_convolution(x, weight, 2, options, line), bias, line);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

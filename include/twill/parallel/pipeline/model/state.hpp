@@ -96,7 +96,7 @@ void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::State
       if (used.back() == nullptr)
         missing.push_back(key);
       else
-        nn::detail::require_fitting(key, info, *used.back(), false);
+        nn::require_fitting(key, info, *used.back(), false);
     }
   });
   std::vector<std::string> unexpected;

@@ -10,9 +10,8 @@ namespace twill { inline namespace v0 { namespace pipeline { namespace detail { 
 TWILL_BODY void require_nothing_left(const std::vector<std::string>& missing,
                                      const std::vector<std::string>& unexpected) {
   if (!missing.empty() || !unexpected.empty())
-    throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing) +
-                     (missing.empty() || unexpected.empty() ? "" : "; ") +
-                     nn::detail::listed("unexpected: ", unexpected));
+    throw ValueError("load_state_dict: " + nn::listed("missing: ", missing) +
+                     (missing.empty() || unexpected.empty() ? "" : "; ") + nn::listed("unexpected: ", unexpected));
 }
 
 TWILL_BODY void WholeStateCheck::expect(std::string key, graph::ParameterInfo info) {
@@ -23,7 +22,7 @@ TWILL_BODY void WholeStateCheck::expect(std::string key, graph::ParameterInfo in
   if (tensor == nullptr)
     missing_.push_back(*name);
   else
-    nn::detail::require_fitting(*name, info, *tensor, false);
+    nn::require_fitting(*name, info, *tensor, false);
 }
 
 TWILL_BODY void WholeStateCheck::finish() const {
