@@ -173,7 +173,7 @@ inline constexpr Refusal layers[] = {
        const Value unused = nn::parameter(g, "unused", {3}, nn::initialise::zeros());
        const Value loss = sum(in(g, {3}));
        const List<int> found = graph::gradients(g, {{loss.id(), loss.id()}}, {unused.id()});
-       nn::detail::require_reached(g, unused.id(), found[0]);
+       nn::require_reached(g, unused.id(), found[0]);
      }},
     {Reason::name_is_longer_than_63_characters, 63, 63,
      [](Graph& g) {

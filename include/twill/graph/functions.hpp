@@ -21,7 +21,7 @@
 #include <optional>
 #include <string_view>
 
-namespace twill { inline namespace v0 { namespace graph { namespace detail {
+namespace twill { inline namespace v0 { namespace graph {
 
 /// A function's value and its operands, of one shape.
 template <int Count> struct Applied {
@@ -52,7 +52,7 @@ template <auto Derivative> [[nodiscard]] constexpr Value with_derivative(Value y
 
 /// An operand of a value's rule, of its type and shape.
 [[nodiscard]] constexpr Value beside(Value y, const Term& term) {
-  return broadcast_to(materialise(y.graph(), term, y.dtype()), y.shape());
+  return broadcast_to(detail::materialise(y.graph(), term, y.dtype()), y.shape());
 }
 
 /// A value of two operands with the derivatives of its function, for the first and the second.
@@ -61,7 +61,7 @@ template <auto First, auto Second>
   return with_rule(y, smooth_rule<First, Second>, {beside(y, left), beside(y, right)});
 }
 
-}}}} // namespace twill::v0::graph::detail
+}}} // namespace twill::v0::graph
 
 namespace twill { inline namespace v0 { namespace graph {
 
@@ -117,7 +117,7 @@ private:
     if constexpr (rule_of<F> == nullptr)
       return y;
     else
-      return with_rule(y, *rule_of<F>, {detail::beside(y, a), detail::beside(y, b)});
+      return with_rule(y, *rule_of<F>, {beside(y, a), beside(y, b)});
   }
 };
 
@@ -186,7 +186,7 @@ constexpr Value share_slope_of_2(const Applied<1>& f) { return f.y * share_of_2(
 }
 } // namespace detail
 
-template <> inline constexpr const Operation* rule_of<formula::Sigmoid> = &detail::smooth_rule<detail::logistic_slope>;
+template <> inline constexpr const Operation* rule_of<formula::Sigmoid> = &smooth_rule<detail::logistic_slope>;
 
 namespace detail {
 [[nodiscard]] constexpr Value softplus_slope(const Applied<1>& f) { return sigmoid(f.x[0]); }
@@ -194,24 +194,23 @@ namespace detail {
 
 template <>
 inline constexpr const Operation* rule_of<formula::Fmax> =
-    &detail::smooth_rule<detail::first_is_larger, detail::second_is_larger>;
+    &smooth_rule<detail::first_is_larger, detail::second_is_larger>;
 template <>
 inline constexpr const Operation* rule_of<formula::Fmin> =
-    &detail::smooth_rule<detail::first_is_smaller, detail::second_is_smaller>;
-template <> inline constexpr const Operation* rule_of<formula::Sinc> = &detail::smooth_rule<detail::sinc_slope>;
+    &smooth_rule<detail::first_is_smaller, detail::second_is_smaller>;
+template <> inline constexpr const Operation* rule_of<formula::Sinc> = &smooth_rule<detail::sinc_slope>;
 template <>
 inline constexpr const Operation* rule_of<formula::Logaddexp> =
-    &detail::smooth_rule<detail::share_of_first, detail::share_of_second>;
+    &smooth_rule<detail::share_of_first, detail::share_of_second>;
 template <>
 inline constexpr const Operation* rule_of<formula::Logaddexp2> =
-    &detail::smooth_rule<detail::share_of_first_of_2, detail::share_of_second_of_2>;
+    &smooth_rule<detail::share_of_first_of_2, detail::share_of_second_of_2>;
 template <>
-inline constexpr const Operation* rule_of<formula::Xlogy> = &detail::smooth_rule<detail::log_or_nothing, detail::ratio>;
-template <> inline constexpr const Operation* rule_of<formula::Softplus> = &detail::smooth_rule<detail::softplus_slope>;
+inline constexpr const Operation* rule_of<formula::Xlogy> = &smooth_rule<detail::log_or_nothing, detail::ratio>;
+template <> inline constexpr const Operation* rule_of<formula::Softplus> = &smooth_rule<detail::softplus_slope>;
 template <>
-inline constexpr const Operation* rule_of<formula::Elu> = &detail::smooth_rule<detail::elu_slope, detail::elu_by_scale>;
+inline constexpr const Operation* rule_of<formula::Elu> = &smooth_rule<detail::elu_slope, detail::elu_by_scale>;
 template <>
-inline constexpr const Operation* rule_of<formula::Celu> =
-    &detail::smooth_rule<detail::celu_slope, detail::celu_by_scale>;
+inline constexpr const Operation* rule_of<formula::Celu> = &smooth_rule<detail::celu_slope, detail::celu_by_scale>;
 
 }}} // namespace twill::v0::graph

@@ -32,17 +32,6 @@ namespace detail {
   return {value.graph(), value.graph().add(node)};
 }
 
-[[nodiscard]] TWILL_CONSTEXPR Value reduce(Reduction reduction, Value value, unsigned axes, KeepDims keep) {
-  for (int axis = value.rank() - 1; axis >= 0; --axis)
-    if ((axes >> axis & 1u) != 0) value = reduce_axis(reduction, value, axis);
-  if (keep == KeepDims::yes) return value;
-  Extents shape{};
-  const Extents kept = value.shape();
-  for (int axis = 0; axis < kept.rank; ++axis)
-    if ((axes >> axis & 1u) == 0) shape.append(kept[axis]);
-  return reshape(value, shape);
-}
-
 [[nodiscard]] TWILL_CONSTEXPR unsigned axis_set(Value value, std::initializer_list<int> axes, CallSite site) {
   unsigned set = 0;
   for (int axis : axes) {
@@ -58,8 +47,23 @@ namespace detail {
 /// Sums of integers and truth values are int64.
 [[nodiscard]] constexpr Value summable(Value value) { return autocast_to_wide(cast(value, sum_type(value.dtype()))); }
 
+} // namespace detail
+
+/// A reduction over a set of axes, by their bits.
+[[nodiscard]] TWILL_CONSTEXPR Value reduce(Reduction reduction, Value value, unsigned axes, KeepDims keep) {
+  for (int axis = value.rank() - 1; axis >= 0; --axis)
+    if ((axes >> axis & 1u) != 0) value = detail::reduce_axis(reduction, value, axis);
+  if (keep == KeepDims::yes) return value;
+  Extents shape{};
+  const Extents kept = value.shape();
+  for (int axis = 0; axis < kept.rank; ++axis)
+    if ((axes >> axis & 1u) == 0) shape.append(kept[axis]);
+  return reshape(value, shape);
+}
+
+/// The mean over a set of axes, by their bits, in float32 at least.
 [[nodiscard]] TWILL_CONSTEXPR Value mean_over(Value value, unsigned axes, KeepDims keep) {
-  const Value operand = is_floating(value.dtype()) ? autocast_to_wide(value) : cast(value, DType::float32);
+  const Value operand = is_floating(value.dtype()) ? detail::autocast_to_wide(value) : cast(value, DType::float32);
   Extent count{};
   const Extents shape = operand.shape();
   for (int axis = 0; axis < shape.rank; ++axis)
@@ -67,6 +71,8 @@ namespace detail {
   const Value total = reduce(Reduction::sum, operand, axes, keep);
   return total * constant(value.graph(), operand.dtype(), 1.0, count);
 }
+
+namespace detail {
 
 [[nodiscard]] TWILL_CONSTEXPR Value variance_over(Value x, unsigned axes, double correction, KeepDims keep) {
   const Value biased = mean_over(square(x - mean_over(x, axes, KeepDims::yes)), axes, keep);
@@ -91,31 +97,31 @@ template <ReducedDims K> inline constexpr KeepDims keep_of = K::keeps ? KeepDims
 /// Sum over the given axes (negative: from the end).
 [[nodiscard]] TWILL_CONSTEXPR Value sum(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         CallSite site = CallSite::here()) {
-  return detail::reduce(Reduction::sum, detail::summable(x), detail::axis_set(x, axes, site), keep);
+  return reduce(Reduction::sum, detail::summable(x), detail::axis_set(x, axes, site), keep);
 }
 
 /// Mean over the given axes.
 [[nodiscard]] TWILL_CONSTEXPR Value mean(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                          CallSite site = CallSite::here()) {
-  return detail::mean_over(x, detail::axis_set(x, axes, site), keep);
+  return mean_over(x, detail::axis_set(x, axes, site), keep);
 }
 
 /// Largest element over the given axes; NaN wins.
 [[nodiscard]] TWILL_CONSTEXPR Value max(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         CallSite site = CallSite::here()) {
-  return detail::reduce(Reduction::max, x, detail::axis_set(x, axes, site), keep);
+  return reduce(Reduction::max, x, detail::axis_set(x, axes, site), keep);
 }
 
 /// Smallest element over the given axes; NaN wins.
 [[nodiscard]] TWILL_CONSTEXPR Value min(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                         CallSite site = CallSite::here()) {
-  return detail::reduce(Reduction::min, x, detail::axis_set(x, axes, site), keep);
+  return reduce(Reduction::min, x, detail::axis_set(x, axes, site), keep);
 }
 
 /// Product over the given axes.
 [[nodiscard]] TWILL_CONSTEXPR Value prod(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                          CallSite site = CallSite::here()) {
-  return detail::reduce(Reduction::product, detail::summable(x), detail::axis_set(x, axes, site), keep);
+  return reduce(Reduction::product, detail::summable(x), detail::axis_set(x, axes, site), keep);
 }
 
 /// Mean squared distance from the mean, divided by N - correction (0: NumPy's default, 1: PyTorch's).
@@ -129,27 +135,27 @@ template <ReducedDims K> inline constexpr KeepDims keep_of = K::keeps ? KeepDims
 /// The sum; integers and truth values become int64.
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value sum(Value x, K = {}, CallSite site = CallSite::here()) {
-  return detail::reduce(Reduction::sum, detail::summable(x), detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+  return reduce(Reduction::sum, detail::summable(x), detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
 }
 /// The product; integers and truth values become int64.
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value prod(Value x, K = {}, CallSite site = CallSite::here()) {
-  return detail::reduce(Reduction::product, detail::summable(x), detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+  return reduce(Reduction::product, detail::summable(x), detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
 }
 /// The greatest element; NaN if there is one.
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value max(Value x, K = {}, CallSite site = CallSite::here()) {
-  return detail::reduce(Reduction::max, x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+  return reduce(Reduction::max, x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
 }
 /// The least element; NaN if there is one.
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value min(Value x, K = {}, CallSite site = CallSite::here()) {
-  return detail::reduce(Reduction::min, x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+  return reduce(Reduction::min, x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
 }
 /// The mean.
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value mean(Value x, K = {}, CallSite site = CallSite::here()) {
-  return detail::mean_over(x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
+  return mean_over(x, detail::axes_of<Axes...>(x, site), detail::keep_of<K>);
 }
 /// The variance with divisor n - c: `var<0>(x, correction<1>)`.
 template <int... Axes, int C = 0>

@@ -28,6 +28,18 @@ struct Normaliser {
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
+/// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the
+/// second. Rows whose greatest is infinite have NaN, as in PyTorch's log_softmax and cross entropy.
+struct Normaliser {
+  Value greatest; ///< of each row
+  Value excess;   ///< of logsumexp over it
+};
+/// The normaliser along an axis.
+[[nodiscard]] TWILL_CONSTEXPR Normaliser normaliser(Value x, int axis, CallSite site) {
+  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, site));
+  return {greatest, log(sum(exp(x - greatest), {axis}, KeepDims::yes, site))};
+}
+
 /// exp(x - max) / sum over one axis.
 [[nodiscard]] TWILL_CONSTEXPR Value softmax(Value x, int axis = -1, CallSite site = CallSite::here()) {
   return formula::Softmax{}(detail::autocast_to_wide(x), AlongAxis{axis, site});

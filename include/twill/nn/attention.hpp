@@ -52,7 +52,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
                                                               CallSite site) {
   graph::Graph& graph = query.graph();
   constexpr double never = -std::numeric_limits<double>::infinity();
-  if (options.mask) graph::detail::check_attention_mask(query, key, *options.mask, site);
+  if (options.mask) graph::check_attention_mask(query, key, *options.mask, site);
   if (!options.key_padding_mask) return options.mask;
   Value padding = *options.key_padding_mask;
   if (query.rank() < 3 || padding.rank() != 2) {
@@ -64,7 +64,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
   shape[0] = padding.shape()[0];
   shape[shape.rank - 1] = padding.shape()[1];
   padding = graph::reshape(padding, shape, site);
-  graph::detail::check_attention_mask(query, key, padding, site);
+  graph::check_attention_mask(query, key, padding, site);
   if (graph.fault.any()) return {};
   const bool is_added = padding.dtype() != DType::boolean;
   const Value kept = is_added ? padding : graph::logical_not(padding);
@@ -89,15 +89,15 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 [[nodiscard]] TWILL_CONSTEXPR Value composed_attention(Value query, Value key, Value value,
                                                        const AttentionOptions& options = {},
                                                        CallSite site = CallSite::here()) {
-  graph::detail::check_attention(query, key, value, site);
+  graph::check_attention(query, key, value, site);
   graph::Graph& graph = query.graph();
   if (graph.fault.any()) return query;
   const std::optional<Value> mask = detail::whole_mask(query, key, options, site);
   if (graph.fault.any()) return query;
-  const Value scores = graph::detail::attention_scores(
+  const Value scores = graph::attention_scores(
       query, key, {.scale = detail::scale_of(query, options, site), .is_causal = options.is_causal, .mask = mask},
       site);
-  Value weights = mask ? graph::detail::attention_weights(scores) : graph::softmax(scores, -1, site);
+  Value weights = mask ? graph::attention_weights(scores) : graph::softmax(scores, -1, site);
   if (options.dropout != 0) weights = dropout(weights, options.dropout, "dropout", site);
   return graph::matmul(weights, value, site);
 }
@@ -111,7 +111,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   const bool streams = options.form == AttentionForm::automatic ? graph.suits_gpus && options.dropout == 0
                                                                 : options.form == AttentionForm::streamed;
   if (!streams) return composed_attention(query, key, value, options, site);
-  graph::detail::check_attention(query, key, value, site);
+  graph::check_attention(query, key, value, site);
   if (options.dropout != 0) graph.refuse(graph::Problem::streamed_attention_cannot_drop_weights, 0, 0, site);
   if (graph.fault.any()) return query;
   const std::optional<Value> mask = detail::whole_mask(query, key, options, site);

@@ -44,16 +44,15 @@ struct Statistics {
   Statistics batch{};
   batch.one_value = graph::constant(graph, x.dtype(), 1, values_per_channel);
   if (!is_synchronised) {
-    batch.mean = graph::detail::mean_over(x, axes, graph::KeepDims::yes);
-    batch.variance = graph::detail::mean_over(square(x - batch.mean), axes, graph::KeepDims::yes);
+    batch.mean = graph::mean_over(x, axes, graph::KeepDims::yes);
+    batch.variance = graph::mean_over(square(x - batch.mean), axes, graph::KeepDims::yes);
     return batch;
   }
   // 1 / (1 / n) need not be n; a rank without values adds none
   const Value count = graph::round(graph::reciprocal(batch.one_value));
   batch.one_value = graph::reciprocal(graph::rank_sum(count));
   const auto mean = [&](Value values) {
-    return graph::rank_sum(graph::detail::reduce(graph::Reduction::sum, values, axes, graph::KeepDims::yes)) *
-           batch.one_value;
+    return graph::rank_sum(graph::reduce(graph::Reduction::sum, values, axes, graph::KeepDims::yes)) * batch.one_value;
   };
   batch.mean = mean(x);
   batch.variance = mean(square(x - batch.mean));
@@ -122,8 +121,8 @@ TWILL_CONSTEXPR void batch_norm_vjp(graph::Graph& graph, int id, const graph::Co
     count = count * node.shape[axis];
   }
   const Value z = (operand(1) - mean) * operand(3);
-  const Value sum_g = graph::detail::reduce(graph::Reduction::sum, g, axes, graph::KeepDims::yes);
-  const Value sum_gz = graph::detail::reduce(graph::Reduction::sum, g * z, axes, graph::KeepDims::yes);
+  const Value sum_g = graph::reduce(graph::Reduction::sum, g, axes, graph::KeepDims::yes);
+  const Value sum_gz = graph::reduce(graph::Reduction::sum, g * z, axes, graph::KeepDims::yes);
   if (is_affine) {
     gradients.set(4, graph::reshape(sum_gz, operand(4).shape()));
     gradients.set(5, graph::reshape(sum_g, operand(5).shape()));

@@ -93,7 +93,7 @@ TWILL_CONSTEXPR Value convolution_layer(Value x, int dimensions, std::int64_t fi
   const graph::ConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
   const Value y =
       dimensions == 1 ? graph::conv1d(x, own.weight, options, site) : graph::conv2d(x, own.weight, options, site);
-  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, site) : y;
+  return o.has_bias && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, site) : y;
 }
 
 TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
@@ -104,7 +104,7 @@ TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t fil
   const graph::TransposedConvolutionOptions options{o.stride, o.padding, o.output_padding, o.dilation, o.groups};
   const Value y = dimensions == 1 ? graph::conv_transpose1d(x, own.weight, options, site)
                                   : graph::conv_transpose2d(x, own.weight, options, site);
-  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, site) : y;
+  return o.has_bias && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, site) : y;
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA

@@ -31,7 +31,7 @@ enum class Trainable : bool { no, yes };
   const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
   const Value weight{graph, graph.add_parameter(name, dtype, shape, initialiser, role, site)};
   if (graph.split.ranks.size < 2 || !graph.split.sums_weights) return weight;
-  return graph::detail::copied_to(weight, graph.split.ranks); // each rank sees a part of the weight's operands
+  return graph::copied_to(weight, graph.split.ranks); // each rank sees a part of the weight's operands
 }
 
 /// A weight of the model's element type under the current scope. A weight that is not trainable need not be reached by

@@ -49,7 +49,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
       int count = 0;
       while (i < parts.size() && count < graph::max_inputs)
         group[static_cast<std::size_t>(count++)] = {graph, parts[i++]};
-      joined.push_back(count == 1 ? group[0].id() : graph::detail::join(group.data(), count, 0).id());
+      joined.push_back(count == 1 ? group[0].id() : graph::join(group.data(), count, 0).id());
     }
     parts.swap(joined);
   }

@@ -31,10 +31,6 @@ concept StageFunction = requires(graph::Graph& graph) {
   { F::build(graph) } -> std::same_as<graph::Value>;
 };
 
-}}}} // namespace twill::v0::nn::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
-
 /// Forward and backward in one graph. Outputs: the results, then the gradients of the weights, then the inputs'.
 struct Joint {
   graph::Graph graph{};
@@ -52,7 +48,7 @@ struct Joint {
 /// The gradient of a weight or an input in its slot; zero if there is none.
 [[nodiscard]] TWILL_CONSTEXPR int gradient_of(graph::Graph& graph, int variable, int found) {
   if (found < 0) found = zero_like(graph, variable);
-  return graph::detail::beside({graph, found}, graph.node(variable)).id();
+  return graph::beside({graph, found}, graph.node(variable)).id();
 }
 
 /// The slot of a result.
@@ -69,6 +65,10 @@ TWILL_CONSTEXPR void require_reached(graph::Graph& graph, int weight, int gradie
     if (info.role == graph::Role::weight) weights.push_back(info.node);
   return weights;
 }
+
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// The joint graph of F with gradients for its weights and for the inputs in the set. Computes `parts` of F again.
 template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_set, const graph::Parts& parts) {
@@ -109,6 +109,10 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
   }
   return needed;
 }
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// The cost of computing each node from the kept values, or more than the limit if that is impossible or too expensive;
 /// grows with the nodes.
@@ -151,7 +155,7 @@ private:
 [[nodiscard]] TWILL_CONSTEXPR List<int> kept_nodes(const Joint& joint) {
   const graph::Graph& graph = joint.graph;
   const std::size_t count = graph.nodes.size();
-  const List<char> needed = needed_by_gradients(graph, List<char>(count, 0), joint.results);
+  const List<char> needed = detail::needed_by_gradients(graph, List<char>(count, 0), joint.results);
   List<char> kept(count, 0);
   const auto is_forward = [&](int id) { return id < joint.cotangent; };
   // Values read by an operation of the backward pass have to be in memory.
@@ -189,16 +193,8 @@ private:
   return result;
 }
 
-}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
-
 template <StageFunction F, unsigned InputSet> struct KeepingForward;
 template <StageFunction F, unsigned InputSet> struct Backward;
-
-}}}} // namespace twill::v0::nn::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// Both programs of a stage and the values between them, as one source to be divided.
 template <StageFunction F, unsigned InputSet> struct BothPasses {
@@ -232,6 +228,10 @@ private:
   }
 };
 
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+
 /// The trace of one of the programs of a stage, divided according to its model's budget.
 template <StageFunction F, unsigned InputSet, class S> [[nodiscard]] constexpr graph::Graph trace_within_budget() {
   if constexpr (requires { typename F::model_type; })
@@ -249,9 +249,9 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 template <StageFunction F, unsigned InputSet> struct KeepingForward {
   static constexpr graph::Graph trace() { return detail::trace_within_budget<F, InputSet, KeepingForward>(); }
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
-    detail::Joint joint = detail::joint<F>(InputSet, parts);
+    Joint joint = detail::joint<F>(InputSet, parts);
     if (joint.graph.fault.any()) return static_cast<graph::Graph&&>(joint.graph);
-    const List<int> kept = detail::kept_nodes(joint);
+    const List<int> kept = kept_nodes(joint);
     const int result = joint.graph.outputs[0];
     joint.graph.outputs.clear();
     joint.graph.outputs.push_back(result);
@@ -270,9 +270,9 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
 template <StageFunction F, unsigned InputSet> struct Backward {
   static constexpr graph::Graph trace() { return detail::trace_within_budget<F, InputSet, Backward>(); }
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
-    detail::Joint joint = detail::joint<F>(InputSet, parts);
+    Joint joint = detail::joint<F>(InputSet, parts);
     if (joint.graph.fault.any()) return static_cast<graph::Graph&&>(joint.graph);
-    for (int id : detail::kept_nodes(joint)) {
+    for (int id : kept_nodes(joint)) {
       graph::Node& node = joint.graph.nodes.items[id];
       graph::Node input{};
       input.kind = graph::Kind::input;

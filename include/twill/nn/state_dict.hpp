@@ -54,30 +54,32 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 /// A tensor's elements as another type.
 [[nodiscard]] std::vector<std::byte> converted(const StoredTensor& tensor, DType dtype);
 
+[[nodiscard]] bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types);
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
+/// The names after a title, or nothing if there are none.
 [[nodiscard]] std::string listed(std::string_view title, const std::vector<std::string>& names);
 
 /// "float32 of shape (7, 5)".
 [[nodiscard]] std::string described(DType dtype, const Dims& shape);
 
-[[nodiscard]] bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types);
-
-/// throws: ValueError naming the key and both sides
+/// Refuses a tensor of another shape or type than a weight's.
+/// throws: ShapeError, ValueError naming the key and both sides
 void require_fitting(std::string_view name, const graph::ParameterInfo& info, const StoredTensor& tensor,
                      bool converts_types);
 
 /// The tensor for each weight of a network, null if there is none to load, and the report of it.
 struct Matched {
-  std::vector<const StoredTensor*> tensors{};
-  LoadReport report{};
+  std::vector<const StoredTensor*> tensors{}; ///< for each weight
+  LoadReport report{};                        ///< of the comparison
 };
 
-/// throws: ShapeError, ValueError like `load_state_dict`
+/// Finds the tensors for weights by their names. throws: ShapeError, ValueError like `load_state_dict`
 [[nodiscard]] Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
                             const LoadOptions& options);
-
-}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Copies of all weights and buffers. Waits for the device.
 template <class Network> [[nodiscard]] StateDict state_dict(const Network& network) {
@@ -93,7 +95,7 @@ template <class Network> [[nodiscard]] StateDict state_dict(const Network& netwo
 /// The report of `load_state_dict`, without loading. throws: what that would throw
 template <class Network>
 LoadReport require_loadable(const Network& /*network*/, const StateDict& state, LoadOptions options = {}) {
-  return detail::match(Network::parameter_infos(), state, options).report;
+  return match(Network::parameter_infos(), state, options).report;
 }
 
 /// Overwrites the weights and buffers named by the dictionary, on any device of the network. Nothing is written when
@@ -102,7 +104,7 @@ LoadReport require_loadable(const Network& /*network*/, const StateDict& state, 
 template <class Network>
 LoadReport load_state_dict(Network& network, const StateDict& state, LoadOptions options = {}) {
   const auto views = network.parameters();
-  detail::Matched matched = detail::match(Network::parameter_infos(), state, options);
+  Matched matched = match(Network::parameter_infos(), state, options);
   for (std::size_t i = 0; i < views.size(); ++i) {
     const StoredTensor* const tensor = matched.tensors[i];
     if (tensor == nullptr) continue;

@@ -43,6 +43,14 @@ TWILL_BODY std::vector<std::byte> converted(const StoredTensor& tensor, DType dt
   return bytes;
 }
 
+TWILL_BODY bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types) {
+  return info.shape.evaluate({}) == tensor.shape && (info.dtype == tensor.dtype || converts_types);
+}
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
 TWILL_BODY std::string listed(std::string_view title, const std::vector<std::string>& names) {
   std::string text{};
   for (const std::string& name : names) text += (text.empty() ? std::string{title} : std::string{", "}) + name;
@@ -53,13 +61,9 @@ TWILL_BODY std::string described(DType dtype, const Dims& shape) {
   return join_text({twill::name(dtype), " of shape ", to_string(shape)});
 }
 
-TWILL_BODY bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types) {
-  return info.shape.evaluate({}) == tensor.shape && (info.dtype == tensor.dtype || converts_types);
-}
-
 TWILL_BODY void require_fitting(std::string_view name, const graph::ParameterInfo& info, const StoredTensor& tensor,
                                 bool converts_types) {
-  if (fits(info, tensor, converts_types)) return;
+  if (detail::fits(info, tensor, converts_types)) return;
   const Dims shape = info.shape.evaluate({});
   if (!(shape == tensor.shape))
     throw ShapeError(join_text({"load_state_dict: '", name, "' has shape ", to_string(shape), " in the network, ",
@@ -82,7 +86,7 @@ TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const Stat
     }
     known.push_back(tensor);
     if (!options.skips_mismatched) require_fitting(key, infos[i], *tensor, options.converts_types);
-    if (fits(infos[i], *tensor, options.converts_types)) {
+    if (detail::fits(infos[i], *tensor, options.converts_types)) {
       report.loaded.push_back(key);
       result.tensors[i] = tensor;
     } else {
@@ -103,4 +107,4 @@ TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const Stat
   return result;
 }
 
-}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+}}}} // namespace twill::v0::nn::TWILL_ISA

@@ -74,16 +74,17 @@ concept AnyTracked = requires(const std::remove_cvref_t<X>& x, const typename st
   x.backward_from(gradient);
 };
 
-}}}} // namespace twill::v0::nn::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
-
+/// The tracked ones among arguments: a bit for each.
 template <class... Arguments> constexpr unsigned tracked_set() {
   unsigned set = 0;
   unsigned bit = 1;
   ((set |= AnyTracked<Arguments> ? bit : 0u, bit <<= 1), ...);
   return set;
 }
+
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <AnyTensor X> [[nodiscard]] const X& tensor_of(const X& tensor) { return tensor; }
 template <AnyTracked X> [[nodiscard]] const auto& tensor_of(const X& tracked) { return tracked.value(); }
@@ -117,7 +118,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 /// The result of stage F on a device kind, for arguments that are tensors or tracked themselves.
 template <StageFunction F, ComputeDevice D, class... Arguments> class Tracked {
-  static constexpr unsigned input_set = detail::tracked_set<Arguments...>();
+  static constexpr unsigned input_set = tracked_set<Arguments...>();
   using Forward = KeepingForward<F, input_set>;
 
 public:
@@ -292,7 +293,7 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
   using D = typename First::device_type;
   using Stage =
       CallStage<F, typename detail::StageArgument<First>::type, typename detail::StageArgument<Rest>::type...>;
-  using Table = compile::TableFor<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>, D>;
+  using Table = compile::TableFor<KeepingForward<Stage, tracked_set<First, Rest...>()>, D>;
   static_assert(Table::sizes.slots == 1,
                 "twill: apply: the function puts parts into device slots, which only an nn::Network has devices for");
   RunContext context{compile::RunScalars{Table::view().run_scalars}, 0};

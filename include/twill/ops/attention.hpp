@@ -48,10 +48,6 @@ struct StreamedAttentionOptions {
   std::optional<Value> mask{}; ///< broadcast to the scores; bool: true takes part; floating: added
 };
 
-}}}} // namespace twill::v0::graph::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
-
 /// scale Q K^T, with -infinity for keys that take no part.
 [[nodiscard]] TWILL_CONSTEXPR Value attention_scores(Value q, Value k, const StreamedAttentionOptions& options,
                                                      CallSite site = CallSite::here()) {
@@ -72,6 +68,10 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
   const Value total = sum(e, {-1}, KeepDims::yes);
   return e / where(equal(total, 0), 1, total);
 }
+
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// The second result of an attention operation. The forward pass makes it immediately: a stage that runs backward later
 /// keeps only nodes of the forward pass.
@@ -156,6 +156,10 @@ TWILL_CONSTEXPR void attention_backward_vjp(Graph& graph, int node, const Cotang
     if (result.wants(places[i]) && twice[i] >= 0) result.set(places[i], Value{graph, twice[i]});
 }
 
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
+
 /// Refuses queries, keys and values whose shapes or types do not match.
 TWILL_CONSTEXPR void check_attention(Value query, Value key, Value value, CallSite site) {
   Graph& graph = query.graph();
@@ -192,6 +196,10 @@ TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, Ca
                    b.is_static() ? b.factor : dyn, site);
   }
 }
+
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 /// (..., inner, rows, width) as four axes; missing ones are one.
 [[nodiscard]] TWILL_CONSTEXPR Value as_four_axes(Value x) {
@@ -239,11 +247,11 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
                                                        const StreamedAttentionOptions& options = {},
                                                        CallSite site = CallSite::here()) {
   Graph& graph = query.graph();
-  detail::check_attention(query, key, value, site);
+  check_attention(query, key, value, site);
   if (query.dtype() != key.dtype() || query.dtype() != value.dtype())
     graph.refuse(Problem::attention_dtypes_differ, static_cast<int>(query.dtype()),
                  static_cast<int>(query.dtype() != key.dtype() ? key.dtype() : value.dtype()), site);
-  if (options.mask && !graph.fault.any()) detail::check_attention_mask(query, key, *options.mask, site);
+  if (options.mask && !graph.fault.any()) check_attention_mask(query, key, *options.mask, site);
   if (graph.fault.any()) return query;
   const bool is_narrow = query.dtype() == DType::float16 || query.dtype() == DType::bfloat16;
   const DType dtype = is_narrow && !graph.suits_gpus ? DType::float32 : query.dtype();

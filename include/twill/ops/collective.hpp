@@ -65,19 +65,20 @@ inline constexpr Operation gather_from_operation{.name = "gather_from",
                                                  .wants_dense = true,
                                                  .collective = kernel::Collective::all_gather};
 
+/// A call of a group of ranks, whose result has this shape.
+[[nodiscard]] TWILL_CONSTEXPR Value on_ranks(const Operation& operation, Value x, const kernel::AxisId& ranks,
+                                             const Extents& shape, Reduction reduction = Reduction::sum, CallSite site = {}) {
+  if (x.graph().open_loop >= 0) x.graph().refuse(Problem::ranks_work_together_outside_of_scans_only, 0, 0, site);
+  return add_operation(operation, {x}, x.dtype(), shape,
+                       {ranks.low, ranks.high, ranks.size, static_cast<std::int64_t>(reduction)});
+}
+
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 [[nodiscard]] TWILL_CONSTEXPR kernel::AxisId ranks_of(const Graph& graph, const Node& node) {
   return {graph.attribute(node, 0), graph.attribute(node, 1), graph.attribute(node, 2)};
-}
-
-[[nodiscard]] TWILL_CONSTEXPR Value on_ranks(const Operation& operation, Value x, const kernel::AxisId& ranks,
-                                             const Extents& shape, Reduction reduction = Reduction::sum, CallSite site = {}) {
-  if (x.graph().open_loop >= 0) x.graph().refuse(Problem::ranks_work_together_outside_of_scans_only, 0, 0, site);
-  return add_operation(operation, {x}, x.dtype(), shape,
-                       {ranks.low, ranks.high, ranks.size, static_cast<std::int64_t>(reduction)});
 }
 
 /// The shape (ranks, …) for (…).
@@ -144,10 +145,6 @@ TWILL_CONSTEXPR void reduce_scatter_vjp(Graph& graph, int node, const Cotangents
   node.arity = 1;
   node.inputs[0] = x.id();
   return {x.graph(), x.graph().add(node)};
-}
-
-[[nodiscard]] TWILL_CONSTEXPR Value copied_to(Value x, const kernel::AxisId& ranks) {
-  return copied_to(x, x.graph().add_attributes({ranks.low, ranks.high, ranks.size, 0}));
 }
 
 TWILL_CONSTEXPR void copy_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
@@ -227,7 +224,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// The reduction of the values of all ranks, on every rank. Gradients, of sums only, are summed.
 template <AnyRankAxis A>
 [[nodiscard]] constexpr Value all_reduce(Value x, Reduction reduction = Reduction::sum, CallSite site = CallSite::here()) {
-  return A::size == 1 ? x : detail::on_ranks(all_reduce_operation, x, A::id, x.shape(), reduction, site);
+  return A::size == 1 ? x : on_ranks(all_reduce_operation, x, A::id, x.shape(), reduction, site);
 }
 
 /// The values of all ranks joined along an axis, in order of rank. The gradient is reduced and scattered.
@@ -243,18 +240,23 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_scatter(Value x, i
   const Value parts = transpose(detail::in_parts(x, position, A::id, site), {1, 0, 2}, site);
   if (x.graph().fault.any()) return x;
   const Value own =
-      detail::on_ranks(reduce_scatter_operation, parts, A::id, detail::part_of(parts.shape()), Reduction::sum, site);
+      on_ranks(reduce_scatter_operation, parts, A::id, detail::part_of(parts.shape()), Reduction::sum, site);
   return reshape(own, detail::share_of(x.shape(), position, A::id), site);
+}
+
+/// The value unchanged, entering a region of the ranks of this axis; its gradients are summed over them.
+[[nodiscard]] TWILL_CONSTEXPR Value copied_to(Value x, const kernel::AxisId& ranks) {
+  return detail::copied_to(x, x.graph().add_attributes({ranks.low, ranks.high, ranks.size, 0}));
 }
 
 /// The value itself, equal on all ranks, entering a region where ranks differ; its gradients are summed.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value copy_to(Value x) {
-  return A::size == 1 ? x : detail::copied_to(x, A::id);
+  return A::size == 1 ? x : copied_to(x, A::id);
 }
 
 /// The sum of the ranks' values, leaving such a region. The gradient, equal on all ranks, passes.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_from(Value x, CallSite site = CallSite::here()) {
-  return A::size == 1 ? x : detail::on_ranks(reduce_from_operation, x, A::id, x.shape(), Reduction::sum, site);
+  return A::size == 1 ? x : on_ranks(reduce_from_operation, x, A::id, x.shape(), Reduction::sum, site);
 }
 
 /// This rank's part, along an axis, of a value that is equal on all ranks. The gradient is gathered.

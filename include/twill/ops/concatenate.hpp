@@ -35,10 +35,6 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 inline constexpr Operation concatenate_operation{
     .name = "concatenate", .vjp = &detail::concatenate_vjp, .wants_dense = true};
 
-}}}} // namespace twill::v0::graph::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
-
 /// Up to max_inputs parts of one type with equal extents except along the axis.
 [[nodiscard]] TWILL_CONSTEXPR Value join(const Value* parts, int count, int axis) {
   Graph& graph = parts[0].graph();
@@ -50,17 +46,13 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
   node.dtype = parts[0].dtype();
   for (int i = 0; i < count; ++i) {
     length += parts[i].shape()[axis].factor;
-    node.inputs[node.arity++] = around_axis(parts[i], axis).id();
+    node.inputs[node.arity++] = detail::around_axis(parts[i], axis).id();
   }
   shape[axis] = {length, 0};
   node.index = graph.add_attributes({count});
-  node.shape = with_extent(graph.node(node.input(0)).shape, 1, {length, 0});
+  node.shape = detail::with_extent(graph.node(node.input(0)).shape, 1, {length, 0});
   return reshape({graph, graph.add(node)}, shape);
 }
-
-}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The values joined in order along an axis; element types are promoted. errors: other extents differ, the axis is
 /// unknown until run time
@@ -87,12 +79,12 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   int count = 0;
   for (const Value& value : values) {
     if (count == max_inputs) {
-      pending[0] = detail::join(pending, count, position);
+      pending[0] = join(pending, count, position);
       count = 1;
     }
     pending[count++] = cast(value, dtype);
   }
-  return count == 1 ? pending[0] : detail::join(pending, count, position);
+  return count == 1 ? pending[0] : join(pending, count, position);
 }
 
 /// Values of one shape along a new axis before `axis`.
@@ -117,7 +109,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
                                 parts[k].shape()[d].factor, site);
     }
     if (joined.graph().fault.any()) return joined;
-    joined = detail::join(parts, count, position);
+    joined = join(parts, count, position);
   }
   return joined;
 }

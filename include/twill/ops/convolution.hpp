@@ -161,6 +161,10 @@ TWILL_CONSTEXPR bool check_convolution(Value x, Value w, int dimensions, Sides s
                  w.size(0, site), w.size(1, site));
 }
 
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
+
 /// y + bias along the channels.
 TWILL_CONSTEXPR Value add_channel_bias(Value y, Value bias, CallSite site) {
   const Extents shape = y.shape();
@@ -173,6 +177,10 @@ TWILL_CONSTEXPR Value add_channel_bias(Value y, Value bias, CallSite site) {
   for (int axis = 1; axis < shape.rank; ++axis) spread.append(axis == 1 ? shape[1] : Extent{});
   return y + reshape(bias, spread, site);
 }
+
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR Value convolution(Value x, Value w, int dimensions, const ConvolutionOptions& options, CallSite site) {
   Graph& graph = x.graph();
@@ -224,7 +232,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// Convolution of one dimension plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
                                            CallSite site = CallSite::here()) {
-  return detail::add_channel_bias(detail::convolution(x, weight, 1, options, site), bias, site);
+  return add_channel_bias(detail::convolution(x, weight, 1, options, site), bias, site);
 }
 
 /// Convolution of x (batch, channels, height, width) by weights (filters, channels / groups, height, width).
@@ -235,7 +243,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// Convolution of two dimensions plus one number for each filter.
 [[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
                                            CallSite site = CallSite::here()) {
-  return detail::add_channel_bias(detail::convolution(x, weight, 2, options, site), bias, site);
+  return add_channel_bias(detail::convolution(x, weight, 2, options, site), bias, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

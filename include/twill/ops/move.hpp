@@ -50,9 +50,13 @@ TWILL_CONSTEXPR void move_vjp(Graph& graph, int node, const Cotangents& cotangen
   if (source >= 0) gradients.set(0, to_slot({graph, cotangents[0]}, source, {}));
 }
 
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
+
 /// A value, such as the gradient of a weight, in the slot of another; numbers are made there.
 [[nodiscard]] TWILL_CONSTEXPR Value beside(Value x, const Node& other) {
   return other.slot >= 0 && x.node().slot != other.slot ? to_slot(x, other.slot, {}) : x;
 }
 
-}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
+}}}} // namespace twill::v0::graph::TWILL_ISA

@@ -76,7 +76,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, Value weight, Value bias,
                                                      const TransposedConvolutionOptions& options = {},
                                                      CallSite site = CallSite::here()) {
-  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 1, options, site), bias, site);
+  return add_channel_bias(detail::transposed_convolution(x, weight, 1, options, site), bias, site);
 }
 
 /// Transposed convolution of x (batch, channels, height, width) by weights (channels, filters / groups, height, width).
@@ -89,7 +89,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 [[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, Value weight, Value bias,
                                                      const TransposedConvolutionOptions& options = {},
                                                      CallSite site = CallSite::here()) {
-  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 2, options, site), bias, site);
+  return add_channel_bias(detail::transposed_convolution(x, weight, 2, options, site), bias, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

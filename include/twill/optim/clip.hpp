@@ -46,7 +46,7 @@ public:
     detail::SumOverWeights total{};
     for (std::size_t i = 0; i < all.gradients.size() && all.sum_of_squares.id() < 0; ++i)
       total.add(graph, all.weights[i], all.of_one_weight([&] {
-        return cast(detail::sum_of_squares({graph, all.gradients[i]}), dtype);
+        return cast(optim::sum_of_squares({graph, all.gradients[i]}), dtype);
       }));
     const Value norm =
         sqrt(all.sum_of_squares.id() >= 0 ? all.sum_of_squares : all.over_all_elements(total.value(graph)));
@@ -56,7 +56,7 @@ public:
     const Value factor = minimum(run_scalar(graph, "clip.max_norm", 0, dtype) / (norm + 1e-6), 1.0);
     for (int& gradient : all.gradients) {
       const Value wide = cast(Value{graph, gradient}, dtype);
-      gradient = (wide * graph::detail::beside(factor, wide.node())).id();
+      gradient = (wide * graph::beside(factor, wide.node())).id();
     }
     if constexpr (requires { R::prepare(all); }) R::prepare(all);
   }

@@ -74,7 +74,7 @@ public:
       int& gradient = all.gradients[i];
       Value wide{graph, gradient};
       if (wide.dtype() != DType::float64) wide = cast(wide, DType::float32);
-      wide = wide * cast(graph::detail::beside(factor, wide.node()), wide.dtype());
+      wide = wide * cast(graph::beside(factor, wide.node()), wide.dtype());
       gradient = wide.id();
       if (all.not_finite.id() >= 0) continue;
       graph::Extents flat{};

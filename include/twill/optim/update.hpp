@@ -127,7 +127,7 @@ private:
   [[nodiscard]] TWILL_CONSTEXPR Value unless_kept(Value old, Value fresh) const {
     return all_->keeps.id() >= 0 ? where(beside_weight(all_->keeps), old, fresh) : fresh;
   }
-  [[nodiscard]] constexpr Value beside_weight(Value x) const { return graph::detail::beside(x, graph_->node(weight_)); }
+  [[nodiscard]] constexpr Value beside_weight(Value x) const { return graph::beside(x, graph_->node(weight_)); }
 
   const Updates* all_;
   graph::Graph* graph_;
@@ -153,8 +153,12 @@ template <class T, std::size_t M, std::size_t N>
 [[nodiscard]] TWILL_CONSTEXPR Value over_all_parts(const graph::Graph& graph, int weight, Value number) {
   const kernel::AxisId& ranks = graph.parameters[static_cast<std::size_t>(graph.node(weight).index)].shard.axis;
   if (ranks.size < 2) return number;
-  return graph::detail::on_ranks(graph::all_reduce_operation, number, ranks, number.shape());
+  return graph::on_ranks(graph::all_reduce_operation, number, ranks, number.shape());
 }
+
+}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
 /// The sum of the squares of all elements, a scalar in float32 at least.
 [[nodiscard]] TWILL_CONSTEXPR Value sum_of_squares(Value x) {
@@ -165,12 +169,8 @@ template <class T, std::size_t M, std::size_t N>
   return sum(square(x));
 }
 
-}}}}} // namespace twill::v0::optim::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
-
 TWILL_CONSTEXPR Value Update::sum_of_squares(Value x) const {
-  return all_->over_all_elements(detail::over_all_parts(*graph_, weight_, detail::sum_of_squares(x)));
+  return all_->over_all_elements(detail::over_all_parts(*graph_, weight_, optim::sum_of_squares(x)));
 }
 
 /// Concept of a rule: it changes one weight, and sets its run-time numbers before step t = 1, 2, ….

@@ -12,14 +12,10 @@
 #include <twill/train/train_step.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
-#include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
@@ -84,7 +80,7 @@ template <class M, class T, class R> struct UpdateFromSums {
   /// The graph of the update alone.
   static constexpr graph::Graph trace() {
     graph::Graph graph = trace_weights<M, T>();
-    const List<int> weights = nn::detail::trainable_weights(graph);
+    const List<int> weights = nn::trainable_weights(graph);
     optim::declare_states<R>(graph);
     const List<int> sums = declare_sums(graph, weights);
     const auto scaled = [&](int id) {

@@ -26,7 +26,7 @@ template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
 /// two; no optimiser, no loss.
 template <nn::Model M> [[nodiscard]] constexpr compile::FitReport fit_report() {
   static_assert(compile::Budget<M>, "twill: fit_report: the model has no budget; wrap it, nn::Fit<Model, 2_GiB>");
-  return compile::fit_report_of<nn::detail::BothPasses<nn::ModelStage<nn::unfitted_t<M>, float, true>, 0>, M>;
+  return compile::fit_report_of<nn::BothPasses<nn::ModelStage<nn::unfitted_t<M>, float, true>, 0>, M>;
 }
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -55,7 +55,7 @@ public:
       if (has_stepped) {
         const auto parameters = expected(); // of a table, or of the trace itself
         const std::span<const graph::ParameterInfo> infos{parameters.begin(), parameters.size()};
-        static_cast<void>(nn::detail::match(infos.subspan(network_->infos.size()), taken, {}));
+        static_cast<void>(nn::match(infos.subspan(network_->infos.size()), taken, {}));
       }
       waiting_ = has_stepped ? std::optional{std::move(taken)} : std::nullopt;
       states_.clear(); // of a first step that failed
@@ -138,7 +138,7 @@ template <ComputeDevice D> nn::StateDict OptimiserState<D>::state_dict(std::int6
 }
 
 template <ComputeDevice D> void OptimiserState<D>::overwrite(const nn::StateDict& state) {
-  const nn::detail::Matched matched = nn::detail::match(infos_, state, {});
+  const nn::Matched matched = nn::match(infos_, state, {});
   for (std::size_t i = 0; i < infos_.size(); ++i)
     copy_bytes(states_[i].device(), states_[i].data(), Cpu{}, matched.tensors[i]->bytes.data(), states_[i].bytes(),
                CopyOptions{});

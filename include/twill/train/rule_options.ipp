@@ -75,18 +75,18 @@ TWILL_BODY void LoadedOptions::compare(const nn::StateDict& state) {
         std::find(keys.begin(), keys.end(), entry.first) == keys.end())
       unexpected.push_back(entry.first);
   if (!missing.empty() || !unexpected.empty())
-    throw ValueError(join_text({"load_state_dict: ", nn::detail::listed("missing: ", missing),
-                                missing.empty() || unexpected.empty() ? "" : "; ",
-                                nn::detail::listed("unexpected: ", unexpected), hint}));
+    throw ValueError(
+        join_text({"load_state_dict: ", nn::listed("missing: ", missing),
+                   missing.empty() || unexpected.empty() ? "" : "; ", nn::listed("unexpected: ", unexpected), hint}));
 }
 
 TWILL_BODY double LoadedOptions::compared(const std::string& key, const optim::Option& option,
                                           const nn::StoredTensor& tensor) {
   if (tensor.dtype != detail::dtype_of_option(option) || tensor.shape.rank != (option.is_settled() ? 1 : 0)) {
     const std::string wanted = option.is_settled() ? join_text({"the text '", option.settled, "'"})
-                                                   : nn::detail::described(detail::dtype_of_option(option), Dims{});
+                                                   : nn::described(detail::dtype_of_option(option), Dims{});
     throw ValueError(join_text({"load_state_dict: '", key, "' is ", wanted, " in the rule, ",
-                                nn::detail::described(tensor.dtype, tensor.shape), " in the state dictionary"}));
+                                nn::described(tensor.dtype, tensor.shape), " in the state dictionary"}));
   }
   report_.loaded.push_back(option.name);
   if (option.is_settled()) {

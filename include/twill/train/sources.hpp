@@ -38,8 +38,8 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr c
   graph::Graph& graph = result.graph;
   graph = Stage::make_graph();
   const graph::Value prediction = Stage::build(graph);
-  graph.may_fix_symbols = true;                       // targets may have static extents for named ones of the model
-  graph.input_slot = nn::detail::slot_of(prediction); // targets are compared with the prediction in its slot
+  graph.may_fix_symbols = true;               // targets may have static extents for named ones of the model
+  graph.input_slot = nn::slot_of(prediction); // targets are compared with the prediction in its slot
   const graph::Value loss =
       compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
   if (!loss.shape().elements().is_one())
@@ -58,19 +58,19 @@ template <class M, class T, class L, class R, class... Targets>
   if (graph.fault.any()) return result;
   compute_again(graph, parts);
   const graph::Value loss{graph, forward.root};
-  result.weights = nn::detail::trainable_weights(graph);
+  result.weights = nn::trainable_weights(graph);
   optim::declare_states<R>(graph);
   const graph::Value weight =
       graph::broadcast_to(graph::run_scalar(graph, loss_weight_scalar, 1, loss.dtype()), loss.shape());
   result.loss = graph::to_slot(graph::cast(loss * weight, graph.element), 0).id();
   graph::Value seed = weight;
   if constexpr (optim::ScaledRule<R>) {
-    seed = weight * graph::cast(graph::detail::beside(R::scale(graph), loss.node()), loss.dtype());
+    seed = weight * graph::cast(graph::beside(R::scale(graph), loss.node()), loss.dtype());
   }
   result.gradients = gradients(graph, {{loss.id(), seed.id()}}, result.weights);
   for (std::size_t i = 0; i < result.weights.size(); ++i) {
-    nn::detail::require_reached(graph, result.weights[i], result.gradients[i]);
-    result.gradients[i] = nn::detail::gradient_of(graph, result.weights[i], result.gradients[i]);
+    nn::require_reached(graph, result.weights[i], result.gradients[i]);
+    result.gradients[i] = nn::gradient_of(graph, result.weights[i], result.gradients[i]);
   }
   return result;
 }
@@ -130,7 +130,7 @@ struct WholeStep : DividedSource<WholeStep, M, T, L, R, Targets...> {
 /// The traced update of all weights, or of a part of each, from their gradients, which are the inputs.
 template <class M, class T, class R> [[nodiscard]] constexpr graph::Graph trace_update(optim::Updated updated) {
   graph::Graph graph = trace_weights<M, T>();
-  const List<int> weights = nn::detail::trainable_weights(graph);
+  const List<int> weights = nn::trainable_weights(graph);
   optim::declare_states<R>(graph);
   List<int> gradients{};
   for (int weight : weights) {

@@ -15,18 +15,15 @@
 #include <twill/train/sources.hpp>
 #include <twill/train/step_program.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 

@@ -14,11 +14,8 @@
 
 #include <concepts>
 #include <cstdint>
-#include <cstring>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 

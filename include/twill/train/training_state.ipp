@@ -5,6 +5,10 @@
 
 #include <twill/train/training_state.hpp>
 
+#include <cstring>
+#include <string>
+#include <vector>
+
 namespace twill { inline namespace v0 { namespace train { inline namespace TWILL_ISA {
 
 TWILL_BODY void add_steps(nn::StateDict& states, std::int64_t steps) {

@@ -172,7 +172,7 @@ struct CrossEntropyFormula {
     const bool is_weighted = options.weight.id() >= 0;
     const graph::Value weight = is_weighted ? graph::cast(options.weight, x.dtype()) : graph::Value{};
     // -log softmax(x)[label] = log(sum(exp(x))) - x[label]
-    const auto [greatest, excess] = graph::detail::normaliser(x, -1, {});
+    const auto [greatest, excess] = graph::normaliser(x, -1, {});
     graph::Value losses = excess - (rows.of_label(x) - greatest);
     if (is_weighted) losses = losses * rows.of_label(weight);
     if (options.label_smoothing != 0) {
@@ -192,7 +192,7 @@ struct CrossEntropyFormula {
     if (graph.fault.any()) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
     const graph::Value t = widened(with_classes_last(target, options.axis));
-    const auto [greatest, excess] = graph::detail::normaliser(x, -1, {});
+    const auto [greatest, excess] = graph::normaliser(x, -1, {});
     const graph::Value all = excess - (x - greatest);
     const graph::Value is_nothing = graph::logical_and(graph::equal(t, 0), graph::isinf(all));
     graph::Value losses = t * graph::where(is_nothing, 0, all);
@@ -234,26 +234,26 @@ struct BinaryCrossEntropyFormula {
 private:
   /// In an order that loses no digits where prediction and target agree.
   [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_logits(graph::Value x, graph::Value t) {
-    return graph::detail::with_derivatives<by_logit, by_target>(
+    return graph::with_derivatives<by_logit, by_target>(
         (graph::maximum(x, 0) - x * t) + graph::log1p(graph::exp(-graph::abs(x))), x, t);
   }
   [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_weighted_logits(graph::Value x, graph::Value t, graph::Value w) {
     const graph::Value linear = (1.0 - t) * x + w * graph::maximum(-x, 0);
     const auto whole = [&](graph::Value part) { return graph::broadcast_to(part, linear.shape()); };
     return graph::with_rule(linear + w * graph::log1p(graph::exp(-graph::abs(x))),
-                            graph::detail::smooth_rule<by_weighted_logit, by_weighted_target, by_weight>,
+                            graph::smooth_rule<by_weighted_logit, by_weighted_target, by_weight>,
                             {whole(x), whole(t), whole(w)});
   }
-  using Weighted = graph::detail::Applied<3>;
+  using Weighted = graph::Applied<3>;
   [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_weighted_logit(const Weighted& f) {
     return f.x[2] * graph::sigmoid(f.x[0]) - (f.x[2] - 1.0 + f.x[1]);
   }
   [[nodiscard]] static constexpr graph::Value by_weighted_target(const Weighted& f) { return -f.x[0]; }
   [[nodiscard]] static constexpr graph::Value by_weight(const Weighted& f) { return graph::softplus(-f.x[0]); }
-  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_logit(const graph::detail::Applied<2>& f) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_logit(const graph::Applied<2>& f) {
     return graph::sigmoid(f.x[0]) - f.x[1];
   }
-  [[nodiscard]] static constexpr graph::Value by_target(const graph::detail::Applied<2>& f) { return -f.x[0]; }
+  [[nodiscard]] static constexpr graph::Value by_target(const graph::Applied<2>& f) { return -f.x[0]; }
 };
 
 struct BceFormula {
@@ -274,14 +274,14 @@ private:
   /// -(t log p + (1 - t) log(1 - p)), logarithms not below -100; the derivative (p - t) / (p (1 - p)) does not divide
   /// by less than 1e-12. Both like PyTorch, so that a probability of exactly 0 or 1 can still be changed by training.
   [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_probabilities(graph::Value p, graph::Value t) {
-    return graph::detail::with_derivatives<by_probability, by_target>(
+    return graph::with_derivatives<by_probability, by_target>(
         (t - 1.0) * logarithm(graph::log1p(-p)) - t * logarithm(graph::log(p)), p, t);
   }
   [[nodiscard]] static constexpr graph::Value logarithm(graph::Value of) { return graph::maximum(of, -100.0); }
-  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_probability(const graph::detail::Applied<2>& f) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_probability(const graph::Applied<2>& f) {
     return (f.x[0] - f.x[1]) / graph::maximum((1.0 - f.x[0]) * f.x[0], 1e-12);
   }
-  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_target(const graph::detail::Applied<2>& f) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_target(const graph::Applied<2>& f) {
     return logarithm(graph::log1p(-f.x[0])) - logarithm(graph::log(f.x[0]));
   }
 };

@@ -27,7 +27,7 @@ public:
   [[nodiscard]] TWILL_CONSTEXPR graph::Value value(graph::Graph& graph) const {
     graph::Value sum = whole_;
     for (const Along& part : parts_) {
-      const graph::Value term = graph::detail::on_ranks(graph::all_reduce_operation, part.sum, part.ranks, {});
+      const graph::Value term = graph::on_ranks(graph::all_reduce_operation, part.sum, part.ranks, {});
       sum = sum.id() < 0 ? term : sum + term;
     }
     return sum.id() < 0 ? graph::constant(graph, DType::float32, 0) : sum;

@@ -191,7 +191,7 @@ public:
         parallel::chunk_rows(parallel::common_rows(inputs...).value_or(1), static_cast<std::int64_t>(devices.size()));
     using Program =
         nn::KeepingForward<typename Network::Stage,
-                           nn::detail::tracked_set<decltype(share(inputs, pieces[0], replicas_->devices()[0]))...>()>;
+                           nn::tracked_set<decltype(share(inputs, pieces[0], replicas_->devices()[0]))...>()>;
     if (pieces.size() > 1 && network_->is_training() && compile::adds_over_ranks(compile::TableFor<Program, D>::view()))
       throw ValueError(
           "DataParallel: a synchronised batch norm adds up over replicas in planned steps alone; train with "

@@ -19,12 +19,12 @@
 #include <twill/train/train_step.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
-#include <tuple>
+#include <string_view>
 #include <utility>
 #include <vector>
 

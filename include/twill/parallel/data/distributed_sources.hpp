@@ -83,7 +83,7 @@ struct FinishSums : train::DividedSource<FinishSums, M, T, L, R, Targets...> {
       return graph::cast(total * factor, dtype).id();
     };
     graph.outputs.push_back(scaled(trace.totals.back(), graph.element));
-    const List<int> weights = nn::detail::trainable_weights(graph);
+    const List<int> weights = nn::trainable_weights(graph);
     for (std::size_t i = 0; i < weights.size(); ++i)
       graph.outputs.push_back(scaled(trace.totals[i], graph.node(weights[i]).dtype));
     return static_cast<graph::Graph&&>(graph);

@@ -25,12 +25,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 

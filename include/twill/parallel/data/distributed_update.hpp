@@ -97,7 +97,7 @@ public:
     const train::CountedStates given = train::without_steps(state);
     if (given.states.size() > 0 || given.steps > 0) {
       const auto infos = table().parameters.subspan(Network::parameter_infos().size());
-      static_cast<void>(nn::detail::match(infos, given.states, {}));
+      static_cast<void>(nn::match(infos, given.states, {}));
       if (update_)
         update_->load(state);
       else

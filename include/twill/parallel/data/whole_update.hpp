@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 

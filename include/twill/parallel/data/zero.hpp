@@ -94,7 +94,7 @@ public:
   /// Takes this rank's parts out of such states. throws: ShapeError, ValueError naming the mismatch
   void load(const nn::StateDict& state) {
     const train::CountedStates given = train::without_steps(state);
-    const nn::detail::Matched matched = nn::detail::match(update_.state().infos(), given.states, {});
+    const nn::Matched matched = nn::match(update_.state().infos(), given.states, {});
     for (std::size_t number = 0; number < matched.tensors.size(); ++number)
       update_.state().take(number, update_.parts(), matched.tensors[number]->bytes.data());
   }

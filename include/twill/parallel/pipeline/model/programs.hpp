@@ -50,7 +50,7 @@ template <nn::Model M, FloatingScalar T, bool IsFirst, bool Training = true> str
 namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
 
 /// Forward and backward pass of a stage. Outputs: the results, the gradients of the weights, those of received inputs.
-struct StageJoint : nn::detail::Joint {
+struct StageJoint : nn::Joint {
   std::size_t weights = 0;    ///< that have gradients
   std::size_t cotangents = 0; ///< inputs with gradients of results, after those of the stage
 
@@ -65,7 +65,7 @@ template <StageSource F> [[nodiscard]] constexpr StageJoint joint() {
   result.results = trace.results.size();
   if (graph.fault.any()) return result;
   graph.taps.clear();
-  List<int> variables = nn::detail::trainable_weights(graph);
+  List<int> variables = nn::trainable_weights(graph);
   result.weights = variables.size();
   const std::size_t inputs = graph.inputs.size();
   for (std::size_t i = trace.given.size(); i < inputs; ++i)
@@ -79,8 +79,8 @@ template <StageSource F> [[nodiscard]] constexpr StageJoint joint() {
   const List<int> found = gradients(graph, seeds, variables);
   graph.outputs = trace.results;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (i < result.weights) nn::detail::require_reached(graph, variables[i], found[i]);
-    graph.outputs.push_back(found[i] >= 0 ? found[i] : nn::detail::zero_like(graph, variables[i]));
+    if (i < result.weights) nn::require_reached(graph, variables[i], found[i]);
+    graph.outputs.push_back(found[i] >= 0 ? found[i] : nn::zero_like(graph, variables[i]));
   }
   if (graph.fault.any()) return result;
   compile::simplify(graph);
@@ -122,7 +122,7 @@ constexpr void drop_assignments(graph::Graph& graph) {
 /// Reduces to the backward pass: inputs are those of the stage, the cotangents, and values kept by the forward pass.
 constexpr void keep_backward(StageJoint& joint) {
   const List<char> is_last = compile::carried_channels_last(joint.graph);
-  for (const int id : nn::detail::kept_nodes(joint))
+  for (const int id : nn::kept_nodes(joint))
     make_input(joint.graph, id,
                is_last[static_cast<std::size_t>(id)] != 0 && !is_result(joint, joint.graph.outputs, id));
   List<int> gradients{};
@@ -162,7 +162,7 @@ constexpr void keep_backward(StageJoint& joint) {
     }
   }
   for (std::size_t i = 0; i < weights; ++i) read.items[graph.outputs[i]] = 1;
-  nn::detail::RecomputationCosts costs{graph, stored};
+  nn::RecomputationCosts costs{graph, stored};
   List<int> between{};
   for (int id = 0; id < graph.size(); ++id) {
     const int cost = costs.of_next();
@@ -189,7 +189,7 @@ template <StageSource F> struct StageForward : StageProgram<F> {
     detail::StageJoint joint = detail::joint<F>();
     graph::Graph& graph = joint.graph;
     if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
-    const List<int> kept = nn::detail::kept_nodes(joint);
+    const List<int> kept = nn::kept_nodes(joint);
     const List<char> is_last = compile::carried_channels_last(graph);
     while (graph.outputs.size() > joint.results) graph.outputs.pop_back();
     const List<int> results = graph.outputs;
@@ -280,7 +280,7 @@ template <StageSource F> [[nodiscard]] constexpr StageCounts count() {
   counts.received = static_cast<int>(graph.inputs.size()) - counts.given;
   counts.results = static_cast<int>(trace.results.size());
   for (const int id : trace.results) counts.cotangents += is_floating(graph.node(id).dtype) ? 1 : 0;
-  counts.weights = static_cast<int>(nn::detail::trainable_weights(graph).size());
+  counts.weights = static_cast<int>(nn::trainable_weights(graph).size());
   return counts;
 }
 

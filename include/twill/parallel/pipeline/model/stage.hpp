@@ -252,7 +252,7 @@ private:
   /// The results read by the backward pass, by their number.
   static constexpr std::array<bool, static_cast<std::size_t>(counts.results)> results_kept = [] {
     detail::StageJoint joint = detail::joint<F>();
-    const List<int> nodes = nn::detail::kept_nodes(joint);
+    const List<int> nodes = nn::kept_nodes(joint);
     std::array<bool, static_cast<std::size_t>(counts.results)> found{};
     for (std::size_t i = 0; i < found.size(); ++i) {
       bool is_repeated = false;

@@ -53,7 +53,7 @@ template <optim::LossScaleOptions Options, optim::Rule R>
 template <class M, class T, class R, optim::Updated Updated = optim::Updated::whole_weights> struct UpdateStage {
   static constexpr graph::Graph trace() {
     graph::Graph graph = train::trace_weights<M, T>();
-    const List<int> weights = nn::detail::trainable_weights(graph);
+    const List<int> weights = nn::trainable_weights(graph);
     optim::declare_states<R>(graph);
     List<int> gradients{};
     for (int weight : weights) {
@@ -78,10 +78,10 @@ using StageOptimiser =
 
 struct SumOfSquares {
   constexpr graph::Value operator()(graph::Value x, graph::Value factor) const {
-    return optim::detail::sum_of_squares(graph::cast(x, factor.dtype()) * factor);
+    return optim::sum_of_squares(graph::cast(x, factor.dtype()) * factor);
   }
   constexpr graph::Value operator()(graph::Value x, graph::Value factor, graph::Value most) const {
-    return optim::detail::sum_of_squares(clamp(graph::cast(x, factor.dtype()) * factor, -most, most));
+    return optim::sum_of_squares(clamp(graph::cast(x, factor.dtype()) * factor, -most, most));
   }
 };
 struct NotFinite {

@@ -11,7 +11,7 @@ TWILL_BODY void StateCheck::expect(std::string key, const graph::ParameterInfo& 
   const auto [name, is_first] = known_.insert(std::move(key));
   if (!is_first) return; // a tied weight
   if (const nn::StoredTensor* const tensor = state_->find(*name))
-    nn::detail::require_fitting(*name, info, *tensor, false);
+    nn::require_fitting(*name, info, *tensor, false);
   else
     missing_.push_back(*name);
 }
@@ -26,9 +26,9 @@ TWILL_BODY void StateCheck::finish() const {
   for (const auto& [name, tensor] : state_->entries())
     if (!known_.contains(name)) unexpected.push_back(name);
   if (!missing_.empty() || !unexpected.empty())
-    throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing_) +
+    throw ValueError("load_state_dict: " + nn::listed("missing: ", missing_) +
                      (missing_.empty() || unexpected.empty() ? "" : "; ") +
-                     nn::detail::listed("unexpected: ", unexpected));
+                     nn::listed("unexpected: ", unexpected));
 }
 
 }}}} // namespace twill::v0::pipeline::TWILL_ISA
