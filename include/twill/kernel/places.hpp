@@ -65,7 +65,7 @@ template <class T> void order_places(const Team& team, const T* from, std::int64
 }
 
 /// Takes the working memory of such an order in each thread that will need it.
-TWILL_COLD void reserve_places(const Team& team, const PlaceRows& rows);
+void reserve_places(const Team& team, const PlaceRows& rows);
 
 } // namespace TWILL_ISA
 }}} // namespace twill::v0::kernel

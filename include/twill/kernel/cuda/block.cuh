@@ -73,8 +73,6 @@ private:
   }
 };
 
-static_assert(Block<CudaBlock>);
-
 /// The number of blocks of a body that a processor must have room for; 0: the compiler decides.
 template <class Body> [[nodiscard]] constexpr int least_blocks() {
   if constexpr (requires { Body::least_blocks; })
