@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reservation takes what the run takes: in each thread, in each slot of working memory, as many bytes, and writes nothing. So a
-// run behind it asks for none.
+// Reservations of working memory take what runs take: in each thread, in each slot of working memory, as many bytes, and write
+// nothing. So a run after one asks for none.
 
 #include "tests/kernel/harness.hpp"
 
@@ -20,6 +20,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -49,13 +51,10 @@ template <class F> Held held_after(const F& f) {
   return held;
 }
 
-/// `run(team)` writes `result`. Returns what a reservation of it takes.
-template <class Result, class F> Held check(const std::vector<Result>& result, const F& run) {
+/// `run(team)` writes `result`. Returns what `reserve(team)` takes.
+template <class Result, class Reserve, class Run>
+Held check(const std::vector<Result>& result, const Reserve& reserve, const Run& run) {
   const std::vector<Result> before = result;
-  const auto reserve = [&](const Team& team) {
-    const Reservation reservation{};
-    run(team);
-  };
   const Held reserved = held_after(reserve);
   CHECK(std::memcmp(before.data(), result.data(), before.size() * sizeof(Result)) == 0);
   const Held both = held_after([&](const Team& team) {
@@ -75,12 +74,19 @@ using Softmax =
             Reduce<Reduction::sum, 3>, Step<Primitive::divide, 3, 4>, Out<float, 5>>;
 using Sums = Program<Along<float>, ReduceColumns<Reduction::sum, 0>, Out<float, 1>>;
 
+/// `P` writes `result` on a grid of rows.
+template <class P> Held check_program(std::vector<float>& result, const Grid& grid, std::span<const Operand> operands) {
+  return check(
+      result, [&](const Team& team) { reserve_table(table_of<P>, AnyTeam{team}, grid, operands.data()); },
+      [&](const Team& team) { run(P{}, team, grid, operands.data()); });
+}
+
 Held check_rows(std::int64_t rows, std::int64_t n) {
   std::vector<float> x(static_cast<std::size_t>(rows * n), 0.5F);
   std::vector<float> y(x.size());
   const Operand operands[] = {{x.data(), 0, {n, 1}}, {y.data(), 0, {n, 1}}};
   INFO(rows << " rows of " << n);
-  return check(y, [&](const Team& team) { run(Softmax{}, team, Dims(rows, n), operands); });
+  return check_program<Softmax>(y, Dims(rows, n), operands);
 }
 
 Held check_columns(std::int64_t rows, std::int64_t n) {
@@ -88,7 +94,7 @@ Held check_columns(std::int64_t rows, std::int64_t n) {
   std::vector<float> y(static_cast<std::size_t>(n));
   const Operand operands[] = {{x.data(), 0, {n, 1}}, {y.data(), 0, {0, 1}}};
   INFO(rows << " rows of " << n << " columns");
-  return check(y, [&](const Team& team) { run(Sums{}, team, Dims(rows, n), operands); });
+  return check_program<Sums>(y, Dims(rows, n), operands);
 }
 
 template <class T> void check_convolution(ConvolutionShape shape) {
@@ -99,12 +105,13 @@ template <class T> void check_convolution(ConvolutionShape shape) {
     std::vector<T> w(static_cast<std::size_t>(shape.w_elements()));
     std::vector<T> y(static_cast<std::size_t>(shape.y_elements()));
     INFO(name(dtype_of<T>) << ", " << shape.batch << " images, part " << static_cast<int>(part));
-    check(part == ConvolutionPart::output           ? y
-          : part == ConvolutionPart::input_gradient ? x
-                                                    : w,
-          [&](const Team& team) {
-            run_convolution(team, kernel::Convolution<T>{part, shape, x.data(), w.data(), y.data()});
-          });
+    const kernel::Convolution<T> convolution{part, shape, x.data(), w.data(), y.data()};
+    check(
+        part == ConvolutionPart::output           ? y
+        : part == ConvolutionPart::input_gradient ? x
+                                                  : w,
+        [&](const Team& team) { reserve_convolution(team, convolution); },
+        [&](const Team& team) { run_convolution(team, convolution); });
   }
 }
 
@@ -113,9 +120,11 @@ template <class T> Held check_product(std::int64_t m, std::int64_t n, std::int64
   const std::vector<T> b(static_cast<std::size_t>(k * n));
   std::vector<T> c(static_cast<std::size_t>(m * n));
   INFO(name(dtype_of<T>) << ", " << m << " x " << n << " x " << k);
-  return check(c, [&](const Team& team) {
-    kernel::product<T>(team, false, true, m, n, k, 1, a.data(), k, b.data(), k, 0, c.data(), n);
-  });
+  return check(
+      c, [&](const Team& team) { kernel::reserve_product<T>(team, false, true, m, n, k, k, k, n); },
+      [&](const Team& team) {
+        kernel::product<T>(team, false, true, m, n, k, 1, a.data(), k, b.data(), k, 0, c.data(), n);
+      });
 }
 
 } // namespace
@@ -150,29 +159,31 @@ TEST_CASE("reservations of sorts, scans, pooling and interpolation take what run
   std::vector<float> x(200'000, 0.5F);
   std::vector<float> y(x.size());
   std::vector<std::int64_t> places(x.size());
-  check(places, [&](const Team& team) {
-    order_places(team, x.data(), places.data(), PlaceRows{.outer = 40, .length = 5000, .inner = 1, .count = 5000});
-  });
-  check(y, [&](const Team& team) {
-    scan<Running<Reduction::sum>>(team, x.data(), y.data(), ScanShape{1, 200'000, 1});
-  });
-  check(y, [&](const Team& team) { scan<Running<Reduction::sum>>(team, x.data(), y.data(), ScanShape{4, 500, 100}); });
+  const PlaceRows rows{.outer = 40, .length = 5000, .inner = 1, .count = 5000};
+  check(
+      places, [&](const Team& team) { reserve_places(team, rows); },
+      [&](const Team& team) { order_places(team, x.data(), places.data(), rows); });
+  for (const ScanShape& shape : {ScanShape{1, 200'000, 1}, ScanShape{4, 500, 100}}) {
+    const Scan<Running<Reduction::sum>, float> scan{x.data(), y.data(), shape};
+    check(
+        y, [&](const Team& team) { scan.reserve(team); }, [&](const Team& team) { scan.run(team); });
+  }
   std::vector<bfloat16> image(5 * 60 * 60 * 4);
   const std::vector<bfloat16> windows(5 * 30 * 30 * 4);
-  check(image, [&](const Team& team) {
-    run_pooling(
-        team,
-        Pooling<bfloat16>{
-            PoolingPart::average_gradient,
-            {.batch = 5, .channels = 4, .input = {60, 60}, .output = {30, 30}, .window = {2, 2}, .stride = {2, 2}},
-            nullptr,
-            image.data(),
-            const_cast<bfloat16*>(windows.data())});
-  });
-  check(image, [&](const Team& team) {
-    run_interpolation(team, Interpolating<bfloat16>{true,
-                                                    {.batch = 5, .channels = 4, .input = {60, 60}, .output = {30, 30}},
-                                                    image.data(),
-                                                    const_cast<bfloat16*>(windows.data())});
-  });
+  const Pooling<bfloat16> pooling{
+      PoolingPart::average_gradient,
+      {.batch = 5, .channels = 4, .input = {60, 60}, .output = {30, 30}, .window = {2, 2}, .stride = {2, 2}},
+      nullptr,
+      image.data(),
+      const_cast<bfloat16*>(windows.data())};
+  check(
+      image, [&](const Team& team) { reserve_pooling<bfloat16>(team, pooling.shape); },
+      [&](const Team& team) { run_pooling(team, pooling); });
+  const Interpolating<bfloat16> interpolating{true,
+                                              {.batch = 5, .channels = 4, .input = {60, 60}, .output = {30, 30}},
+                                              image.data(),
+                                              const_cast<bfloat16*>(windows.data())};
+  check(
+      image, [&](const Team& team) { reserve_interpolation<bfloat16>(team, interpolating.shape); },
+      [&](const Team& team) { run_interpolation(team, interpolating); });
 }

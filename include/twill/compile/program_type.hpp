@@ -12,7 +12,6 @@
 #include <twill/kernel/call.hpp>
 #include <twill/kernel/common_programs.hpp>
 #include <twill/kernel/run.hpp>
-#include <twill/kernel/scratch.hpp>
 
 #include <array>
 #include <cstddef>
@@ -24,7 +23,7 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template `run<T>(const
 /// Team&, const kernel::Call&)`, overloaded on, or generic in, the teams of the devices that it knows. If it needs
-/// memory on hosts, it has `static constexpr bool can_reserve = true` and asks `kernel::Reservation::is_under_way()`.
+/// memory on hosts, `reserve<T>(const Team&, const kernel::Call&)` takes as much in each thread that will need it.
 template <const graph::Operation* O> struct KernelOf;
 
 }}} // namespace twill::v0::TWILL_ISA
@@ -41,6 +40,13 @@ struct KernelFunction {
       kernel::run_table(*program, kernel::AnyTeam{team}, call.grid, call.operands);
     else
       operation(team, call);
+  }
+
+  /// Takes the working memory of such a call in each thread that will need it, and computes nothing.
+  void reserve(const Team& team, kernel::Call call) const {
+    if (program != nullptr) return kernel::reserve_table(*program, kernel::AnyTeam{team}, call.grid, call.operands);
+    call.only_reserves = true;
+    operation(team, call);
   }
 };
 
@@ -104,8 +110,10 @@ template <class S, std::size_t L> constexpr auto line_type() {
 
 /// An operation on a host device's team. If it does not reserve memory, only the threads are made sure of.
 template <const graph::Operation* O, class T> void run_operation(const Team& team, const kernel::Call& call) {
-  if constexpr (!requires { requires KernelOf<O>::can_reserve; }) {
-    if (kernel::Reservation::is_under_way()) [[unlikely]]
+  if (call.only_reserves) [[unlikely]] {
+    if constexpr (requires { KernelOf<O>::template reserve<T>(team, call); })
+      return KernelOf<O>::template reserve<T>(team, call);
+    else
       return team.parallel([](int, int) {});
   }
   KernelOf<O>::template run<T>(team, call);

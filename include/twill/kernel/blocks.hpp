@@ -57,9 +57,9 @@ inline constexpr std::int64_t worth_sharing_bytes = 65536;
 
 inline namespace TWILL_ISA {
 
-/// Calls f(begin, end) on parts of `count` items, on all threads where the number of bytes is worth it.
+/// Calls f(begin, end) on parts of `count` items, on all threads where there are several and the bytes are worth it.
 template <class F> void share_out(const Team& team, std::int64_t count, std::int64_t bytes, const F& f) {
-  if (bytes < worth_sharing_bytes || team.size() == 1) return f(std::int64_t{0}, count);
+  if (bytes < worth_sharing_bytes || count == 1 || team.size() == 1) return f(std::int64_t{0}, count);
   team.parallel([&](int rank, int size) {
     const Share mine = share_of(count, 1, rank, size);
     f(mine.begin, mine.end);

@@ -26,6 +26,7 @@ struct Call {
   const DType* dtypes = nullptr;            ///< of each operand
   const std::int64_t* attributes = nullptr; ///< the integers that the operation was traced with
   cpu::KeptOrders* orders = nullptr; ///< of weights and their gradients in other runs, see device/cpu/kept_orders.hpp
+  bool only_reserves = false;        ///< takes the working memory of the launch and computes nothing
 };
 
 }}} // namespace twill::v0::kernel

@@ -219,8 +219,6 @@ TWILL_BODY void ColumnKernel::finish(std::int64_t begin, std::int64_t end, const
 
 [[gnu::noinline]] TWILL_BODY void run_columns(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                               const Operand* bound) {
-  if (Reservation::is_under_way()) [[unlikely]]
-    return ColumnKernel{program, grid, bound}.reserve(team);
   ColumnKernel{program, grid, bound}.run(team);
 }
 

@@ -257,30 +257,14 @@ template <class T> void share_weight_gradient(const Team& team, const Convolutio
   });
 }
 
-/// Lets each thread reserve the memory for its share of a convolution.
-template <class T> TWILL_COLD void reserve_convolution(const Team& team, const Convolution<T>& convolution) {
-  const ConvolutionShape& s = convolution.shape;
-  if (s.multiply_adds() == 0) return;
-  const auto reserve = [](const Convolution<T>& some, int) { reserve_in_thread<T>(some.part, some.shape); };
-  if (!is_shared(team, s)) return reserve(convolution, 0);
-  if (shares_rows(team, convolution))
-    return share_rows(team, images_of(convolution, 0, 1), reserve); // all images need the same
-  const bool is_gradient = convolution.part == ConvolutionPart::weight_gradient;
-  const std::int64_t parts = is_gradient ? gradients_of(team, s) : team.size();
-  if (is_gradient) Scratch::reserve<T, ScratchSlot::parts>((parts - 1) * s.w_elements());
-  share_images(team, convolution, parts, reserve);
-}
-
 }}}}} // namespace twill::v0::kernel::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Computes one part of a convolution; weights may be kept in the order of the kernel that reads them. In a reservation
-/// each thread only takes the memory that it will need. Other kinds of team overload it. Call it unqualified.
+/// Computes one part of a convolution; weights may be kept in the order of the kernel that reads them. Other kinds of
+/// team overload it. Call it unqualified.
 template <class T>
 void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
-  if (Reservation::is_under_way()) [[unlikely]]
-    return detail::reserve_convolution(team, convolution);
   const ConvolutionShape& s = convolution.shape;
   if (s.multiply_adds() == 0) {
     if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
@@ -293,6 +277,20 @@ void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::K
   if (!detail::shares_rows(team, convolution)) return detail::share_images(team, convolution, team.size(), convolve);
   for (std::int64_t image = 0; image < s.batch; ++image)
     detail::share_rows(team, detail::images_of(convolution, image, image + 1), convolve);
+}
+
+/// Takes the working memory of such a convolution in each thread that will need it, and makes the library's plans.
+template <class T> TWILL_COLD void reserve_convolution(const Team& team, const Convolution<T>& convolution) {
+  const ConvolutionShape& s = convolution.shape;
+  if (s.multiply_adds() == 0) return;
+  const auto reserve = [](const Convolution<T>& some, int) { detail::reserve_in_thread<T>(some.part, some.shape); };
+  if (!detail::is_shared(team, s)) return reserve(convolution, 0);
+  if (detail::shares_rows(team, convolution))
+    return detail::share_rows(team, detail::images_of(convolution, 0, 1), reserve); // all images need the same
+  const bool is_gradient = convolution.part == ConvolutionPart::weight_gradient;
+  const std::int64_t parts = is_gradient ? detail::gradients_of(team, s) : team.size();
+  if (is_gradient) Scratch::reserve<T, ScratchSlot::parts>((parts - 1) * s.w_elements());
+  detail::share_images(team, convolution, parts, reserve);
 }
 
 /// The gradient of weights, left in the order of the earlier ones to which it will be added: the first one decides. One

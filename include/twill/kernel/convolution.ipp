@@ -27,7 +27,6 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 
 TWILL_BODY void run_weight_gradient(const Team& team, const Convolution<float>& convolution, cpu::GradientOrder& kept) {
   using cpu::GradientOrder;
-  if (Reservation::is_under_way()) return run_convolution(team, convolution); // this needs as much, and decides nothing
 #if defined(TWILL_WITH_ONEDNN)
   if constexpr (cpu::has_onednn_convolution) {
     const ConvolutionShape& shape = convolution.shape;

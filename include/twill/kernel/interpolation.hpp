@@ -9,6 +9,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/apply.hpp>
+#include <twill/kernel/blocks.hpp>
 #include <twill/kernel/scratch.hpp>
 
 #include <algorithm>
@@ -116,26 +117,23 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 template <class T> void run_interpolation(const Team& team, const Interpolating<T>& interpolating) {
   const InterpolationShape& s = interpolating.shape;
   if (s.in_elements() == 0) return;
-  const bool reserves = Reservation::is_under_way();
-  const auto images = [&](int rank, int size) {
-    const std::int64_t first = s.batch * rank / size;
-    const std::int64_t last = s.batch * (rank + 1) / size;
-    if (first == last) return;
-    const std::int64_t elements = s.in_elements() / s.batch;
-    if (reserves) {
-      if constexpr (!std::is_same_v<T, compute_t<T>>) Scratch::reserve<float>(elements);
-      return;
-    }
+  const std::int64_t elements = s.in_elements() / s.batch;
+  share_out(team, s.batch, (s.in_elements() + s.out_elements()) * 2, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t image = first; image < last; ++image) {
       if constexpr (std::is_same_v<T, compute_t<T>>)
         detail::interpolate_image(interpolating, image, interpolating.in + image * elements);
       else
         detail::interpolate_image(interpolating, image, Scratch::of_thread<float>(elements));
     }
-  };
-  constexpr std::int64_t worth_sharing = 1 << 15; // elements
-  if (team.size() == 1 || s.batch == 1 || s.in_elements() + s.out_elements() < worth_sharing) return images(0, 1);
-  team.parallel(images);
+  });
+}
+
+/// Takes the working memory of such a call in each thread that will need it, and starts them.
+template <class T> TWILL_COLD void reserve_interpolation(const Team& team, const InterpolationShape& s) {
+  if (s.in_elements() == 0) return;
+  share_out(team, s.batch, (s.in_elements() + s.out_elements()) * 2, [&](std::int64_t first, std::int64_t last) {
+    if (!std::is_same_v<T, compute_t<T>> && first < last) Scratch::reserve<float>(s.in_elements() / s.batch);
+  });
 }
 
 }}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -50,10 +50,8 @@ void order_first(std::span<PlacedKey> keys, std::int64_t count);
 template <class T> void order_places(const Team& team, const T* from, std::int64_t* to, const PlaceRows& rows) {
   const std::int64_t lines = rows.outer * rows.inner;
   if (lines * rows.count == 0) return; // a result without elements has no memory
-  const bool reserves = Reservation::is_under_way();
   share_out(team, lines, lines * rows.length * 16, [&](std::int64_t begin, std::int64_t end) {
     if (begin == end) return;
-    if (reserves) return Scratch::reserve<PlacedKey>(rows.length);
     const std::span keys(Scratch::of_thread<PlacedKey>(rows.length), static_cast<std::size_t>(rows.length));
     for (std::int64_t line = begin; line < end; ++line) {
       const T* const row = from + line / rows.inner * rows.length * rows.inner + line % rows.inner;
@@ -65,6 +63,9 @@ template <class T> void order_places(const Team& team, const T* from, std::int64
     }
   });
 }
+
+/// Takes the working memory of such an order in each thread that will need it.
+void reserve_places(const Team& team, const PlaceRows& rows);
 
 } // namespace TWILL_ISA
 }}} // namespace twill::v0::kernel

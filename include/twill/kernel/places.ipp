@@ -14,4 +14,12 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
     std::sort(keys.begin(), keys.end());
 }
 
+TWILL_COLD TWILL_BODY void reserve_places(const Team& team, const PlaceRows& rows) {
+  const std::int64_t lines = rows.outer * rows.inner;
+  if (lines * rows.count == 0) return;
+  share_out(team, lines, lines * rows.length * 16, [&](std::int64_t begin, std::int64_t end) {
+    if (begin < end) Scratch::reserve<PlacedKey>(rows.length);
+  });
+}
+
 }}}} // namespace twill::v0::kernel::TWILL_ISA

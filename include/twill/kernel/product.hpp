@@ -22,6 +22,8 @@
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
+inline constexpr std::int64_t worth_a_bfloat16_plan = 32 * 32 * 32; ///< multiplications
+
 /// C = alpha * op(A) * op(B) + beta * C, where op transposes or not; op(A) is m x k, op(B) is k x n, row-major with
 /// `ld` elements from row to row. C is not read when beta is 0.
 template <Scalar T, class Team>
@@ -36,31 +38,21 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
       return;
     }
     const ProductBy choice = choose_product<T>(transpose_a, transpose_b, m, n, k);
-    if (Reservation::is_under_way()) [[unlikely]] {
-      if (choice != ProductBy::small_product) cpu::share_product(team, m, n, k, [](auto...) {}); // starts the threads
-      return;
-    }
     if (choice == ProductBy::small_product) [[likely]]
       small_product<T>(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     else
       cpu::gemm(team, choice == ProductBy::onednn ? cpu::Library::onednn : cpu::Library::blas, transpose_a, transpose_b,
                 m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   } else if constexpr (NarrowFloat<T>) {
-    const bool reserves = Reservation::is_under_way();
-    if constexpr (std::same_as<T, bfloat16>) {
-      constexpr std::int64_t worth_a_plan = 32 * 32 * 32; // multiplications
-      if (alpha == 1.0F && beta == 0.0F && m * n * k >= worth_a_plan &&
-          (reserves ? cpu::plan_bfloat16_product(team, transpose_a, transpose_b, m, n, k, lda, ldb, ldc)
-                    : cpu::bfloat16_product(team, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc)))
+    if constexpr (std::same_as<T, bfloat16>)
+      if (alpha == 1.0F && beta == 0.0F && m * n * k >= worth_a_bfloat16_plan &&
+          cpu::bfloat16_product(team, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc))
         return;
-    }
-    const std::int64_t count = m * k + k * n + m * n;
-    if (reserves) Scratch::reserve<float, ScratchSlot::widened>(count);
-    float* const left = Scratch::of_thread<float, ScratchSlot::widened>(count);
+    float* const left = Scratch::of_thread<float, ScratchSlot::widened>(m * k + k * n + m * n);
     float* const right = left + m * k;
     float* const sum = right + k * n;
     const auto widen = [&](const T* from, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* to) {
-      for (std::int64_t i = 0; i < rows && !reserves; ++i)
+      for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j) to[i * columns + j] = float{from[i * stride + j]};
     };
     transpose_a ? widen(a, k, m, lda, left) : widen(a, m, k, lda, left);
@@ -68,10 +60,9 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
     if (beta != 0.0F) widen(c, m, n, ldc, sum);
     product<float>(team, transpose_a, transpose_b, m, n, k, alpha, left, transpose_a ? m : k, right,
                    transpose_b ? k : n, beta, sum, n);
-    for (std::int64_t i = 0; i < m && !reserves; ++i)
+    for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) c[i * ldc + j] = T{sum[i * n + j]};
   } else {
-    if (Reservation::is_under_way()) return;
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
         T sum{};
@@ -85,6 +76,25 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
                 ? scaled
                 : kernel::combine<Reduction::sum>(scaled, kernel::apply<Primitive::multiply>(beta, c[i * ldc + j]));
       }
+  }
+}
+
+/// Takes the working memory of such a product with alpha 1 and beta 0, makes libraries' plans, starts the threads.
+template <Scalar T, class Team>
+TWILL_COLD void reserve_product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
+                                std::int64_t k, std::int64_t lda, std::int64_t ldb, std::int64_t ldc) {
+  if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
+    if (n == 1 && m > 1 && ldc == 1)
+      reserve_product<T>(team, !(transpose_b || ldb == 1), !transpose_a, 1, m, k, ldb, lda, m);
+    else if (choose_product<T>(transpose_a, transpose_b, m, n, k) != ProductBy::small_product)
+      cpu::share_product(team, m, n, k, [](auto...) {});
+  } else if constexpr (NarrowFloat<T>) {
+    if constexpr (std::same_as<T, bfloat16>)
+      if (m * n * k >= worth_a_bfloat16_plan &&
+          cpu::plan_bfloat16_product(team, transpose_a, transpose_b, m, n, k, lda, ldb, ldc))
+        return;
+    Scratch::reserve<float, ScratchSlot::widened>(m * k + k * n + m * n);
+    reserve_product<float>(team, transpose_a, transpose_b, m, n, k, transpose_a ? m : k, transpose_b ? k : n, n);
   }
 }
 

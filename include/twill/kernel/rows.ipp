@@ -283,8 +283,6 @@ namespace vector_detail {
 } // namespace vector_detail
 [[gnu::noinline]] TWILL_BODY void run_rows(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                            const Operand* bound) {
-  if (Reservation::is_under_way()) [[unlikely]]
-    return RowKernel{program, grid, bound}.reserve(team);
   if (grid.rank == 1 && grid[0] < program.lanes && grid[0] > 0 && !program.reduces &&
       vector_detail::run_short_row(program, grid[0], bound))
     return;

@@ -22,6 +22,14 @@ inline void run_table(const ProgramTable& program, const AnyTeam& team, const Gr
     run_rows(program, team, grid, operands);
 }
 
+/// Takes the working memory of such a run in each thread that will need it, and starts them; computes nothing.
+inline void reserve_table(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* operands) {
+  if (program.columns != nullptr)
+    ColumnKernel{program, grid, operands}.reserve(team);
+  else
+    RowKernel{program, grid, operands}.reserve(team);
+}
+
 /// Runs the program at every index of the grid; operands in the order of the lines that take one.
 /// An output may coincide exactly with an input. requires: `team.size()`, `team.parallel(f(rank, size))`
 /// throws: std::bad_alloc when a thread's first long row needs working memory

@@ -56,30 +56,40 @@ public:
   Scan(const T* from, T* to, const ScanShape& shape) : from_{from}, to_{to}, shape_{shape} {}
 
   template <class Team> void run(const Team& team) const {
-    const std::int64_t elements = shape_.outer * shape_.length * shape_.inner;
-    if (elements == 0) return;
-    const int threads = elements < worth_sharing ? 1 : team.size();
+    if (elements() == 0) return;
     const std::int64_t blocks = (shape_.inner + width - 1) / width;
-    const bool reserves = Reservation::is_under_way();
-    if (shape_.inner == 1 && shape_.outer < threads && shape_.length > chunk) {
-      if (reserves) return reserve_long_row(team);
+    if (shares_rows(team)) {
       for (std::int64_t row = 0; row < shape_.outer; ++row) long_row(team, row * shape_.length);
       return;
     }
     const auto work = [&](std::int64_t begin, std::int64_t end) {
-      if (reserves) return;
       for (std::int64_t i = begin; i < end; ++i)
         shape_.inner == 1 ? one_row(i * shape_.length) : columns(i / blocks, i % blocks * width);
     };
     const std::int64_t count = shape_.inner == 1 ? shape_.outer : shape_.outer * blocks;
-    if (threads == 1) return work(0, count);
+    if (threads_of(team) == 1) return work(0, count);
     team.parallel([&](int rank, int size) {
       const Share mine = share_of(count, 1, rank, size);
       work(mine.begin, mine.end);
     });
   }
 
+  /// Starts the threads of a run and takes its working memory, which the calling thread has.
+  template <class Team> TWILL_COLD void reserve(const Team& team) const {
+    if (threads_of(team) > 1) team.parallel([](int, int) {});
+    if (shares_rows(team)) Scratch::reserve<C>(chunks());
+  }
+
 private:
+  [[nodiscard]] std::int64_t elements() const { return shape_.outer * shape_.length * shape_.inner; }
+  template <class Team> [[nodiscard]] int threads_of(const Team& team) const {
+    return elements() < worth_sharing ? 1 : team.size();
+  }
+  /// Whether threads share each row.
+  template <class Team> [[nodiscard]] bool shares_rows(const Team& team) const {
+    return shape_.inner == 1 && shape_.outer < threads_of(team) && shape_.length > chunk;
+  }
+
   /// The total of a chunk.
   [[nodiscard]] C total(std::int64_t begin, std::int64_t end) const {
     C running = static_cast<C>(from_[begin]);
@@ -106,11 +116,6 @@ private:
   }
 
   [[nodiscard]] std::int64_t chunks() const { return (shape_.length + chunk - 1) / chunk; }
-
-  template <class Team> TWILL_COLD void reserve_long_row(const Team& team) const {
-    team.parallel([](int, int) {}); // this starts its threads
-    Scratch::reserve<C>(chunks());
-  }
 
   template <class Team> void long_row(const Team& team, std::int64_t start) const {
     const std::int64_t chunks = this->chunks();

@@ -3,8 +3,8 @@
 //
 // Working memory of kernels: one buffer for each thread, which grows to the largest row it has seen and stays, so that
 // a steady step asks no allocator. Buffers that one thread holds at the same time have slots of their own. A kernel
-// that finds no memory stops half-way through its step, so code that changes weights reserves first: kernels then take
-// the memory that they will need and do nothing else. Read next: kernel/rows.hpp, compile/run/reserve.hpp.
+// that finds no memory stops half-way through its step, so a kernel that takes memory has a `reserve` beside its `run`,
+// which code that changes weights calls first. Read next: kernel/rows.hpp, compile/run/reserve.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/recent_plans.hpp>
@@ -91,22 +91,6 @@ private:
 
   TWILL_EXPORT static inline constinit std::atomic<std::uint32_t> threads_{0};
   TWILL_EXPORT static inline constinit std::atomic<std::uint32_t> losses_{0};
-};
-
-/// While one exists, programs and operations that a table starts from this thread only take working memory, in each
-/// thread of their team, whose threads start for it if they will be needed.
-class Reservation {
-public:
-  Reservation() : outer_{is_under_way_} { is_under_way_ = true; }
-  ~Reservation() { is_under_way_ = outer_; }
-  Reservation(const Reservation&) = delete;
-  Reservation& operator=(const Reservation&) = delete;
-
-  [[nodiscard]] static bool is_under_way() { return is_under_way_; }
-
-private:
-  TWILL_EXPORT static inline constinit thread_local bool is_under_way_ = false;
-  bool outer_;
 };
 
 }}} // namespace twill::v0::kernel

@@ -243,22 +243,28 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 
 /// The kernel of all three operations: operands `x`, `w` and `y` of the call are the input, the weights and the output.
 template <ConvolutionPart Part, int x, int w, int y> struct ConvolutionKernel {
-  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
-
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand].data); };
-    const kernel::Convolution<T> convolution{Part, shape_of(call), data(x), data(w), data(y)};
+    const kernel::Convolution<T> convolution = convolution_of<T>(call);
     if constexpr (std::same_as<TeamType, Team>) {
       if constexpr (Part == ConvolutionPart::weight_gradient && std::same_as<T, float>)
-        if (auto* const kept = call.orders == nullptr ? nullptr : call.orders->find_gradient(data(w)); kept != nullptr)
+        if (auto* const kept = call.orders == nullptr ? nullptr : call.orders->find_gradient(convolution.w);
+            kept != nullptr)
           return kernel::run_weight_gradient(team, convolution, *kept);
-      run_convolution(team, convolution, call.orders == nullptr ? nullptr : call.orders->find(data(w), Part));
+      run_convolution(team, convolution, call.orders == nullptr ? nullptr : call.orders->find(convolution.w, Part));
     } else {
       run_convolution(team, convolution);
     }
   }
 
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    kernel::reserve_convolution(team, convolution_of<T>(call));
+  }
+
 private:
+  template <class T> [[nodiscard]] static kernel::Convolution<T> convolution_of(const kernel::Call& call) {
+    const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand].data); };
+    return {Part, shape_of(call), data(x), data(w), data(y)};
+  }
   [[nodiscard]] static ConvolutionShape shape_of(const kernel::Call& call) {
     const Dims& image = call.shapes[x];
     const Dims& weights = call.shapes[w];

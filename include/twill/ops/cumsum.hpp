@@ -49,8 +49,6 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::cumsum_operation> {
-  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
-
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const Dims& shape = call.shapes[0];
     const kernel::ScanShape rows{shape[0], shape[1], shape[2]};
@@ -60,6 +58,12 @@ template <> struct KernelOf<&graph::cumsum_operation> {
       kernel::scan<kernel::Running<kernel::Reduction::sum>>(team, from, to, rows);
     else
       running_sums(team, from, to, rows);
+  }
+
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    const Dims& shape = call.shapes[0];
+    kernel::Scan<kernel::Running<kernel::Reduction::sum>, T>{nullptr, nullptr, {shape[0], shape[1], shape[2]}}.reserve(
+        team);
   }
 };
 

@@ -132,23 +132,30 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 
 /// The kernel of both operations: operand `in` is the image or its gradient, `out` the resized one or its gradient.
 template <bool IsGradient, int in, int out> struct InterpolationKernel {
-  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
-
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    run_interpolation(team,
+                      kernel::Interpolating<T>{IsGradient, shape_of(call), static_cast<T*>(call.operands[in].data),
+                                               static_cast<T*>(call.operands[out].data)});
+  }
+
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    kernel::reserve_interpolation<T>(team, shape_of(call));
+  }
+
+private:
+  [[nodiscard]] static kernel::InterpolationShape shape_of(const kernel::Call& call) {
     const Dims& image = call.shapes[in];
     const auto space = [](const Dims& dims) {
       return kernel::InterpolationShape::Space{dims.rank == 3 ? 1 : dims[1], dims[dims.rank - 2]};
     };
     const std::int64_t* const a = call.attributes;
-    const kernel::InterpolationShape shape{.batch = image[0],
-                                           .channels = image[image.rank - 1],
-                                           .input = space(image),
-                                           .output = space(call.shapes[out]),
-                                           .mode = static_cast<kernel::Interpolation>(a[0]),
-                                           .align_corners = a[1] != 0,
-                                           .scale = {std::bit_cast<double>(a[2]), std::bit_cast<double>(a[3])}};
-    run_interpolation(team, kernel::Interpolating<T>{IsGradient, shape, static_cast<T*>(call.operands[in].data),
-                                                     static_cast<T*>(call.operands[out].data)});
+    return {.batch = image[0],
+            .channels = image[image.rank - 1],
+            .input = space(image),
+            .output = space(call.shapes[out]),
+            .mode = static_cast<kernel::Interpolation>(a[0]),
+            .align_corners = a[1] != 0,
+            .scale = {std::bit_cast<double>(a[2]), std::bit_cast<double>(a[3])}};
   }
 };
 

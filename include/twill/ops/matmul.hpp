@@ -144,15 +144,13 @@ template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const ker
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::matmul_operation> {
-  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
-
   template <class T> static void run(const Team& team, const kernel::Call& call) {
     const kernel::Grid& grid = call.grid;
     const kernel::Operand* const operands = call.operands;
     const int batch_axes = grid.rank - 3;
-    std::int64_t count = 1;
-    for (int axis = 0; axis < batch_axes; ++axis) count *= grid[axis];
-    if (kernel::Reservation::is_under_way()) count = std::min<std::int64_t>(count, 1); // all need the same amount
+    const Matrix<T> a = matrix_of<T>(call, 0, 0, 2);
+    const Matrix<T> b = matrix_of<T>(call, 1, 2, 1);
+    const std::int64_t count = stack_of(grid);
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t offsets[3] = {0, 0, 0};
       std::int64_t rest = i;
@@ -162,12 +160,9 @@ template <> struct KernelOf<&graph::matmul_operation> {
         for (int operand = 0; operand < 3; ++operand)
           offsets[operand] += index * operands[operand].strides[static_cast<std::size_t>(axis)];
       }
-      const auto stride = [&](int operand, int axis) {
-        return operands[operand].strides[static_cast<std::size_t>(batch_axes + axis)];
-      };
       product(team, grid[batch_axes], grid[batch_axes + 1], grid[batch_axes + 2],
-              Matrix<T>{static_cast<const T*>(operands[0].data) + offsets[0], stride(0, 0), stride(0, 2)},
-              Matrix<T>{static_cast<const T*>(operands[1].data) + offsets[1], stride(1, 2), stride(1, 1)},
+              Matrix<T>{a.data + offsets[0], a.row_stride, a.column_stride},
+              Matrix<T>{b.data + offsets[1], b.row_stride, b.column_stride},
               static_cast<T*>(operands[2].data) + offsets[2]);
     }
   }
@@ -178,12 +173,44 @@ template <> struct KernelOf<&graph::matmul_operation> {
     run_products(team, ops_detail::product_stack<T>(call));
   }
 
+  /// Reserves for the first product of a stack: all need the same.
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    const kernel::Grid& grid = call.grid;
+    const std::int64_t m = grid[grid.rank - 3];
+    const std::int64_t n = grid[grid.rank - 2];
+    const std::int64_t k = grid[grid.rank - 1];
+    if (stack_of(grid) == 0 || m == 0 || n == 0) return;
+    Layout left = layout_of(matrix_of<T>(call, 0, 0, 2), m, k);
+    Layout right = layout_of(matrix_of<T>(call, 1, 2, 1), k, n);
+    kernel::Scratch::reserve<T, kernel::ScratchSlot::packed>((left.is_dense ? 0 : m * k) +
+                                                             (right.is_dense ? 0 : k * n));
+    if (!left.is_dense) left.leading = std::max<std::int64_t>(k, 1);
+    if (!right.is_dense) right.leading = std::max<std::int64_t>(n, 1);
+    kernel::reserve_product<T>(team, left.transposed, right.transposed, m, n, k, left.leading, right.leading, n);
+  }
+
 private:
   template <class T> struct Matrix {
     const T* data;
     std::int64_t row_stride;
     std::int64_t column_stride;
   };
+
+  /// The number of products.
+  [[nodiscard]] static std::int64_t stack_of(const kernel::Grid& grid) {
+    std::int64_t count = 1;
+    for (int axis = 0; axis < grid.rank - 3; ++axis) count *= grid[axis];
+    return count;
+  }
+
+  /// A factor of the first product, with the axes of the grid that are its rows and its columns.
+  template <class T>
+  [[nodiscard]] static Matrix<T> matrix_of(const kernel::Call& call, int operand, int rows, int columns) {
+    const kernel::Operand& factor = call.operands[operand];
+    const int batch_axes = call.grid.rank - 3;
+    return {static_cast<const T*>(factor.data), factor.strides[static_cast<std::size_t>(batch_axes + rows)],
+            factor.strides[static_cast<std::size_t>(batch_axes + columns)]};
+  }
 
   /// Layout of a matrix: row-major or, transposed, column-major, with the distance of two rows or columns.
   struct Layout {
@@ -221,15 +248,12 @@ private:
   template <class T>
   [[gnu::noinline]] static void packed_product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k,
                                                Matrix<T> a, Matrix<T> b, T* c) {
-    constexpr int slot = kernel::ScratchSlot::packed;
     const bool packs_a = !layout_of(a, m, k).is_dense;
     const bool packs_b = !layout_of(b, k, n).is_dense;
     const std::int64_t count = (packs_a ? m * k : 0) + (packs_b ? k * n : 0);
-    const bool reserves = kernel::Reservation::is_under_way();
-    if (reserves) kernel::Scratch::reserve<T, slot>(count);
-    T* room = kernel::Scratch::of_thread<T, slot>(count);
+    T* room = kernel::Scratch::of_thread<T, kernel::ScratchSlot::packed>(count);
     const auto pack = [&](Matrix<T>& matrix, std::int64_t rows, std::int64_t columns) {
-      for (std::int64_t i = 0; i < rows && !reserves; ++i)
+      for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j)
           room[i * columns + j] = matrix.data[i * matrix.row_stride + j * matrix.column_stride];
       matrix = {room, columns, 1};

@@ -288,11 +288,13 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 
 /// The kernel of all four operations: operand `in` is the image or its gradient, `out` the windows', `key` -1 for none.
 template <kernel::PoolingPart Part, int key, int in, int out> struct PoolingKernel {
-  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
-
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand < 0 ? 0 : operand].data); };
     run_pooling(team, kernel::Pooling<T>{Part, shape_of(call), data(key), data(in), data(out)});
+  }
+
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    kernel::reserve_pooling<T>(team, shape_of(call));
   }
 
 private:

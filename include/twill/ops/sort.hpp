@@ -78,16 +78,23 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::argsort_operation> {
-  static constexpr bool can_reserve = true; ///< a reservation only reserves memory
-
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const Dims& from = call.shapes[0];
     order_places(team, static_cast<const T*>(call.operands[0].data), static_cast<std::int64_t*>(call.operands[1].data),
-                 kernel::PlaceRows{.outer = from[0],
-                                   .length = from[1],
-                                   .inner = from[2],
-                                   .count = call.shapes[1][1],
-                                   .is_descending = call.attributes[0] != 0});
+                 rows_of(call));
+  }
+
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    kernel::reserve_places(team, rows_of(call));
+  }
+
+private:
+  [[nodiscard]] static kernel::PlaceRows rows_of(const kernel::Call& call) {
+    const Dims& from = call.shapes[0];
+    return {.outer = from[0],
+            .length = from[1],
+            .inner = from[2],
+            .count = call.shapes[1][1],
+            .is_descending = call.attributes[0] != 0};
   }
 };
 

@@ -28,12 +28,11 @@ TWILL_BODY bool changes_parameters(const TableView& table) {
 
 TWILL_COLD TWILL_BODY void reserve_working_memory(const Team& team, const TableView& table, const Binding& binding,
                                                   std::span<const KernelFunction> kernels, int slot) {
-  const kernel::Reservation reservation{};
   for (std::size_t i = 0; i < binding.instructions.size(); ++i) {
     const BoundInstruction& instruction = binding.instructions[i];
     const Instruction& info = table.instructions[i];
     if (info.slot != slot || info.moves || instruction.collective != kernel::Collective::none) continue;
-    kernels[instruction.kernel](team, binding.call(instruction));
+    kernels[instruction.kernel].reserve(team, binding.call(instruction));
     if (are_worth_a_team(team, {&instruction, instruction.members}) || instruction.part == FusedSgdPart::updates)
       team.parallel([](int, int) {});
   }
