@@ -6,12 +6,12 @@
 // `enqueue` is what kernel/cuda/block.cuh has for CUDA. Read next: emulated_runtime.hpp for failures on demand.
 
 #include <tests/support/emulated_runtime.hpp>
+#include <tests/support/host_block.hpp>
 
 #include <twill/device/device.hpp>
 #include <twill/device/gpu/copy.hpp>
 #include <twill/device/gpu/memory.hpp>
 #include <twill/device/gpu/stream.hpp>
-#include <twill/kernel/gpu/block.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -94,7 +94,7 @@ void enqueue(const gpu::Queue<EmulatedRuntime>& queue, Body, const gpu::LaunchSh
       [](const void* given, const gpu::LaunchShape& grid, std::byte* shared) {
         const auto blocks = static_cast<int>(grid.blocks);
         for (int block = 0; block < blocks; ++block)
-          Body{}(kernel::gpu::HostBlock{block, blocks, static_cast<int>(grid.threads), shared},
+          Body{}(test::HostBlock{block, blocks, static_cast<int>(grid.threads), shared},
                  *static_cast<const Parameters*>(given));
       },
       &parameters, sizeof(Parameters));

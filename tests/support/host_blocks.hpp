@@ -4,9 +4,10 @@
 // Lets a host device run the kernel bodies of GPUs, block by block in the calling thread: tests of single bodies need no
 // emulated driver. Shared memory is full of garbage, and asking for more than a GPU has fails.
 
+#include <tests/support/host_block.hpp>
+
 #include <twill/device/device.hpp>
 #include <twill/device/gpu/queue.hpp>
-#include <twill/kernel/gpu/block.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -24,8 +25,8 @@ void enqueue(const Team&, Body body, const twill::gpu::LaunchShape& shape, const
   const auto shared = std::make_unique<std::max_align_t[]>(units);
   for (unsigned block = 0; block < shape.blocks; ++block) {
     std::memset(static_cast<void*>(shared.get()), 0xa5, units * sizeof(std::max_align_t));
-    body(HostBlock(static_cast<int>(block), static_cast<int>(shape.blocks), static_cast<int>(shape.threads),
-                   reinterpret_cast<std::byte*>(shared.get())),
+    body(test::HostBlock(static_cast<int>(block), static_cast<int>(shape.blocks), static_cast<int>(shape.threads),
+                         reinterpret_cast<std::byte*>(shared.get())),
          parameters);
   }
 }

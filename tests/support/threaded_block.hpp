@@ -7,6 +7,7 @@
 // of a launch in turn. Read next: kernel/gpu/block.hpp.
 
 #include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/apply.hpp>
 #include <twill/kernel/gpu/block.hpp>
 
 #include <algorithm>
@@ -70,7 +71,7 @@ struct ThreadedMemory {
   bool last = false;
 };
 
-/// A block as one of its threads sees it. The members are explained at `HostBlock`.
+/// A block as one of its threads sees it. Its members are those of the concept `kernel::gpu::Block`.
 class ThreadedBlock {
 public:
   ThreadedBlock(int block, const gpu::LaunchShape& shape, int thread, ThreadedMemory& memory, std::uint32_t& round)

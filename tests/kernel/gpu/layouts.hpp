@@ -6,9 +6,9 @@
 // sanitizer sees whatever else a kernel reads or writes. Outputs are compared with the reference's bit for bit.
 
 #include <tests/kernel/harness.hpp>
+#include <tests/support/host_block.hpp>
 
 #include <twill/device/gpu/queue.hpp>
-#include <twill/kernel/gpu/block.hpp>
 #include <twill/kernel/gpu/parameters.hpp>
 
 #include <algorithm>
@@ -38,8 +38,8 @@ void enqueue(const BlockQueue& queue, Body body, const twill::gpu::LaunchShape& 
   if (shape.threads > static_cast<unsigned>(Body::most_threads)) throw std::logic_error("too many threads");
   const std::unique_ptr<double[]> shared{new double[shape.shared_bytes / sizeof(double) + 1]};
   for (unsigned block = 0; block < shape.blocks; ++block)
-    body(twill::kernel::gpu::HostBlock(static_cast<int>(block), static_cast<int>(shape.blocks),
-                                       static_cast<int>(shape.threads), reinterpret_cast<std::byte*>(shared.get())),
+    body(twill::test::HostBlock(static_cast<int>(block), static_cast<int>(shape.blocks),
+                                static_cast<int>(shape.threads), reinterpret_cast<std::byte*>(shared.get())),
          parameters);
   if (queue.launches != nullptr) queue.launches->push_back(shape);
 }

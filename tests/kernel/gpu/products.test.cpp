@@ -4,6 +4,7 @@
 // with broadcast factors, beside three plain loops.
 
 #include <tests/kernel/harness.hpp>
+#include <tests/support/host_block.hpp>
 
 #include <twill/kernel/gpu/product.hpp>
 
@@ -25,7 +26,7 @@ void enqueue(const BlockQueue& queue, Body body, const twill::gpu::LaunchShape& 
   REQUIRE(shape.threads <= static_cast<unsigned>(Body::most_threads));
   const auto shared = std::make_unique<std::byte[]>(shape.shared_bytes);
   for (unsigned block = 0; block < shape.blocks; ++block)
-    body(kernel::gpu::HostBlock(static_cast<int>(block), static_cast<int>(shape.blocks),
+    body(twill::test::HostBlock(static_cast<int>(block), static_cast<int>(shape.blocks),
                                 static_cast<int>(shape.threads), shared.get()),
          parameters);
   if (queue.launches != nullptr) ++*queue.launches;

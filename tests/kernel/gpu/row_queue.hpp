@@ -5,6 +5,7 @@
 // in an order that changes from launch to launch, shared memory holds garbage at first, and so do partial results.
 
 #include <tests/kernel/harness.hpp>
+#include <tests/support/host_block.hpp>
 
 #include <twill/kernel/gpu/rows.hpp>
 
@@ -56,8 +57,7 @@ public:
     std::shuffle(order.begin(), order.end(), std::mt19937{static_cast<unsigned>(queue.launches.size())});
     for (const int block : order) {
       if (shape.shared_bytes > 0) std::memset(shared.get(), 0xff, shape.shared_bytes);
-      body(twill::kernel::gpu::HostBlock(block, static_cast<int>(shape.blocks), static_cast<int>(shape.threads),
-                                         shared.get()),
+      body(twill::test::HostBlock(block, static_cast<int>(shape.blocks), static_cast<int>(shape.threads), shared.get()),
            parameters);
     }
     queue.launches.push_back({shape.blocks, shape.threads, shape.shared_bytes});

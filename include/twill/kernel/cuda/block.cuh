@@ -9,6 +9,7 @@
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/apply.hpp>
+#include <twill/kernel/gpu/block.hpp>
 #include <twill/kernel/primitive.hpp>
 
 #include <cstddef>
@@ -18,7 +19,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// A block with the members of `HostBlock` in kernel/gpu/block.hpp, which are explained there.
+/// A block of a CUDA grid. A phase is a call, and a `Local` a register.
 class CudaBlock {
 public:
   [[nodiscard]] __device__ int block() const { return static_cast<int>(blockIdx.x); }
