@@ -37,14 +37,14 @@
 #define TWILL_DEVICE_CODE 0
 #endif
 
-/// Placed before a loop of device code: keeps the loop, because its body is long or its count small; or unrolls it,
-/// because the values that it indexes are in registers.
+/// Placed before a loop of device code: unrolls it, because the values that it indexes are in registers; or keeps it,
+/// because its body is long or its count small. Host compilers decide for themselves.
 #if TWILL_DEVICE_CODE
-#define TWILL_ROLLED _Pragma("unroll 1")
-#define TWILL_UNROLLED _Pragma("unroll")
+#define TWILL_UNROLL _Pragma("unroll")
+#define TWILL_NO_UNROLL _Pragma("unroll 1")
 #else
-#define TWILL_ROLLED
-#define TWILL_UNROLLED
+#define TWILL_UNROLL
+#define TWILL_NO_UNROLL
 #endif
 
 /// Conversions between half and float by one instruction. nvcc's front end does not know the type that they need.
@@ -99,14 +99,10 @@
 /// Always inlined, even where the compiler's cost model hesitates: the bodies of vector kernels.
 #define TWILL_INLINE inline __attribute__((always_inline))
 
-/// Placed before a loop over registers of a GPU, which has to be unrolled; host compilers decide for themselves.
-#if defined(__CUDA_ARCH__)
-#define TWILL_UNROLL _Pragma("unroll")
-#define TWILL_NO_UNROLL _Pragma("unroll 1")
+/// Tells the compiler of device code that an address is in global memory.
+#if TWILL_DEVICE_CODE
 #define TWILL_ASSUME_GLOBAL(address) __builtin_assume(__isGlobal(address))
 #else
-#define TWILL_UNROLL
-#define TWILL_NO_UNROLL
 #define TWILL_ASSUME_GLOBAL(address) static_cast<void>(address)
 #endif
 

@@ -118,7 +118,7 @@ private:
     L::locate(cursor, place, p.grid, chunk_of(p, block, thread), typename L::Moving{});
     if (place.remaining <= 0) return;
     move_down(cursor, p, row, typename L::Moving{});
-    TWILL_ROLLED
+    TWILL_NO_UNROLL
     for (; row < last; row += std::int64_t{rows} * p.row_lanes)
       some_rows(sums, cursor, place, p, row, last, reductions, All<rows>{});
   }
@@ -149,7 +149,7 @@ private:
     (L::template settle<I>(own.leaves, p.grid), ...);
     typename L::Results results{};
     typename L::Lane lane{};
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int number = 0; number < lanes; ++number)
       add_lane(sums, lane, results, own, p, number, typename L::Values{}, outputs, reductions);
     (L::template store<O, Path::any>(results, own.cursor, p.grid, own.place), ...);
@@ -165,7 +165,7 @@ private:
   }
 
   template <int R> static constexpr void clear(Sums& sums) {
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int k = 0; k < lanes; ++k)
       sums_of<R>(sums)[k] = identity<L::line(R).reduction, typename L::template Computed<R>>();
   }
@@ -188,13 +188,13 @@ private:
     (clear<R>(sums), ...);
     const std::uint32_t chunk = chunk_of(p, block, thread);
     if (chunk >= p.grid.walk.chunks) return;
-    TWILL_ROLLED
+    TWILL_NO_UNROLL
     for (auto share = static_cast<std::uint32_t>(row_lane(p, thread)); share < p.shares;
          share += static_cast<std::uint32_t>(p.row_lanes))
       (add_waiting<R>(sums, waiting<R>(p, share, chunk)), ...);
   }
   template <int R, class T> static constexpr void add_waiting(Sums& sums, const T* from) {
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int k = 0; k < lanes; ++k) sums_of<R>(sums)[k] = combine<L::line(R).reduction>(sums_of<R>(sums)[k], from[k]);
   }
 
@@ -213,17 +213,17 @@ private:
     T* shared = block.template shared<T>();
     block.barrier(); // earlier contents have been read
     block.each([&](int thread) {
-      TWILL_UNROLLED
+      TWILL_UNROLL
       for (int k = 0; k < lanes; ++k) shared[thread * lanes + k] = sums_of<R>(sums[thread])[k];
     });
     block.barrier();
-    TWILL_ROLLED
+    TWILL_NO_UNROLL
     for (int step = p.row_lanes / 2; step > 0; step /= 2) {
       block.each([&](int thread) {
         if (row_lane(p, thread) >= step) return;
         T* mine = shared + thread * lanes;
         const T* theirs = shared + (thread + step * p.column_lanes) * lanes;
-        TWILL_UNROLLED
+        TWILL_UNROLL
         for (int k = 0; k < lanes; ++k) mine[k] = combine<L::line(R).reduction>(mine[k], theirs[k]);
       });
       block.barrier();
@@ -238,7 +238,7 @@ private:
     });
   }
   template <class T> static constexpr void leave(T* to, const T* from) {
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int k = 0; k < lanes; ++k) to[k] = from[k];
   }
 
@@ -256,7 +256,7 @@ private:
     if constexpr (own.arguments[0] == R) {
       using E = typename L::template Element<O>;
       Words<E, lanes> words{};
-      TWILL_UNROLLED
+      TWILL_UNROLL
       for (int k = 0; k < lanes; ++k) set_element(words, k, static_cast<E>(from[k]));
       store_chunk<Path::any>(words, cursor.at[own.operand], p.grid.operands[own.operand], p.grid.walk, place);
     }

@@ -103,7 +103,7 @@ template <class T, ProductTile Tile> struct ConvolutionTiles {
     typename Block::template Local<OwnRows> own;
     block.each([&](int thread) {
       sums[thread].clear();
-      TWILL_UNROLLED
+      TWILL_UNROLL
       for (int i = 0; i < loads; ++i)
         own[thread].at[i] = product.written(std::min(first_row + row_of(thread, i), product.rows - 1));
     });
@@ -149,7 +149,7 @@ private:
     const IndexDivisor::Parts kernel = product.by_width.parts(tap.quotient);
     const ConvolutionShape::Space& extents = product.is_gradient ? s.output : s.input;
     const std::int64_t pitch = product.depth * s.groups;
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int i = 0; i < loads; ++i) {
       const int row = row_of(thread, i);
       C value{};

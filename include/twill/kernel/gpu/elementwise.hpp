@@ -81,7 +81,7 @@ private:
       }
     }
     // with all access modes the code of a chunk is long; its lanes are enough work in flight
-    TWILL_ROLLED
+    TWILL_NO_UNROLL
     for (int c = 0; c < chunks; ++c) {
       if constexpr (chunks > 1)
         L::locate(own.at[0].cursor, own.at[0].place, parameters, first + static_cast<std::uint32_t>(c) * apart,
@@ -102,7 +102,7 @@ private:
     (L::template settle<I>(chunk.leaves, parameters), ...);
     typename L::Results results{};
     typename L::Lane lane{};
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int number = 0; number < L::lanes; ++number)
       one_lane<Form>(lane, results, chunk, parameters, number, typename L::Values{}, outputs);
     (L::template store<O, Form>(results, chunk.cursor, parameters, chunk.place), ...);

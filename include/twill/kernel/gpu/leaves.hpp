@@ -92,7 +92,7 @@ template <int Count> struct Cursor {
                                                     std::int32_t number) {
   auto rest = static_cast<std::uint32_t>(number);
   std::int32_t offset = 0;
-  TWILL_ROLLED
+  TWILL_NO_UNROLL
   for (int d = 0; d + 1 < walk.index_rank; ++d) {
     const std::uint32_t next = walk.index_extents[d].quotient(rest);
     offset += static_cast<std::int32_t>(rest - next * walk.index_extents[d].value) * operand.strides[d];
@@ -109,14 +109,14 @@ template <int Lanes>
                                                         const Place& place) {
   LaneOffsets<Lanes> offsets{};
   if (operand.mode == Mode::indexed) {
-    TWILL_ROLLED
+    TWILL_NO_UNROLL
     for (int lane = 0; lane < Lanes; ++lane) {
       const std::int32_t offset = indexed_offset(operand, walk, place.first + lane * walk.spacing);
-      TWILL_UNROLLED // a comparison instead of an index, which would send the offsets through memory
+      TWILL_UNROLL // a comparison instead of an index, which would send the offsets through memory
           for (int k = 0; k < Lanes; ++k) offsets.at[k] = k == lane ? offset : offsets.at[k];
     }
   } else {
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int k = 0; k < Lanes; ++k)
       offsets.at[k] =
           static_cast<std::int32_t>(static_cast<std::uint32_t>(k) * static_cast<std::uint32_t>(operand.step));
@@ -144,26 +144,26 @@ template <class T> [[nodiscard]] constexpr T read_element(const std::byte* at, s
 /// A whole chunk in one access, or a few.
 template <class T, int Lanes> constexpr void load_units(Words<T, Lanes>& to, const std::byte* at) {
   constexpr int bytes = Words<T, Lanes>::unit_bytes;
-  TWILL_UNROLLED
+  TWILL_UNROLL
   for (int u = 0; u < Words<T, Lanes>::units; ++u) {
     const Unit<bytes> unit = reinterpret_cast<const Unit<bytes>*>(at)[u];
     if constexpr (bytes < 4) {
       to.words[0] |= static_cast<std::uint32_t>(unit.words[0]) << (8 * bytes * u);
     } else {
-      TWILL_UNROLLED
+      TWILL_UNROLL
       for (int w = 0; w < bytes / 4; ++w) to.words[u * (bytes / 4) + w] = unit.words[w];
     }
   }
 }
 template <class T, int Lanes> constexpr void store_units(const Words<T, Lanes>& from, std::byte* at) {
   constexpr int bytes = Words<T, Lanes>::unit_bytes;
-  TWILL_UNROLLED
+  TWILL_UNROLL
   for (int u = 0; u < Words<T, Lanes>::units; ++u) {
     Unit<bytes> unit{};
     if constexpr (bytes < 4) {
       unit.words[0] = static_cast<std::remove_reference_t<decltype(unit.words[0])>>(from.words[0] >> (8 * bytes * u));
     } else {
-      TWILL_UNROLLED
+      TWILL_UNROLL
       for (int w = 0; w < bytes / 4; ++w) unit.words[w] = from.words[u * (bytes / 4) + w];
     }
     reinterpret_cast<Unit<bytes>*>(at)[u] = unit;
@@ -184,7 +184,7 @@ constexpr void load_chunk(Words<T, Lanes>& to, const std::byte* at, const Operan
     if (place.remaining > 0) set_element(to, 0, read_element<T>(at, 0));
   } else if constexpr (Form == Path::any) {
     const auto offsets = lane_offsets<Lanes>(operand, walk, place);
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int lane = 0; lane < Lanes; ++lane)
       if (is_alive(walk, place, lane)) set_element(to, lane, read_element<T>(at, offsets.at[lane]));
   }
@@ -195,7 +195,7 @@ template <Access A, class T, int Lanes> constexpr void spread(Words<T, Lanes>& t
   if (A == Access::contiguous || operand.mode != Mode::broadcast) return;
   const T value = element(to, 0);
   to = Words<T, Lanes>{};
-  TWILL_UNROLLED
+  TWILL_UNROLL
   for (int lane = 0; lane < Lanes; ++lane) set_element(to, lane, value);
 }
 
@@ -207,7 +207,7 @@ constexpr void store_chunk(const Words<T, Lanes>& from, std::byte* at, const Ope
     store_units(from, at);
   } else {
     const auto offsets = lane_offsets<Lanes>(operand, walk, place);
-    TWILL_UNROLLED
+    TWILL_UNROLL
     for (int lane = 0; lane < Lanes; ++lane)
       if (is_alive(walk, place, lane)) reinterpret_cast<T*>(at)[offsets.at[lane]] = element(from, lane);
   }

@@ -154,7 +154,7 @@ template <class P> struct Lines {
     std::uint32_t rest = exists ? chunk : 0;
     std::uint32_t column = rest;
     Offsets offsets{};
-    TWILL_ROLLED
+    TWILL_NO_UNROLL
     for (int d = 0; d + 1 < walk.rank; ++d) {
       const std::uint32_t next = walk.extents[d].quotient(rest);
       const std::uint32_t digit = rest - next * walk.extents[d].value;

@@ -69,7 +69,7 @@ template <class T> [[nodiscard]] constexpr BatchWalk walk_batch(const ProductSta
 /// The offsets of product `number`, counted with the innermost axis fastest.
 [[nodiscard]] constexpr BatchOffsets offsets_of(const BatchWalk& walk, std::int64_t number) {
   BatchOffsets offsets{};
-  TWILL_ROLLED
+  TWILL_NO_UNROLL
   for (int axis = walk.rank - 1; axis >= 0; --axis) {
     const auto at = static_cast<std::size_t>(axis);
     const std::int64_t index = number % walk.extents[at];
