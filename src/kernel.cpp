@@ -9,14 +9,10 @@
 #include <twill/kernel/bytes.ipp>
 #include <twill/kernel/columns.ipp>
 #include <twill/kernel/convolution.ipp>
-#include <twill/kernel/count.ipp>
 #include <twill/kernel/interpret.ipp>
 #include <twill/kernel/interpreted_layout.ipp>
 #include <twill/kernel/interpreted_stage.ipp>
 #include <twill/kernel/launch_info.ipp>
-#include <twill/kernel/launch_terms.ipp>
-#include <twill/kernel/launch_watch.ipp>
-#include <twill/kernel/packing.ipp>
 #include <twill/kernel/places.ipp>
 #include <twill/kernel/print.ipp>
 #include <twill/kernel/product_stack.ipp>
@@ -24,7 +20,5 @@
 #include <twill/kernel/rows.ipp>
 #include <twill/kernel/scratch.ipp>
 #include <twill/kernel/streaming.ipp>
-#include <twill/kernel/tabulate.ipp>
 #include <twill/kernel/tail.ipp>
-#include <twill/kernel/transpose.ipp>
 #include <twill/kernel/walk.ipp>

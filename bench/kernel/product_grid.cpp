@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which matrix product is fastest for which shape: twill's small product, CBLAS and oneDNN, each in one thread, over a grid
-// of shapes and layouts. kernel/product_choice.hpp is written from what this prints. Contenders take turns, so that a busy
+// of shapes and layouts. kernel/product.hpp is written from what this prints. Contenders take turns, so that a busy
 // machine slows all of them; the least of the rounds counts. Usage: product_grid [rounds] >product_grid.json
 
 #include <twill/device/cpu/blas.hpp>
 #include <twill/device/cpu/onednn.hpp>
-#include <twill/kernel/product_choice.hpp>
+#include <twill/kernel/product.hpp>
 #include <twill/kernel/small_product.hpp>
 
 #include <algorithm>

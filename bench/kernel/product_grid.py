@@ -21,7 +21,7 @@ def main():
     shapes = content["shapes"]
     print(f"# Matrix products by shape\n\n{content['machine']}; {content['compiler']}; float32, one thread, least of "
           f"{content['rounds']} alternating rounds\n")
-    print("`chosen` is what kernel/product_choice.hpp picks, over the fastest of the three.\n")
+    print("`chosen` is what kernel/product.hpp picks, over the fastest of the three.\n")
     print("| layout | shapes | fastest: small, CBLAS, oneDNN | chosen / fastest: mean, median, 90th percentile, worst |\n|---|---|---|---|")
     for layout, text in LAYOUTS.items():
         rows = [shape for shape in shapes if shape["layout"] == layout]

@@ -32,9 +32,8 @@
 #include <twill/device/gpu/timed_run.hpp>
 #include <twill/device/gpu/timer_calls.hpp>
 #include <twill/device/gpu/timers.hpp>
-#include <twill/kernel/cuda/attention.cuh>
 #include <twill/kernel/cuda/block.cuh>
-#include <twill/kernel/cuda/convolution.cuh>
+#include <twill/kernel/cuda/cudnn.cuh>
 #include <twill/kernel/cuda/product.cuh>
 #include <twill/kernel/cuda/radix.cuh>
 #include <twill/kernel/gpu/arrange.hpp>
@@ -54,16 +53,13 @@
 #include <twill/kernel/gpu/interpolation.hpp>
 #include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/launch.hpp>
-#include <twill/kernel/gpu/launch_watch.hpp>
 #include <twill/kernel/gpu/leaves.hpp>
 #include <twill/kernel/gpu/lines.hpp>
 #include <twill/kernel/gpu/order_key.hpp>
 #include <twill/kernel/gpu/parameters.hpp>
-#include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/gpu/plan.hpp>
 #include <twill/kernel/gpu/pooling.hpp>
 #include <twill/kernel/gpu/product_choice.hpp>
-#include <twill/kernel/gpu/product_gemm.hpp>
 #include <twill/kernel/gpu/prologue.hpp>
 #include <twill/kernel/gpu/quantile.hpp>
 #include <twill/kernel/gpu/queue_sort.hpp>

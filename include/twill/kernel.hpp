@@ -15,7 +15,6 @@
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/common_programs.hpp>
 #include <twill/kernel/convolution.hpp>
-#include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/epilogue_product.hpp>
 #include <twill/kernel/fused_sgd.hpp>
@@ -23,7 +22,6 @@
 #include <twill/kernel/launch.hpp>
 #include <twill/kernel/launch_info.hpp>
 #include <twill/kernel/launch_ranges.hpp>
-#include <twill/kernel/launch_terms.hpp>
 #include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/math/by_primitive.hpp>
 #include <twill/kernel/math/coefficients.hpp>
@@ -33,7 +31,6 @@
 #include <twill/kernel/math/hyperbolic.hpp>
 #include <twill/kernel/math/inverse_trigonometric.hpp>
 #include <twill/kernel/math/logarithm.hpp>
-#include <twill/kernel/math/math.hpp>
 #include <twill/kernel/math/polynomial.hpp>
 #include <twill/kernel/math/power.hpp>
 #include <twill/kernel/math/sigmoidal.hpp>
@@ -42,14 +39,12 @@
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/on_queue.hpp>
 #include <twill/kernel/pack.hpp>
-#include <twill/kernel/packing.hpp>
 #include <twill/kernel/places.hpp>
 #include <twill/kernel/plan.hpp>
 #include <twill/kernel/pooling.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/print.hpp>
 #include <twill/kernel/product.hpp>
-#include <twill/kernel/product_choice.hpp>
 #include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/quantile.hpp>

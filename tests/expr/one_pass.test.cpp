@@ -4,7 +4,7 @@
 // types and constants are such that no other test of this executable has the same programs, because counting code must not
 // meet other code.
 
-#define TWILL_COUNT_ACCESS
+#define TWILL_COUNT_ACCESS ::twill::test::CountAccess
 #include "tests/support/traffic.hpp"
 
 #include <twill/expr.hpp>

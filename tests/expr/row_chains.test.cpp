@@ -5,12 +5,13 @@
 // sine of float tensors, so that no other test of this executable has the same programs: counting code must not meet other
 // code.
 
-#define TWILL_COUNT_ACCESS
+#define TWILL_COUNT_ACCESS ::twill::test::CountAccess
+#include "tests/support/traffic.hpp"
+
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
 
 #include "tests/support/numbers.hpp"
-#include "tests/support/traffic.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -178,7 +179,7 @@ TEST_CASE("a tensor named twice is one operand, and other tensors of its type ar
     return numbers(eval(cosh(asinh(a)) - mean<1>(cosh(asinh(b)), keepdims)));
   };
   const auto operands_read = [] {
-    const auto& loads = kernel::access_counts().loads;
+    const auto& loads = twill::test::access_counts().loads;
     return std::count_if(loads.begin(), loads.end(), [](const auto& count) { return count > 0; });
   };
   Row same, other;

@@ -4,12 +4,13 @@
 // elements. A counting build counts every element that a kernel loads or stores; the functions are such that no other test
 // of this executable has the same programs, because counting code must not meet other code.
 
-#define TWILL_COUNT_ACCESS
+#define TWILL_COUNT_ACCESS ::twill::test::CountAccess
+#include "tests/support/traffic.hpp"
+
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
 
 #include "tests/support/numbers.hpp"
-#include "tests/support/traffic.hpp"
 
 #include <catch2/catch.hpp>
 

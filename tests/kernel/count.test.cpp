@@ -2,7 +2,9 @@
 //
 // What a program consists of, how it prints, and how often each operand is passed over.
 
-#define TWILL_COUNT_ACCESS
+#define TWILL_COUNT_ACCESS ::twill::test::CountAccess
+#include "tests/support/traffic.hpp"
+
 #include "harness.hpp"
 
 #include <twill/kernel/coalesce.hpp>
@@ -44,17 +46,17 @@ TEST_CASE("a fused program is described as a value and printed line by line", "[
 }
 
 TEST_CASE("a fused program passes once over each operand", "[kernel]") {
-  access_counts().clear();
+  twill::test::access_counts().clear();
   const Bound<Chain> chain{Dims(7, 101), 1};
   run(Chain{}, Threads{2}, Dims(7, 101), chain.operands.data());
-  CHECK(access_counts().loads[0] == 707);
-  CHECK(access_counts().loads[1] == 707);
-  CHECK(access_counts().stores[3] == 707);
-  access_counts().clear();
+  CHECK(twill::test::access_counts().loads[0] == 707);
+  CHECK(twill::test::access_counts().loads[1] == 707);
+  CHECK(twill::test::access_counts().stores[3] == 707);
+  twill::test::access_counts().clear();
   const Bound<Mean> mean{Dims(7, 101), 1};
   run(Mean{}, Threads{2}, Dims(7, 101), mean.operands.data());
-  CHECK(access_counts().loads[0] == 707);
-  CHECK(access_counts().stores[2] == 7);
+  CHECK(twill::test::access_counts().loads[0] == 707);
+  CHECK(twill::test::access_counts().stores[2] == 7);
 }
 
 TEST_CASE("dimensions that all operands walk alike become one", "[kernel]") {

@@ -36,7 +36,7 @@ struct AttentionLibrary : ProductLibrary {
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Attention as kernel/cuda/attention.cuh computes it on CUDA.
+/// Attention as kernel/cuda/cudnn.cuh computes it on CUDA.
 template <class T>
 void attention_forward(const twill::gpu::Queue<EmulatedRuntime>& queue, const AttentionInputs<T>& inputs, T* out,
                        compute_t<T>* logsumexp) {

@@ -178,7 +178,7 @@ struct ConvolutionLibrary {
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
-/// Computes one part of a convolution as kernel/cuda/convolution.cuh does on CUDA.
+/// Computes one part of a convolution as kernel/cuda/cudnn.cuh does on CUDA.
 template <class T>
 void run_convolution(const twill::gpu::Queue<EmulatedRuntime>& queue, const Convolution<T>& convolution) {
   gpu::convolve<emulation::ConvolutionLibrary>(queue, convolution);

@@ -3,8 +3,9 @@
 // What a training step passes over, counted: its plan says how often each tensor should be read and written, and a counting
 // build shows that it is. An update reads each weight, gradient and moment once and writes each weight and moment once.
 
-#define TWILL_COUNT_ACCESS
+#define TWILL_COUNT_ACCESS ::twill::test::CountAccess
 #include "tests/support/traffic.hpp"
+
 #include "tests/train/models.hpp"
 
 #include <twill/compile/report/report.hpp>
@@ -126,9 +127,9 @@ Traffic one_pass(const TableView& table, std::int64_t rows) {
 /// What was counted since the last look.
 Traffic counted() {
   Traffic total{};
-  for (const auto& count : kernel::access_counts().loads) total.loads += count;
-  for (const auto& count : kernel::access_counts().stores) total.stores += count;
-  kernel::access_counts().clear();
+  for (const auto& count : twill::test::access_counts().loads) total.loads += count;
+  for (const auto& count : twill::test::access_counts().stores) total.stores += count;
+  twill::test::access_counts().clear();
   return total;
 }
 

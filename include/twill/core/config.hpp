@@ -8,8 +8,8 @@
 /// The version of the binary interface; the inline namespace `v0` of every header carries it.
 #define TWILL_VERSION "0.1.0"
 
-/// The inline namespace of kernels and vector math: one name for each instruction set, and one for files that count the
-/// accesses of kernels, so that their kernels stay separate.
+/// The inline namespace of kernels and vector math: one name for each instruction set, and one for test files that
+/// count the accesses of kernels (kernel/table.hpp), so that their kernels stay separate.
 #if defined(TWILL_COUNT_ACCESS)
 #define TWILL_ISA counting
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)

@@ -8,7 +8,6 @@
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/math/by_primitive.hpp>
-#include <twill/kernel/math/math.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/pack.hpp>
 #include <twill/kernel/primitive.hpp>

@@ -124,7 +124,7 @@ TWILL_BODY void ColumnKernel::sum_chunk(std::int64_t chunk, std::int64_t begin, 
                                         std::byte* sums) const {
   const std::int64_t first = chunk * vector_detail::rows_of_chunk;
   const std::int64_t last = std::min(rows_, first + vector_detail::rows_of_chunk);
-  vector_detail::count_stage(program_, 0, (last - first) * (end - begin));
+  AccessCounts::stage(program_, 0, (last - first) * (end - begin), nullptr);
   Cursor base;
   vector_detail::copy_cursor(base, start_, program_.operands);
   for (int o = 0; o < program_.operands; ++o) base.at[o] += first * down_[o];
@@ -209,7 +209,7 @@ TWILL_BODY void ColumnKernel::finish(std::int64_t begin, std::int64_t end, const
   for (int o = 0; o < program_.operands; ++o) {
     const OperandInfo& info = program_.operand[o];
     if (info.store_sums == nullptr) continue;
-    if (program_.count != nullptr) program_.count(o, Touch::store, end - begin);
+    AccessCounts::store(o, end - begin);
     int ordinal = 0;
     while (program_.reduction[ordinal].line != info.source) ++ordinal;
     info.store_sums(sums + ordinal * row_bytes(end - begin), start_.at[o] + begin * start_.stride[o] * info.bytes,

@@ -154,7 +154,6 @@ TWILL_COLD TWILL_BODY void InterpretedProgram::note_functions() {
                         : bytes == 4 ? &vector_detail::run_transposed<integer_t<4>>
                                      : &vector_detail::run_transposed<integer_t<8>>;
   }
-  if constexpr (counts_access) table_.count = &vector_detail::count_access;
   table_.interpreted = this;
 }
 

@@ -10,7 +10,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/run_recorder.hpp>
 #include <twill/core/shape.hpp>
-#include <twill/kernel/launch_terms.hpp>
+#include <twill/core/text.hpp>
 #include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/product_stack.hpp>
@@ -24,6 +24,16 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace twill { inline namespace v0 { namespace kernel {
+
+/// "multiply+add+tanh": each word once, and only the first few.
+[[nodiscard]] std::string joined_words(const std::vector<std::string_view>& words);
+
+/// Elements of an operand that a launch touches: the product of the axes along which it moves.
+[[nodiscard]] std::int64_t elements_along(const Grid& grid, const Operand& operand);
+
+}}} // namespace twill::v0::kernel
 
 namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 

@@ -71,10 +71,16 @@ template <class D> [[nodiscard]] bool is_watched(const D&) {
 }
 
 /// Runs a launch in its profiler range, where it has one.
-void run_in_range(const WatchedLaunch& launch);
+inline void run_in_range(const WatchedLaunch& launch) {
+  const LaunchWatch range = launch_range.load(std::memory_order_relaxed);
+  (range != nullptr ? range : launch.run)(launch);
+}
 
 /// Hands a launch to the watch; runs it where there is none any more.
-void hand_over(const WatchedLaunch& launch);
+TWILL_COLD inline void hand_over(const WatchedLaunch& launch) {
+  const LaunchWatch watch = launch_watch.load(std::memory_order_relaxed);
+  (watch != nullptr ? watch : launch.run)(launch);
+}
 
 /// The device and stream of a launch.
 template <class D> class LaunchPlace {
@@ -122,7 +128,3 @@ TWILL_COLD void launch_watched(const D& device, const ProductStack<T>& stack, co
 }
 
 }}} // namespace twill::v0::kernel
-
-#if TWILL_HEADER_ONLY
-#include <twill/kernel/launch_watch.ipp>
-#endif

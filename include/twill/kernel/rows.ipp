@@ -237,7 +237,7 @@ TWILL_BODY void RowKernel::finish_row(const Cursor& at, std::byte* shared) const
     const OperandInfo& info = program_.operand[o];
     if (info.store_shared == nullptr) continue;
     const std::int64_t count = at.stride[o] == 0 || n_ <= 1 ? 1 : n_;
-    if (program_.count != nullptr) program_.count(o, Touch::store, count);
+    AccessCounts::store(o, count);
     info.store_shared(shared + info.source * shared_slot_bytes, at.at[o], at.stride[o], count);
   }
 }
@@ -267,7 +267,7 @@ namespace vector_detail {
     at.at[o] = reinterpret_cast<std::int64_t>(next);
     next += (room + vector_bytes - 1) / vector_bytes * vector_bytes;
   }
-  count_stage(program, 0, n);
+  AccessCounts::stage(program, 0, n, nullptr);
   alignas(64) std::byte shared[max_shared_bytes];
   if (program.shared[0] != nullptr) program.shared[0](program, 0, shared, at.at, bound);
   program.stage[0](program, 0, at, shared, nullptr, {}, 0, program.lanes, false);

@@ -6,7 +6,6 @@
 // that the latency of an addition does not bound the loop. `table_of<P>` points to them. Read next: kernel/rows.hpp.
 
 #include <twill/kernel/body.hpp>
-#include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/reduction.hpp>
 #include <twill/kernel/table.hpp>

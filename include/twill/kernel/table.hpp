@@ -26,9 +26,6 @@ inline constexpr int max_column_buffer_bytes = 65536; ///< of the rows of a colu
 /// How an output is written. For a gathered leaf: how many lanes of a pack have elements, `plain` for all.
 enum class StoreMode : std::uint8_t { plain, stream, scatter };
 
-/// How a stage touches an element, for counting builds. An earlier stage of the row leaves its elements in the cache.
-enum class Touch : std::uint8_t { load, reload, store };
-
 /// Addresses of the operands of a row, as integers; for `Iota` the number itself. Only the first entries, one for each
 /// operand, ever hold a value: clearing the rest would cost more than a small kernel.
 struct Cursor {
@@ -119,10 +116,21 @@ struct ProgramTable {
   const StageFunction* stage = nullptr;
   const SharedFunction* shared = nullptr; ///< for each level; null where nothing is known
   ColumnFunction columns = nullptr;
-  OwnFunction transposed = nullptr; ///< of a program that copies, see kernel/transpose.hpp
-  /// In counting builds: notes elements loaded from or stored to an operand.
-  void (*count)(int operand, Touch touch, std::int64_t elements) = nullptr;
+  OwnFunction transposed = nullptr;                ///< of a program that copies, see kernel/transpose.hpp
   const InterpretedProgram* interpreted = nullptr; ///< whose lines the functions above read; null for compiled ones
 };
+
+/// Counts of the elements that kernels load and store: none, but in test files that define TWILL_COUNT_ACCESS as a type
+/// with these functions (tests/support/traffic.hpp). A short row stays in the cache for its later stages.
+struct NoCounts {
+  static void load(int /*operand*/, std::int64_t /*elements*/) {}
+  static void store(int /*operand*/, std::int64_t /*elements*/) {}
+  static void stage(const ProgramTable&, int /*stage*/, std::int64_t /*elements*/, const Cursor* /*short_row*/) {}
+};
+#if defined(TWILL_COUNT_ACCESS)
+using AccessCounts = TWILL_COUNT_ACCESS;
+#else
+using AccessCounts = NoCounts;
+#endif
 
 }}}} // namespace twill::v0::kernel::TWILL_ISA

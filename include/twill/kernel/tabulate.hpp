@@ -5,7 +5,6 @@
 // kernel/rows.hpp and kernel/columns.hpp, the loops that read it.
 
 #include <twill/core/config.hpp>
-#include <twill/kernel/count.hpp>
 #include <twill/kernel/stage.hpp>
 #include <twill/kernel/table.hpp>
 #include <twill/kernel/transpose.hpp>
@@ -18,8 +17,6 @@
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 namespace vector_detail {
-void count_access(int operand, Touch touch, std::int64_t elements);
-
 /// The properties of a line's operand.
 [[nodiscard]] constexpr OperandInfo operand_of(const Line& line, const LinePlan& plan) {
   using enum OperandInfo::Role;
@@ -308,7 +305,6 @@ public:
     if constexpr (is_column) result.columns = &columns;
     if constexpr (vector_detail::is_copy(B::summary.lines.data(), B::count))
       result.transposed = &vector_detail::run_transposed<integer_t<static_cast<int>(size_of(B::line(0).type))>>;
-    if constexpr (counts_access) result.count = &vector_detail::count_access;
     return result;
   }
 };
@@ -321,7 +317,3 @@ template <class P> constinit const ProgramTable TableOf<P>::table = Tabulate<P>:
 template <class P> inline constexpr const ProgramTable& table_of = TableOf<P>::table;
 
 }}}} // namespace twill::v0::kernel::TWILL_ISA
-
-#if TWILL_HEADER_ONLY
-#include <twill/kernel/tabulate.ipp>
-#endif

@@ -1,14 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages over any number of elements. The last few, which do not fill a pack, are copied to a small buffer, go through
-// the same loop there, and are copied back: no second body, and nothing outside the row is touched.
+// Stages over any number of elements and any layout. The last few, which do not fill a pack, are copied to a small
+// buffer, go through the same loop there, and are copied back: no second body, and nothing outside the row is touched.
+// Operands that are not contiguous along the row although their program loads whole vectors are copied to a buffer too,
+// a few hundred elements at a time: one more pass through the first-level cache. Compiled once for all programs.
 // Read next: kernel/rows.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/bytes.hpp>
 #include <twill/kernel/pack.hpp>
-#include <twill/kernel/packing.hpp>
 #include <twill/kernel/table.hpp>
 
 #include <cstddef>
@@ -20,6 +21,47 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 namespace vector_detail {
 
 inline constexpr int pack_room = vector_bytes * 8; ///< bytes that hold a pack of any type: at most 64 lanes of 8 bytes
+
+/// Whether an operand is copied before a stage can load it.
+[[nodiscard]] TWILL_INLINE bool needs_packing(const OperandInfo& info, std::int64_t stride) {
+  return info.contiguous && stride != 1 && info.stages != 0 && info.role == OperandInfo::Role::input;
+}
+
+template <class Word>
+inline void pack_words(std::byte* to, const std::byte* from, std::int64_t stride, std::int64_t count) {
+  Word* packed = reinterpret_cast<Word*>(to);
+  const Word* word = reinterpret_cast<const Word*>(from);
+  for (std::int64_t i = 0; i < count; ++i, word += stride) packed[i] = *word;
+}
+
+/// Copies `count` elements, each `stride` elements after the last, side by side.
+void pack_elements(std::byte* to, const std::byte* from, std::int64_t stride, std::int64_t count, int size);
+
+/// The buffer of the operands that a stage packs, and how many elements of each fit.
+class PackedBlocks {
+public:
+  PackedBlocks(const ProgramTable& program, int stage, const Cursor& where);
+
+  /// How many elements are packed at once: whole packs.
+  [[nodiscard]] std::int64_t elements() const { return elements_; }
+
+  /// A cursor over elements [begin, begin + count), which are copied.
+  void pack(Cursor& to, std::int64_t begin, std::int64_t count);
+
+private:
+  static constexpr std::int64_t room = 32768;         ///< bytes of all operands together
+  static constexpr std::int64_t most_elements = 2048; ///< of each
+
+  [[nodiscard]] bool is_packed(int operand) const;
+
+  const ProgramTable& program_;
+  int stage_;
+  const Cursor& where_;
+  std::int64_t elements_ = 0;
+  // a whole pack of every operand fits in any case
+  alignas(64) std::byte
+      buffer_[(max_operands * 8 * vector_bytes > room ? max_operands * 8 * vector_bytes : room) + vector_bytes];
+};
 
 /// The first entries of a cursor.
 TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
@@ -39,13 +81,6 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
 /// The last `rest` elements before `end`.
 void run_tail(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared, std::byte* partial,
               const ScratchRows& scratch, std::int64_t begin, std::int64_t end, std::int64_t rest);
-
-/// Whether a stage finds an operand's row in the cache: an earlier stage touched it, through this operand or an
-/// overlapping one, or another operand did in this stage.
-[[nodiscard]] bool is_cached(const ProgramTable& program, int stage, const Cursor& where, int operand);
-
-/// Counts the elements of each operand that a stage touches; those of a short row stay in the cache for the next stage.
-void count_stage(const ProgramTable& program, int stage, std::int64_t elements, const Cursor* short_row = nullptr);
 
 } // namespace vector_detail
 

@@ -8,6 +8,54 @@
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 namespace vector_detail {
 
+[[gnu::noinline]] TWILL_BODY void pack_elements(std::byte* to, const std::byte* from, std::int64_t stride,
+                                                std::int64_t count, int size) {
+  switch (size) {
+  case 1:
+    return pack_words<std::uint8_t>(to, from, stride, count);
+  case 2:
+    return pack_words<std::uint16_t>(to, from, stride, count);
+  case 4:
+    return pack_words<std::uint32_t>(to, from, stride, count);
+  default:
+    return pack_words<std::uint64_t>(to, from, stride, count);
+  }
+}
+
+TWILL_BODY PackedBlocks::PackedBlocks(const ProgramTable& program, int stage, const Cursor& where)
+    : program_{program}, stage_{stage}, where_{where} {
+  std::int64_t bytes = 0;
+  for (int o = 0; o < program.operands; ++o)
+    if (is_packed(o)) bytes += program.operand[o].bytes;
+  // a multiple of what the loop takes at once, so that sums run in the order in which they run without a buffer
+  const std::int64_t granule = std::int64_t{8} * program.lanes;
+  const std::int64_t fitting = room / (bytes > 0 ? bytes : 1);
+  elements_ = fitting < granule ? program.lanes : fitting / granule * granule;
+  if (elements_ > most_elements) elements_ = most_elements / granule * granule;
+}
+
+TWILL_BODY void PackedBlocks::pack(Cursor& to, std::int64_t begin, std::int64_t count) {
+  std::byte* next = buffer_;
+  for (int o = 0; o < program_.operands; ++o) {
+    const OperandInfo& info = program_.operand[o];
+    to.at[o] = where_.at[o];
+    to.stride[o] = where_.stride[o];
+    to.mode[o] = where_.mode[o];
+    if (!is_packed(o)) continue;
+    const std::int64_t stride = where_.stride[o];
+    pack_elements(next, reinterpret_cast<const std::byte*>(where_.at[o] + begin * stride * info.bytes), stride, count,
+                  info.bytes);
+    to.at[o] = reinterpret_cast<std::int64_t>(next) - begin * info.bytes;
+    to.stride[o] = 1;
+    next += elements_ * info.bytes;
+  }
+}
+
+TWILL_BODY bool PackedBlocks::is_packed(int operand) const {
+  const OperandInfo& info = program_.operand[operand];
+  return needs_packing(info, where_.stride[operand]) && ((info.stages >> stage_) & 1U) != 0;
+}
+
 TWILL_BODY std::int64_t stride_of(const OperandInfo& info, const Cursor& where, int operand) {
   if (info.role == OperandInfo::Role::output && where.mode[operand] != StoreMode::scatter) return 1;
   return where.stride[operand];
@@ -93,33 +141,6 @@ TWILL_BODY bool may_repeat(const ProgramTable& program, const Cursor& where, std
   }
 }
 
-TWILL_BODY bool is_cached(const ProgramTable& program, int stage, const Cursor& where, int operand) {
-  const std::uint32_t before = (std::uint32_t{1} << stage) - 1;
-  for (int o = 0; o < program.operands; ++o) {
-    const OperandInfo& info = program.operand[o];
-    const std::uint32_t stages = o < operand ? before | (before + 1) : before;
-    if (info.role == OperandInfo::Role::input && (info.stages & stages) != 0 && where.at[o] == where.at[operand] &&
-        where.stride[o] == where.stride[operand])
-      return true;
-  }
-  return false;
-}
-
-TWILL_BODY void count_stage(const ProgramTable& program, int stage, std::int64_t elements, const Cursor* short_row) {
-  if (program.count == nullptr) return;
-  for (int o = 0; o < program.operands; ++o) {
-    const OperandInfo& info = program.operand[o];
-    if (((info.stages >> stage) & 1U) == 0 || info.role > OperandInfo::Role::gather) continue;
-    const bool is_again =
-        short_row != nullptr && info.role == OperandInfo::Role::input && is_cached(program, stage, *short_row, o);
-    program.count(o,
-                  info.role == OperandInfo::Role::output ? Touch::store
-                  : is_again                             ? Touch::reload
-                                                         : Touch::load,
-                  elements);
-  }
-}
-
 } // namespace vector_detail
 TWILL_BODY bool needs_packing(const ProgramTable& program, const Cursor& where) {
   for (int o = 0; o < program.operands; ++o)
@@ -147,7 +168,7 @@ namespace vector_detail {
 } // namespace vector_detail
 TWILL_BODY void run_map(const ProgramTable& program, const Cursor& where, const std::byte* shared, std::int64_t begin,
                         std::int64_t end, bool packs) {
-  vector_detail::count_stage(program, 0, end - begin);
+  AccessCounts::stage(program, 0, end - begin, nullptr);
   const std::int64_t rest = (end - begin) & (program.lanes - 1);
   if (begin + program.lanes <= end) {
     if (packs) [[unlikely]]
@@ -165,7 +186,7 @@ TWILL_BODY void run_map(const ProgramTable& program, const Cursor& where, const 
 TWILL_BODY void run_stage(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
                           std::byte* result, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
                           bool packs, bool is_short_row) {
-  vector_detail::count_stage(program, stage, end - begin, is_short_row ? &where : nullptr);
+  AccessCounts::stage(program, stage, end - begin, is_short_row ? &where : nullptr);
   alignas(64) std::byte partial[max_accumulator_bytes + vector_bytes];
   const std::int64_t rest = (end - begin) & (program.lanes - 1);
   if (packs) [[unlikely]]

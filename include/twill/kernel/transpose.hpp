@@ -30,11 +30,17 @@ struct BlockedAxis {
   BlockedAxis(const Grid& grid, int number, std::int64_t elements)
       : axis{number}, extent{grid[number]}, block{elements}, blocks{extent < elements ? 1 : extent / elements} {}
 
-  [[nodiscard]] std::int64_t size(std::int64_t number) const;
+  [[nodiscard]] std::int64_t size(std::int64_t number) const {
+    return number + 1 < blocks ? block : extent - number * block;
+  }
 };
 
 /// The axis along which an operand's elements are contiguous; -1 where none has at least this many elements.
-[[nodiscard]] int side_by_side(const Grid& grid, const Operand& operand, int least);
+[[nodiscard]] inline int side_by_side(const Grid& grid, const Operand& operand, int least) {
+  for (int axis = grid.rank - 1; axis >= 0; --axis)
+    if (grid[axis] >= least && operand.strides[static_cast<std::size_t>(axis)] == 1) return axis;
+  return -1;
+}
 
 /// A copy whose two sides are contiguous along different axes.
 template <class Word> class TransposedCopy {
@@ -101,10 +107,8 @@ template <class Word>
   const int read = side_by_side(grid, bound[0], least);
   if (read < 0 || bound[1].strides[static_cast<std::size_t>(read)] == 1 || grid.elements() == 0) return false;
   const std::int64_t elements = grid.elements();
-  if (program.count != nullptr) {
-    program.count(0, Touch::load, elements);
-    program.count(1, Touch::store, elements);
-  }
+  AccessCounts::load(0, elements);
+  AccessCounts::store(1, elements);
   const TransposedCopy<Word> copy{grid, bound, read, written};
   if (team.size() > 1 && elements * program.operations >= worth_sharing)
     team.parallel([&copy](int rank, int size) {
@@ -129,8 +133,4 @@ TWILL_INSTANCE template bool run_transposed<integer_t<4>>(const ProgramTable&, c
 TWILL_INSTANCE template bool run_transposed<integer_t<8>>(const ProgramTable&, const AnyTeam&, const Grid&,
                                                           const Operand*);
 }}}}} // namespace twill::v0::kernel::TWILL_ISA::vector_detail
-#endif
-
-#if TWILL_HEADER_ONLY
-#include <twill/kernel/transpose.ipp>
 #endif

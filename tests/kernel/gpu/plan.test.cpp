@@ -4,8 +4,8 @@
 // reached, how many blocks of how many threads. No kernel runs here.
 
 #include <twill/kernel/gpu/blocks.hpp>
+#include <twill/kernel/gpu/divisor.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
-#include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/table.hpp>
 
 #include <catch2/catch.hpp>

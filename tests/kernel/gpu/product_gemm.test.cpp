@@ -2,7 +2,7 @@
 //
 // From stacks of products to what a library is given: which go there, as how many batches, and where each begins.
 
-#include <twill/kernel/gpu/product_gemm.hpp>
+#include <twill/kernel/gpu/product_choice.hpp>
 
 #include <catch2/catch.hpp>
 

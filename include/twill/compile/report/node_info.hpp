@@ -9,7 +9,7 @@
 #include <twill/compile/plan/binding.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/run_recorder.hpp>
-#include <twill/kernel/launch_terms.hpp>
+#include <twill/kernel/launch_info.hpp>
 #include <twill/kernel/primitive.hpp>
 
 #include <algorithm>

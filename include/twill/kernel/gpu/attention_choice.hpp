@@ -4,7 +4,7 @@
 // Choice of the kernels for attention on a GPU: a vendor's library for 16-bit types without a mask, where it is
 // installed, allowed and has an engine, otherwise twill's streamed ones (kernel/gpu/attention.hpp). No form keeps the
 // scores. Choices are noted with their reasons, for library_choices(). The library is a template argument, so the
-// choice is tested without CUDA. Read next: kernel/cuda/attention.cuh.
+// choice is tested without CUDA. Read next: kernel/cuda/cudnn.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -4,7 +4,7 @@
 // Choice between libraries and twill's kernel for convolutions on a GPU: a vendor's library where it is installed,
 // allowed and has an engine, otherwise twill's kernel (kernel/gpu/convolution.hpp). Each choice is noted once with its
 // reason, for library_choices(), and the first slow one of a device is a warning. The library is a template argument,
-// so the choice is tested without CUDA. Read next: kernel/cuda/convolution.cuh.
+// so the choice is tested without CUDA. Read next: kernel/cuda/cudnn.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -12,7 +12,6 @@
 #include <twill/kernel/convolution.hpp>
 #include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/divisor.hpp>
-#include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/gpu/product.hpp>
 #include <twill/kernel/gpu/product_plan.hpp>
 

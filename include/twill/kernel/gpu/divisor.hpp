@@ -7,6 +7,7 @@
 
 #include <twill/core/philox.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 
@@ -95,6 +96,39 @@ private:
   std::int64_t value_ = 1;
   Reciprocal<std::uint64_t> reciprocal_{}; ///< of 32 bits where all numbers have fewer
   bool is_fast_ = true;
+};
+
+/// The elements of channels-last images, (batch, height, width, channels), each with its pixel.
+class Pixels {
+public:
+  struct Index {
+    std::int64_t image = 0;
+    std::int64_t row = 0;
+    std::int64_t column = 0;
+    std::int64_t channel = 0;
+  };
+
+  constexpr Pixels() = default;
+  /// requires: elements
+  constexpr Pixels(std::int64_t batch, const std::array<std::int64_t, 2>& extents, std::int64_t channels)
+      : elements_{batch * extents[0] * extents[1] * channels},
+        rows_(extents[0], elements_),
+        columns_(extents[1], elements_),
+        channels_(channels, elements_) {}
+
+  [[nodiscard]] constexpr std::int64_t elements() const { return elements_; }
+  [[nodiscard]] constexpr Index operator()(std::int64_t number) const {
+    const IndexDivisor::Parts pixel = channels_.parts(number);
+    const IndexDivisor::Parts row = columns_.parts(pixel.quotient);
+    const IndexDivisor::Parts image = rows_.parts(row.quotient);
+    return {image.quotient, image.rest, row.rest, pixel.rest};
+  }
+
+private:
+  std::int64_t elements_ = 0;
+  IndexDivisor rows_{};
+  IndexDivisor columns_{};
+  IndexDivisor channels_{};
 };
 
 }}}} // namespace twill::v0::kernel::gpu

@@ -6,13 +6,39 @@
 // the caller's may go at once. Read next: kernel/gpu/elementwise.hpp, kernel/gpu/columns.hpp, kernel/gpu/rows.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/queue.hpp>
+#include <twill/device/gpu/timer_calls.hpp>
 #include <twill/kernel/gpu/columns.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
-#include <twill/kernel/gpu/launch_watch.hpp>
 #include <twill/kernel/gpu/rows.hpp>
+#include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/summary.hpp>
+
+namespace twill { inline namespace v0 { namespace kernel {
+
+/// The device and stream of a watched launch, whose driver has timers.
+template <class D>
+requires twill::gpu::GpuDevice<D>
+class LaunchPlace<D> {
+  using R = typename D::Runtime;
+
+public:
+  LaunchPlace(const D& device, const twill::gpu::Queue<R>& queue) : device_{device.index}, stream_{queue.stream()} {}
+  void note(WatchedLaunch& launch) const {
+    launch.kind = D::kind;
+    launch.device = device_;
+    launch.timers = &twill::gpu::timer_calls<R>;
+    launch.stream = twill::gpu::AnyStream{stream_};
+  }
+
+private:
+  int device_;
+  typename R::Stream stream_;
+};
+
+}}} // namespace twill::v0::kernel
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 

@@ -7,7 +7,6 @@
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/divisor.hpp>
-#include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 #include <twill/kernel/pooling.hpp>
 

@@ -5,7 +5,15 @@
 // definition. Read next: kernel/apply_pack.hpp.
 
 #include <twill/kernel/apply.hpp>
-#include <twill/kernel/math/math.hpp>
+#include <twill/kernel/math/division.hpp>
+#include <twill/kernel/math/exponential.hpp>
+#include <twill/kernel/math/gamma.hpp>
+#include <twill/kernel/math/hyperbolic.hpp>
+#include <twill/kernel/math/inverse_trigonometric.hpp>
+#include <twill/kernel/math/logarithm.hpp>
+#include <twill/kernel/math/power.hpp>
+#include <twill/kernel/math/sigmoidal.hpp>
+#include <twill/kernel/math/trigonometric.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/pack.hpp>
 #include <twill/kernel/primitive.hpp>
