@@ -7,6 +7,7 @@
 #include <tests/support/emulated_device.hpp>
 #include <tests/support/emulated_library.hpp>
 #include <tests/support/emulated_products.hpp>
+#include <tests/support/host_sort.hpp>
 
 #include <twill/compile/run/gpu/capture.hpp>
 #include <twill/compile/run/gpu/numbers.hpp>

@@ -4,6 +4,7 @@
 // whole slices, several index tensors, more indices than a block holds.
 
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/host_sort.hpp"
 #include "tests/support/test_seed.hpp"
 
 #include <twill/kernel/gpu/scatter.hpp>

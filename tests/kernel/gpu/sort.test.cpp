@@ -4,6 +4,7 @@
 // do not, every element type, both directions, NaN and zeros of both signs.
 
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/host_sort.hpp"
 #include "tests/support/test_seed.hpp"
 
 #include <twill/core/dtype.hpp>
@@ -82,7 +83,7 @@ TEMPLATE_TEST_CASE("rows are sorted in one block, whatever they hold", "[kernel]
   }
 }
 
-TEMPLATE_TEST_CASE("longer rows are sorted by passes over memory", "[kernel][gpu]", std::uint8_t, std::int64_t, float) {
+TEMPLATE_TEST_CASE("longer rows are sorted together", "[kernel][gpu]", std::uint8_t, std::int64_t, float) {
   for (const bool few : {false, true}) {
     check_rows<false, TestType>(1, 2049, few);
     check_rows<false, TestType>(1, 9001, few);

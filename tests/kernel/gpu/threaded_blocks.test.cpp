@@ -4,6 +4,7 @@
 // that is missing is a data race. Values are compared as well, though other tests do so in more shapes.
 
 #include <tests/kernel/gpu/row_programs.hpp>
+#include <tests/support/host_sort.hpp>
 #include <tests/support/threaded_block.hpp>
 
 #include <twill/kernel/gpu/attention.hpp>

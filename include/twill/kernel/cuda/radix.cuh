@@ -1,11 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long sorts on CUDA devices by CUB's radix sort, which reads memory half as often as twill's own and in fewer
-// launches. Its working memory comes from the caller, so compiled steps and recorded graphs sort with it, and its order
-// is that of twill's sort, bit for bit: the keys are equal integers and both sorts are stable. This overload is more
-// special than that of kernel/gpu/radix.hpp. Not in expr.cuh: CUB takes longer to compile than a chain of operations.
-// Read next: kernel/gpu/queue_sort.hpp.
+// Long sorts on CUDA devices by CUB's radix sort. Its working memory comes from the caller, so compiled steps and
+// recorded graphs sort with it. It is stable, and keys are integers, so the order is that of hosts. This overload is
+// more special than that of kernel/gpu/radix.hpp. Not in expr.cuh: CUB takes longer to compile than a chain of
+// operations. Read next: kernel/gpu/queue_sort.hpp.
 
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/queue.hpp>
@@ -26,17 +25,11 @@ int enqueue_radix_sort(const twill::gpu::Queue<CudaRuntime>& queue, const RadixB
   if (bits == 0) return from;
   cub::DoubleBuffer<Key> keys(buffers.keys[from], buffers.keys[1 - from]);
   cub::DoubleBuffer<std::uint32_t> values(buffers.values[from], buffers.values[1 - from]);
-  const auto sort = [&](void* memory, std::size_t& bytes) {
-    twill::gpu::check<CudaRuntime>(cub::DeviceRadixSort::SortPairs(memory, bytes, keys, values,
-                                                                   static_cast<std::uint32_t>(count), 0, bits,
-                                                                   queue.stream()),
-                                   "cub::DeviceRadixSort::SortPairs", queue.device());
-  };
-  std::size_t bytes = 0;
-  sort(nullptr, bytes); // returns how much memory it needs
-  if (bytes > room.bytes) return enqueue_own_radix_sort(queue, buffers, room, count, bits, from);
-  bytes = room.bytes;
-  sort(room.memory, bytes);
+  std::size_t bytes = room.bytes; // CUB refuses too few: it takes about a quarter of them
+  twill::gpu::check<CudaRuntime>(cub::DeviceRadixSort::SortPairs(room.memory, bytes, keys, values,
+                                                                 static_cast<std::uint32_t>(count), 0, bits,
+                                                                 queue.stream()),
+                                 "cub::DeviceRadixSort::SortPairs", queue.device());
   return keys.selector == 0 ? from : 1 - from;
 }
 

@@ -29,7 +29,7 @@ template <class Key> struct SortTile {
       }
     });
     block.barrier();
-    for (int shift = 0; shift < p.shift; shift += digit_bits) order_tile(block, tile, count, shift);
+    for (int shift = 0; shift < p.bits; shift += digit_bits) order_tile(block, tile, count, shift);
     block.each([&](int thread) {
       for (int i = thread; i < count; i += block.threads()) {
         p.to_keys[i] = tile.keys[tile.place(i)];
@@ -69,13 +69,8 @@ public:
       now_ = enqueue_radix_sort(queue, buffers_, room_, count_, bits, now_);
       return;
     }
-    const RadixParameters<Key> all{.keys = keys(),
-                                   .to_keys = keys(),
-                                   .values = values(),
-                                   .to_values = values(),
-                                   .count = count_,
-                                   .tiles = 1,
-                                   .shift = bits};
+    const RadixParameters<Key> all{
+        .keys = keys(), .to_keys = keys(), .values = values(), .to_values = values(), .count = count_, .bits = bits};
     enqueue(queue, SortTile<Key>{}, twill::gpu::LaunchShape{1, threads_to_sort(count_), SortTile<Key>::shared_bytes},
             all);
   }

@@ -1,25 +1,20 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stable radix sort of keys with 32-bit values, four bits at a time: in one block where all of it fits into shared
-// memory, otherwise by passes over memory that count the digits of each tile, scan the counts, and write each tile's
-// elements, put in order by the block, after those of earlier tiles (Satish, Harris and Garland, "Designing efficient
-// sorting algorithms for manycore GPUs", 2009). On CUDA, CUB sorts inputs longer than a block (kernel/cuda/radix.cuh):
-// any stable sort gives one order. Read next: kernel/gpu/sort.hpp.
+// Stable radix sort of keys with 32-bit values: in one block where all of it fits into shared memory, four bits at a
+// time (Satish, Harris and Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009), otherwise by the
+// library of the device, CUB on CUDA (kernel/cuda/radix.cuh): any stable sort gives one order.
+// Read next: kernel/gpu/sort.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/axes.hpp>
-#include <twill/kernel/gpu/scan.hpp>
 #include <twill/kernel/gpu/tile.hpp>
-#include <twill/kernel/on_queue.hpp>
 #include <twill/memory/buffer.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <utility>
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
@@ -141,64 +136,8 @@ template <class Key> struct RadixParameters {
   Key* to_keys = nullptr;
   const std::uint32_t* values = nullptr;
   std::uint32_t* to_values = nullptr;
-  std::uint32_t* counts = nullptr; ///< of each digit in each tile, digits first; scanned before elements move
   std::int64_t count = 0;
-  std::int64_t tiles = 0;
-  int shift = 0;
-};
-
-/// Counts the digits of a tile.
-template <class Key> struct CountDigits {
-  static constexpr int most_threads = tile_threads;
-  static constexpr std::size_t shared_bytes = tile_threads * sizeof(DigitCounts);
-
-  template <class Block> constexpr void operator()(const Block& block, const RadixParameters<Key>& p) const {
-    DigitCounts* const room = block.template shared<DigitCounts>();
-    typename Block::template Local<DigitCounts> own{};
-    block.each([&](int thread) {
-      DigitCounts counts{};
-      const std::int64_t start = std::int64_t{block.block()} * radix_tile + thread;
-      for (int i = 0; i < radix_items; ++i)
-        if (start + i * tile_threads < p.count) counts.add_one(digit_of(p.keys[start + i * tile_threads], p.shift));
-      own[thread] = counts;
-    });
-    scan_over_threads<AddCounts>(block, own, room);
-    block.each([&](int thread) {
-      if (thread < digits)
-        p.counts[thread * p.tiles + block.block()] = static_cast<std::uint32_t>(room[tile_threads - 1][thread]);
-    });
-  }
-};
-
-/// Sorts a tile and writes it to the places of its digits.
-template <class Key> struct MoveByDigit {
-  static constexpr int most_threads = tile_threads;
-  static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
-
-  template <class Block> constexpr void operator()(const Block& block, const RadixParameters<Key>& p) const {
-    const auto tile = RadixTile<Key>::in(block);
-    const std::int64_t first = std::int64_t{block.block()} * radix_tile;
-    const int count = static_cast<int>(std::min<std::int64_t>(radix_tile, p.count - first));
-    block.each([&](int thread) {
-      for (int i = thread; i < count; i += tile_threads) {
-        tile.keys[tile.place(i)] = p.keys[first + i];
-        tile.values[tile.place(i)] = p.values[first + i];
-      }
-    });
-    block.barrier();
-    order_tile(block, tile, count, p.shift);
-    block.each([&](int thread) {
-      const DigitCounts starts = tile.room[tile_threads - 1].before();
-      for (int i = thread; i < count; i += tile_threads) {
-        const Key key = tile.keys[tile.place(i)];
-        const int digit = digit_of(key, p.shift);
-        const std::int64_t entry = digit * p.tiles + block.block();
-        const std::int64_t to = (entry > 0 ? std::int64_t{p.counts[entry - 1]} : 0) + i - starts[digit];
-        p.to_keys[to] = key;
-        p.to_values[to] = tile.values[tile.place(i)];
-      }
-    });
-  }
+  int bits = 0; ///< lower ones of the keys, by which elements are sorted
 };
 
 /// Keys and values to be sorted, and room for as many.
@@ -207,23 +146,10 @@ template <class Key> struct RadixBuffers {
   std::uint32_t* values[2]{};
 };
 
-/// The number of passes of a sort by `bits` bits.
-[[nodiscard]] constexpr int radix_passes(int bits) { return (bits + digit_bits - 1) / digit_bits; }
+/// The buffer of each pair from which a sort most likely ends in the first: libraries sort eight bits at a time.
+[[nodiscard]] constexpr int first_for_sort(int bits) { return (bits + 7) / 8 % 2; }
 
-/// The buffer of each pair from which twill's own kernels sort into the first.
-[[nodiscard]] constexpr int first_for_sort(int bits) { return radix_passes(bits) % 2; }
-
-/// The scan of the counts of a pass.
-[[nodiscard]] constexpr ScanShape radix_counts(std::int64_t count) {
-  return {.outer = 1, .length = groups_of(radix_tile, count) * digits, .inner = 1};
-}
-/// The numbers that a sort of `count` elements keeps beside its buffers.
-[[nodiscard]] constexpr std::int64_t radix_room(std::int64_t count) {
-  const ScanShape counts = radix_counts(count);
-  return counts.length + scan_totals(counts, plan_scan(counts));
-}
-
-/// Memory beside the buffers of a sort: enough for the kernels below and for a library's sort.
+/// Memory beside the buffers of a library's sort.
 struct RadixRoom {
   void* memory = nullptr;
   std::size_t bytes = 0;
@@ -235,45 +161,15 @@ struct RadixRoom {
     return spare_bytes + static_cast<std::size_t>(groups_of(radix_tile, count)) * tile_bytes;
   }
 };
-static_assert(RadixRoom::tile_bytes >= 2 * digits * sizeof(std::uint32_t));
 
-/// Enqueues all launches of a sort by the lower `bits` of the keys, from the given one of each pair of buffers, by the
-/// kernels above; equal keys keep their order. Returns which buffers hold the result.
+/// Enqueues a sort by the lower `bits` of the keys, from the given one of each pair of buffers; equal keys keep their
+/// order. Returns which buffers hold the result. The queues of a driver have an overload that is more special; that of
+/// CUDA is kernel/cuda/radix.cuh.
 /// requires: at least one element and fewer than 2^32, and `room.bytes_for(count)`
 template <class Key, class Queue>
-int enqueue_own_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, const RadixRoom& room,
-                           std::int64_t count, int bits, int from) {
-  const std::int64_t tiles = groups_of(radix_tile, count);
-  const ScanShape counts = radix_counts(count);
-  const ScanPlan plan = plan_scan(counts);
-  const twill::gpu::LaunchShape counting{static_cast<unsigned>(tiles), tile_threads, CountDigits<Key>::shared_bytes};
-  const twill::gpu::LaunchShape moving{static_cast<unsigned>(tiles), tile_threads, MoveByDigit<Key>::shared_bytes};
-  auto* const numbers = static_cast<std::uint32_t*>(room.memory);
-  for (int shift = 0; shift < bits; shift += digit_bits, from = 1 - from) {
-    const RadixParameters<Key> parameters{.keys = buffers.keys[from],
-                                          .to_keys = buffers.keys[1 - from],
-                                          .values = buffers.values[from],
-                                          .to_values = buffers.values[1 - from],
-                                          .counts = numbers,
-                                          .count = count,
-                                          .tiles = tiles,
-                                          .shift = shift};
-    enqueue(queue, CountDigits<Key>{}, counting, parameters);
-    enqueue_scan<Running<Reduction::sum>>(queue, numbers, numbers, counts, plan, numbers + counts.length);
-    enqueue(queue, MoveByDigit<Key>{}, moving, parameters);
-  }
-  return from;
-}
-
-/// Sorts like `enqueue_own_radix_sort`. A more special overload, for the queues of one driver, may call a library; that
-/// of CUDA is kernel/cuda/radix.cuh, which all files of a program include or none.
-template <class Key, class Queue>
-int enqueue_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, const RadixRoom& room, std::int64_t count,
-                       int bits, int from) {
-  if constexpr (requires { typename Queue::RuntimeType; })
-    static_assert(std::string_view{Queue::RuntimeType::name} != "cuda",
-                  "twill: sort: CUDA devices sort by CUB; include <twill/kernel/cuda/radix.cuh>");
-  return enqueue_own_radix_sort(queue, buffers, room, count, bits, from);
+int enqueue_radix_sort(const Queue&, const RadixBuffers<Key>&, const RadixRoom&, std::int64_t, int, int) {
+  static_assert(sizeof(Key) == 0, "twill: sort: CUDA devices sort by CUB; include <twill/kernel/cuda/radix.cuh>");
+  return 0;
 }
 
 /// Sorts by the lower `bits` of the keys, from the given one of each pair of buffers; equal keys keep their order.
