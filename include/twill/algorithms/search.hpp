@@ -12,6 +12,7 @@
 #include <twill/core/promotion.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/gather.hpp>
+#include <twill/kernel/gpu/search.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
 
@@ -74,9 +75,8 @@ requires algorithms::SearchOptions<O...>
   Tensor<std::int64_t, D, typename decltype(wanted)::shape_type> result(what.device(), what.shape());
   constexpr bool is_right = (std::is_same_v<O, algorithms::Right> || ...);
   if constexpr (algorithms::is_on_gpu<decltype(wanted)>) {
-    find_places(kernel::gpu::on_queue, std::bool_constant<is_right>{}, what.device(),
-                static_cast<const T*>(from.data()), from.elements(), static_cast<const T*>(what.data()),
-                what.elements(), result.data());
+    kernel::gpu::find_places<is_right>(what.device(), static_cast<const T*>(from.data()), from.elements(),
+                                       static_cast<const T*>(what.data()), what.elements(), result.data());
     return result;
   } else {
     synchronize(from.device());
@@ -107,8 +107,8 @@ template <TensorOperand X> [[nodiscard]] auto bincount(X&& x, std::int64_t least
     const bool is_empty = source.elements() == 0;
     Counts counts(source.device(), Dims(std::max(least_bins, is_empty ? 0 : range.greatest + 1)));
     const auto sorted = sort(source);
-    count_equal(kernel::gpu::on_queue, source.device(), static_cast<const T*>(sorted.data()), sorted.elements(),
-                counts.data(), counts.elements());
+    kernel::gpu::count_equal(source.device(), static_cast<const T*>(sorted.data()), sorted.elements(), counts.data(),
+                             counts.elements());
     return counts;
   } else {
     synchronize(source.device());
@@ -150,8 +150,8 @@ template <TensorOperand X> [[nodiscard]] auto histogram(X&& x, std::int64_t bins
   if constexpr (algorithms::is_on_gpu<decltype(source)>) {
     const auto sorted = sort(source.flatten());
     using T = typename decltype(source)::value_type;
-    count_between(kernel::gpu::on_queue, source.device(), static_cast<const T*>(sorted.data()), sorted.elements(),
-                  static_cast<const double*>(result.edges.data()), result.counts.data(), bins);
+    kernel::gpu::count_between(source.device(), static_cast<const T*>(sorted.data()), sorted.elements(),
+                               static_cast<const double*>(result.edges.data()), result.counts.data(), bins);
     return result;
   } else {
     synchronize(source.device());

@@ -11,6 +11,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/kernel/gpu/sort.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
 
@@ -26,9 +27,8 @@ namespace twill { inline namespace v0 { namespace algorithms { inline namespace 
 template <bool IsDescending, class Rows> void sort_rows_on_gpu(Rows& rows, std::int64_t* indices) {
   const Rows source = rows;
   rows = Rows(source.device(), source.shape());
-  sort_rows(kernel::gpu::on_queue, std::bool_constant<IsDescending>{}, source.device(),
-            static_cast<const typename Rows::value_type*>(source.data()), rows_of(source.shape()), source.size(-1),
-            rows.data(), indices);
+  kernel::gpu::sort_rows<IsDescending>(source.device(), static_cast<const typename Rows::value_type*>(source.data()),
+                                       rows_of(source.shape()), source.size(-1), rows.data(), indices);
 }
 
 /// Sorts each row of x and moves its indices with it.

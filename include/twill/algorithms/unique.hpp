@@ -10,6 +10,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/kernel/gpu/unique.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <thrust/sort.h>
@@ -47,9 +48,9 @@ requires algorithms::Options<O...>
   if constexpr (algorithms::is_on_gpu<decltype(source)>) {
     algorithms::sort_rows_on_gpu<false>(copy, nullptr);
     const T* const sorted = copy.data();
-    const auto counted = counted_runs(kernel::gpu::on_queue, copy.device(), sorted, copy.elements());
+    const auto counted = kernel::gpu::counted_runs(copy.device(), sorted, copy.elements());
     const Tensor<T, D, Shape<dyn>> values(copy.device(), Dims(counted.found()));
-    write_values_of_runs(counted, sorted, values.data());
+    kernel::gpu::write_values_of_runs(counted, sorted, values.data());
     return values;
   } else {
     T* const first = copy.data();
@@ -76,13 +77,13 @@ requires algorithms::Options<O...>
   if constexpr (algorithms::is_on_gpu<decltype(source)>) {
     const T* const from = sorted.data();
     const std::int64_t elements = sorted.elements();
-    const auto counted = counted_runs(kernel::gpu::on_queue, source.device(), from, elements);
+    const auto counted = kernel::gpu::counted_runs(source.device(), from, elements);
     const std::int64_t found = counted.found();
     Tensor<T, D, Shape<dyn>> values(source.device(), Dims(found));
     Places indices(source.device(), Dims(found)), counts(source.device(), Dims(found));
     const Places starts(source.device(), Dims(found));
-    write_runs(counted, source.device(), from, static_cast<const std::int64_t*>(places.data()), elements, found,
-               values.data(), starts.data(), indices.data(), counts.data(), inverse.data());
+    kernel::gpu::write_runs(counted, source.device(), from, static_cast<const std::int64_t*>(places.data()), elements,
+                            found, values.data(), starts.data(), indices.data(), counts.data(), inverse.data());
     return Unique<T, S, D>{std::move(values), std::move(indices), std::move(inverse), std::move(counts)};
   } else {
     Places indices(source.device(), sorted.shape());

@@ -45,7 +45,7 @@ template <class Op, Scalar T, int... Axis, class X> [[nodiscard]] auto scanned(X
     const T* const in = from.data();
     T* const out = result.data();
     if constexpr (kernel::has_queue<typename std::remove_cvref_t<decltype(from)>::device_type>)
-      scan(kernel::gpu::on_queue, Op{}, result.device(), in, out, shape);
+      kernel::gpu::scan<Op>(result.device(), in, out, shape);
     else
       launch(result.device(), [shape, in, out](const auto& team) { kernel::scan<Op>(team, in, out, shape); });
     return result;

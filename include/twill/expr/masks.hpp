@@ -67,9 +67,9 @@ template <class Mask> [[nodiscard]] std::int64_t count_true(const char* operatio
 template <class Mask> [[nodiscard]] auto offsets_of_true(const char* operation, const Mask& mask, const Dims& weights) {
   using D = typename Mask::device_type;
   if constexpr (kernel::has_queue<D>) {
-    const auto counted = counted_true(kernel::gpu::on_queue, mask.device(), mask.data(), mask.shape(), mask.strides());
+    const auto counted = kernel::gpu::counted_true(mask.device(), mask.data(), mask.shape(), mask.strides());
     const Tensor<std::int64_t, D, Shape<dyn>> offsets(mask.device(), Dims(counted.found()));
-    write_offsets(counted, mask.shape(), weights, offsets.data());
+    kernel::gpu::write_offsets(counted, mask.shape(), weights, offsets.data());
     return offsets;
   } else {
     const Tensor<std::int64_t, D, Shape<dyn>> offsets(mask.device(), Dims(count_true(operation, mask)));
@@ -91,10 +91,10 @@ template <class Mask> [[nodiscard]] auto indices_of_true(const char* operation, 
   using D = typename Mask::device_type;
   using Indices = Tensor<std::int64_t, D, Shape<rank, dyn>>;
   if constexpr (kernel::has_queue<D>) {
-    const auto counted = counted_true(kernel::gpu::on_queue, mask.device(), mask.data(), mask.shape(), mask.strides());
+    const auto counted = kernel::gpu::counted_true(mask.device(), mask.data(), mask.shape(), mask.strides());
     const std::int64_t found = counted.found();
     const Indices indices(mask.device(), Dims(rank, found));
-    write_indices(counted, mask.shape(), found, indices.data());
+    kernel::gpu::write_indices(counted, mask.shape(), found, indices.data());
     return indices;
   } else {
     const std::int64_t count = count_true(operation, mask);

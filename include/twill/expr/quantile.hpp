@@ -106,8 +106,9 @@ template <unsigned Mask, AnyShape To, class T, class D, class S>
   if constexpr (kernel::has_queue<D>) {
     std::vector<Place> places;
     for (const double fraction : q) places.push_back(place_of(fraction, length, method));
-    select_rows(kernel::gpu::on_queue, x.device(), static_cast<const Element*>(elements), count, length,
-                static_cast<const Place*>(places.data()), static_cast<std::int64_t>(places.size()), result.data());
+    kernel::gpu::select_rows(x.device(), static_cast<const Element*>(elements), count, length,
+                             static_cast<const Place*>(places.data()), static_cast<std::int64_t>(places.size()),
+                             result.data());
   } else {
     launch(result.device(), [=, to = result.data(), q = std::move(q)](const auto& team) {
       select_rows(team, elements, count, length, q, method, to);

@@ -63,7 +63,7 @@ template <Device D = Cpu>
   const Tensor<std::int64_t, D, Shape<dyn>> result(device, Dims(n));
   const Draw draw = generator(device).next();
   if constexpr (kernel::has_queue<D>)
-    shuffle_places(kernel::gpu::on_queue, device, result.data(), n, draw);
+    kernel::gpu::shuffle_places(device, result.data(), n, draw);
   else
     launch(device, [n, draw, to = result.data()](const auto&) { expr::shuffle_places(to, n, draw); });
   return result;
@@ -112,10 +112,9 @@ requires(std::remove_cvref_t<W>::shape_type::rank == 1 || std::remove_cvref_t<W>
   if constexpr (kernel::has_queue<D>) {
     const double* const from = given.data();
     if (options.replacement)
-      draw_with_replacement(kernel::gpu::on_queue, given.device(), from, greatest.data(), rows, n, result.data(), count,
-                            draw);
+      kernel::gpu::draw_with_replacement(given.device(), from, greatest.data(), rows, n, result.data(), count, draw);
     else
-      draw_without_replacement(kernel::gpu::on_queue, given.device(), from, rows, n, result.data(), count, draw);
+      kernel::gpu::draw_without_replacement(given.device(), from, rows, n, result.data(), count, draw);
   } else {
     const Tensor<double, D, Shape<dyn>> clocks(given.device(), Dims(options.replacement ? 0 : n));
     const Tensor<std::int64_t, D, Shape<dyn>> working(given.device(), Dims(n));

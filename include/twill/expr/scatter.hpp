@@ -89,8 +89,7 @@ template <Writing W, class Node, class X> void scatter(const char* operation, co
       const T* const from = converted.data();
       if constexpr (kernel::has_queue<typename Node::device_type>) {
         const layout::Span span = layout::touched(node.source.shape(), node.source.strides());
-        scatter_elements(kernel::gpu::on_queue, std::bool_constant<W == Writing::add>{}, device, plan, span.first,
-                         span.last, to, from);
+        kernel::gpu::scatter_elements<W == Writing::add>(device, plan, span.first, span.last, to, from);
       } else {
         launch(device, [plan, to, from](const auto&) { scatter_elements<W>(plan, to, from); });
       }

@@ -31,7 +31,7 @@ template <class Op, class T> void check_scan(const ScanShape& shape) {
   std::vector<T> from(count);
   for (T& x : from) x = static_cast<T>(random_numbers() % 1000);
   std::vector<T> to(count);
-  scan(on_queue, Op{}, Cpu{0}, from.data(), to.data(), shape);
+  twill::kernel::gpu::scan<Op>(Cpu{0}, from.data(), to.data(), shape);
   std::size_t wrong = 0;
   for (std::int64_t o = 0; o < shape.outer; ++o)
     for (std::int64_t j = 0; j < shape.inner; ++j) {
@@ -44,7 +44,7 @@ template <class Op, class T> void check_scan(const ScanShape& shape) {
     }
   INFO(shape.outer << " x " << shape.length << " x " << shape.inner);
   CHECK(wrong == 0);
-  scan(on_queue, Op{}, Cpu{0}, from.data(), from.data(), shape);
+  twill::kernel::gpu::scan<Op>(Cpu{0}, from.data(), from.data(), shape);
   CHECK(from == to);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("true elements are numbered in order", "[kernel][gpu]") {
       }
       const auto* const truth = reinterpret_cast<const bool*>(mask.data());
       std::vector<std::int64_t> found(places.size());
-      const auto counted = counted_true(on_queue, Cpu{0}, truth, Dims(count), Dims(1));
+      const auto counted = counted_true(Cpu{0}, truth, Dims(count), Dims(1));
       CHECK(counted.found() == static_cast<std::int64_t>(places.size()));
       write_offsets(counted, Dims(count), Dims(3), found.data());
       CHECK(found == places);
@@ -121,8 +121,8 @@ TEST_CASE("true elements of a strided mask are found by their indices", "[kernel
       }
   const auto count = static_cast<std::int64_t>(expected_rows.size());
   std::vector<std::int64_t> found(2 * expected_rows.size());
-  const auto counted = counted_true(on_queue, Cpu{0}, reinterpret_cast<const bool*>(mask.data()), Dims(columns, rows),
-                                    Dims(2, columns * 2));
+  const auto counted =
+      counted_true(Cpu{0}, reinterpret_cast<const bool*>(mask.data()), Dims(columns, rows), Dims(2, columns * 2));
   REQUIRE(counted.found() == count);
   write_indices(counted, Dims(columns, rows), count, found.data());
   CHECK(std::vector(found.begin(), found.begin() + count) == expected_rows);

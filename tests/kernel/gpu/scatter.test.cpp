@@ -58,8 +58,7 @@ template <bool Adds> void check(const Plan& plan, std::int64_t lowest, std::int6
     float& target = expected[static_cast<std::size_t>(to)];
     target = Adds ? target + from[static_cast<std::size_t>(source)] : from[static_cast<std::size_t>(source)];
   }
-  scatter_elements(on_queue, std::bool_constant<Adds>{}, Cpu{0}, plan, lowest, highest, found.data() - lowest,
-                   static_cast<const float*>(from.data()));
+  scatter_elements<Adds>(Cpu{0}, plan, lowest, highest, found.data() - lowest, static_cast<const float*>(from.data()));
   CHECK(found == expected);
 }
 

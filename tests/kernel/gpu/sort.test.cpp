@@ -55,7 +55,7 @@ template <bool IsDescending, class T> void check_rows(std::int64_t rows, std::in
   for (std::size_t i = 0; i < count; ++i) from[i] = any_number<T>(few);
   const auto to = std::make_unique<T[]>(count);
   std::vector<std::int64_t> found(count), expected(count);
-  sort_rows(on_queue, std::bool_constant<IsDescending>{}, Cpu{0}, from.get(), rows, length, to.get(), found.data());
+  sort_rows<IsDescending>(Cpu{0}, from.get(), rows, length, to.get(), found.data());
   for (std::int64_t row = 0; row < rows; ++row) {
     const T* const own = from.get() + row * length;
     const auto first = expected.begin() + row * length;

@@ -51,8 +51,8 @@ template <class T, class To> struct ReadQuantiles {
 /// Quantiles of rows that follow one another: `to` holds all rows' first quantile, then their second, and so on.
 /// throws: ValueError (rows of 2^32 elements or more), OutOfMemoryError
 template <class T, class To, class D>
-void select_rows(OnQueue, const D& device, const T* rows, std::int64_t count, std::int64_t length,
-                 const QuantilePlace* places, std::int64_t quantiles, To* to) {
+void select_rows(const D& device, const T* rows, std::int64_t count, std::int64_t length, const QuantilePlace* places,
+                 std::int64_t quantiles, To* to) {
   if (count * quantiles == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(count * length) * sizeof(std::uint32_t));
   auto* const order = static_cast<std::uint32_t*>(memory.data());

@@ -86,17 +86,17 @@ template <class Body, class D> void sample(const D& device, Body body, SamplingP
 } // namespace detail
 
 /// 0 to n - 1 in random order. throws: ValueError (n of 2^32 or more), OutOfMemoryError
-template <class D> void shuffle_places(OnQueue, const D& device, std::int64_t* to, std::int64_t n, Draw draw) {
+template <class D> void shuffle_places(const D& device, std::int64_t* to, std::int64_t n, Draw draw) {
   if (n == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(n) * sizeof(std::uint64_t));
   auto* const keys = static_cast<std::uint64_t*>(memory.data());
   detail::sample(device, DrawKeys{}, {.keys = keys, .draw = draw}, n);
-  sort_rows(on_queue, std::false_type{}, device, keys, 1, n, static_cast<std::uint64_t*>(nullptr), to);
+  sort_rows<false>(device, keys, 1, n, static_cast<std::uint64_t*>(nullptr), to);
 }
 
 /// Draws a number of places of each row, with replacement.
 template <class D>
-void draw_with_replacement(OnQueue, const D& device, const double* weights, const double* greatest, std::int64_t rows,
+void draw_with_replacement(const D& device, const double* weights, const double* greatest, std::int64_t rows,
                            std::int64_t n, std::int64_t* to, std::int64_t chosen, Draw draw) {
   if (rows * chosen == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(rows * n) * sizeof(std::int64_t));
@@ -104,13 +104,13 @@ void draw_with_replacement(OnQueue, const D& device, const double* weights, cons
   const SamplingParameters p{
       .weights = weights, .greatest = greatest, .sums = sums, .to = to, .length = n, .chosen = chosen, .draw = draw};
   detail::sample(device, ScaleWeights{}, p, rows * n);
-  scan(on_queue, Running<Reduction::sum>{}, device, sums, sums, ScanShape{.outer = rows, .length = n});
+  gpu::scan<Running<Reduction::sum>>(device, sums, sums, ScanShape{.outer = rows, .length = n});
   detail::sample(device, DrawPlaces{}, p, rows * chosen);
 }
 
 /// Draws a number of places of each row, without replacement.
 template <class D>
-void draw_without_replacement(OnQueue, const D& device, const double* weights, std::int64_t rows, std::int64_t n,
+void draw_without_replacement(const D& device, const double* weights, std::int64_t rows, std::int64_t n,
                               std::int64_t* to, std::int64_t chosen, Draw draw) {
   if (rows * chosen == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(rows * n) * (sizeof(double) + sizeof(std::uint32_t)));

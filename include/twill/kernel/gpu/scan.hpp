@@ -208,8 +208,7 @@ void enqueue_scan(const Queue& queue, const T* from, T* to, const ScanShape& sha
 
 /// Scans row-major elements into others. Source and result may be one.
 /// throws: OutOfMemoryError    cost: long lines are read twice
-template <class Op, class T, class D>
-void scan(OnQueue, Op, const D& device, const T* from, T* to, const ScanShape& shape) {
+template <class Op, class T, class D> void scan(const D& device, const T* from, T* to, const ScanShape& shape) {
   using C = compute_t<T>;
   if (shape.outer * shape.length * shape.inner == 0) return;
   const ScanPlan plan = plan_scan(shape);

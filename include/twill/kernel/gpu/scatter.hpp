@@ -83,8 +83,8 @@ void write_sorted(const D& device, TargetParameters targets, SortedWrites<T> wri
 /// places are between `lowest` and `highest`, in elements from `to`.
 /// throws: ValueError (2^32 indices or more), OutOfMemoryError    cost: a sort of the indices
 template <bool Adds, class Plan, class T, class D>
-void scatter_elements(OnQueue, std::bool_constant<Adds>, const D& device, const Plan& plan, std::int64_t lowest,
-                      std::int64_t highest, T* to, const T* from) {
+void scatter_elements(const D& device, const Plan& plan, std::int64_t lowest, std::int64_t highest, T* to,
+                      const T* from) {
   if (plan.extents.elements() == 0) return;
   SortedWrites<T> writes{.from = from, .to = to + lowest};
   TargetParameters targets{.indices = static_cast<int>(plan.count), .lowest = lowest};

@@ -5,7 +5,6 @@
 // NaN counts as the greatest. Read next: algorithms/search.hpp.
 
 #include <twill/kernel/gpu/sort.hpp>
-#include <twill/kernel/on_queue.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -98,20 +97,19 @@ template <class T, class D, class Body> void search(const D& device, Body body, 
 
 /// The places at which values would keep a sorted vector sorted.
 template <bool IsRight, class T, class D>
-void find_places(OnQueue, std::bool_constant<IsRight>, const D& device, const T* sorted, std::int64_t elements,
-                 const T* values, std::int64_t count, std::int64_t* to) {
+void find_places(const D& device, const T* sorted, std::int64_t elements, const T* values, std::int64_t count,
+                 std::int64_t* to) {
   detail::search(device, FindPlaces<T, IsRight>{}, SearchParameters<T>{sorted, elements, values, nullptr, to, count});
 }
 /// The counts of 0, 1, ..., count - 1 among sorted integers.
 template <class T, class D>
-void count_equal(OnQueue, const D& device, const T* sorted, std::int64_t elements, std::int64_t* to,
-                 std::int64_t count) {
+void count_equal(const D& device, const T* sorted, std::int64_t elements, std::int64_t* to, std::int64_t count) {
   detail::search(device, CountEqual<T>{}, SearchParameters<T>{sorted, elements, nullptr, nullptr, to, count});
 }
 /// The number of sorted elements in each of `count` bins between edges.
 template <class T, class D>
-void count_between(OnQueue, const D& device, const T* sorted, std::int64_t elements, const double* edges,
-                   std::int64_t* to, std::int64_t count) {
+void count_between(const D& device, const T* sorted, std::int64_t elements, const double* edges, std::int64_t* to,
+                   std::int64_t count) {
   detail::search(device, CountBetween<T>{}, SearchParameters<T>{sorted, elements, nullptr, edges, to, count});
 }
 

@@ -82,7 +82,7 @@ public:
         totals_(device, static_cast<std::size_t>(chunks_.count) * sizeof(std::int64_t)) {
     if (count == 0) return;
     run(CountOnly{});
-    scan(on_queue, Running<Reduction::sum>{}, device, totals(), totals(), ScanShape{.length = chunks_.count});
+    gpu::scan<Running<Reduction::sum>>(device, totals(), totals(), ScanShape{.length = chunks_.count});
   }
 
   /// The number of flags that hold. Waits for the device.
@@ -147,7 +147,7 @@ struct IndicesWriter {
 
 /// Counts the true elements of a mask, which one of the following functions then writes.
 template <class D>
-[[nodiscard]] Counted<D, MaskFlag> counted_true(OnQueue, const D& device, const bool* mask, const Dims& extents,
+[[nodiscard]] Counted<D, MaskFlag> counted_true(const D& device, const bool* mask, const Dims& extents,
                                                 const Dims& strides) {
   const std::int64_t count = extents.elements();
   return {device, count, MaskFlag{mask, count > 0 ? merged({extents, strides}) : Axes{}}};

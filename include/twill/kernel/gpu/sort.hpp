@@ -10,7 +10,6 @@
 #include <twill/core/text.hpp>
 #include <twill/kernel/gpu/order_key.hpp>
 #include <twill/kernel/gpu/radix.hpp>
-#include <twill/kernel/on_queue.hpp>
 #include <twill/memory/buffer.hpp>
 
 #include <algorithm>
@@ -210,8 +209,8 @@ template <class T> struct TakeOrdered {
 /// Sorts rows into others and writes each element's index in its row; either may be null. Sorted rows must not overlap
 /// the source. throws: ValueError, OutOfMemoryError
 template <bool IsDescending, class T, class D>
-void sort_rows(OnQueue, std::bool_constant<IsDescending>, const D& device, const T* from, std::int64_t rows,
-               std::int64_t length, T* values, std::int64_t* indices) {
+void sort_rows(const D& device, const T* from, std::int64_t rows, std::int64_t length, T* values,
+               std::int64_t* indices) {
   const std::int64_t count = rows * length;
   if (count == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(count) * sizeof(std::uint32_t));

@@ -6,7 +6,6 @@
 
 #include <twill/kernel/gpu/select.hpp>
 #include <twill/kernel/gpu/sort.hpp>
-#include <twill/kernel/on_queue.hpp>
 
 #include <cstdint>
 
@@ -65,7 +64,7 @@ template <class T> struct FinishRuns {
 
 /// Counts the runs of a sorted vector, which `write_runs` then writes.
 template <class T, class D>
-[[nodiscard]] Counted<D, BeginsRun<T>> counted_runs(OnQueue, const D& device, const T* sorted, std::int64_t elements) {
+[[nodiscard]] Counted<D, BeginsRun<T>> counted_runs(const D& device, const T* sorted, std::int64_t elements) {
   return {device, elements, BeginsRun<T>{sorted}};
 }
 
