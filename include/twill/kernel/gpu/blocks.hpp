@@ -17,14 +17,6 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu {
 
-/// Calls f(i) for each i below a count, on a thread of its own.
-template <class Block, class F> constexpr void each_below(const Block& block, std::int64_t count, const F& f) {
-  block.each([&](int thread) {
-    const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-    if (i < count) f(i);
-  });
-}
-
 /// Splits the number of one of (outer, count, inner) row-major elements.
 class BlockIndices {
 public:

@@ -34,9 +34,7 @@ template <class T> struct InterpolationBody {
   template <class Block>
   constexpr void operator()(const Block& block, const InterpolationParameters<T>& parameters) const {
     const Interpolating<T>& p = parameters.interpolating;
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= parameters.written.elements()) return;
+    each_below(block, parameters.written.elements(), [&](std::int64_t i) {
       const auto [image, row, column, channel] = parameters.written(i);
       if (p.is_gradient)
         p.in[i] = static_cast<T>(gradient(p, image, row, column, channel));

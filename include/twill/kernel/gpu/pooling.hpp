@@ -39,9 +39,7 @@ template <class T> struct PoolingBody {
 
   template <class Block> constexpr void operator()(const Block& block, const PoolingParameters<T>& parameters) const {
     const Pooling<T>& p = parameters.pooling;
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= parameters.written.elements()) return;
+    each_below(block, parameters.written.elements(), [&](std::int64_t i) {
       const Pixels::Index index = parameters.written(i);
       if (p.part == PoolingPart::average || p.part == PoolingPart::pick)
         p.out[i] = of_window(p, index);

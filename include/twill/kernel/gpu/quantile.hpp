@@ -32,9 +32,7 @@ template <class T, class To> struct ReadQuantiles {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const QuantileParameters<T, To>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.places * p.count) return;
+    each_below(block, p.places * p.count, [&](std::int64_t i) {
       const T* const row = p.rows + i % p.count * p.length;
       const std::uint32_t* const order = p.order + i % p.count * p.length;
       double value = std::numeric_limits<double>::quiet_NaN();

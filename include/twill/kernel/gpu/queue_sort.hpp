@@ -20,21 +20,13 @@ template <class Key> struct SortTile {
   static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
 
   template <class Block> constexpr void operator()(const Block& block, const RadixParameters<Key>& p) const {
-    const auto tile = RadixTile<Key>::in(block);
-    const int count = static_cast<int>(p.count);
-    block.each([&](int thread) {
-      for (int i = thread; i < count; i += block.threads()) {
-        tile.keys[tile.place(i)] = p.keys[i];
-        tile.values[tile.place(i)] = p.values[i];
-      }
-    });
-    block.barrier();
-    for (int shift = 0; shift < p.bits; shift += digit_bits) order_tile(block, tile, count, shift);
-    block.each([&](int thread) {
-      for (int i = thread; i < count; i += block.threads()) {
-        p.to_keys[i] = tile.keys[tile.place(i)];
-        p.to_values[i] = tile.values[tile.place(i)];
-      }
+    const auto load = [&](int i, Key& key, std::uint32_t& value) {
+      key = p.keys[i];
+      value = p.values[i];
+    };
+    sort_in_block<Key>(block, static_cast<int>(p.count), p.bits, load, [&](int i, std::uint32_t value, Key key) {
+      p.to_keys[i] = key;
+      p.to_values[i] = value;
     });
   }
 };

@@ -131,6 +131,22 @@ constexpr void order_tile(const Block& block, const RadixTile<Key>& tile, int co
   block.barrier();
 }
 
+/// Sorts up to `radix_tile` elements in a block by the lower `bits` of their keys. `load(i, key, value)` sets one,
+/// and `store(i, value, key)` takes what is there afterwards.
+template <class Key, class Block, class Load, class Store>
+constexpr void sort_in_block(const Block& block, int count, int bits, const Load& load, const Store& store) {
+  const auto tile = RadixTile<Key>::in(block);
+  block.each([&](int thread) {
+    for (int i = thread; i < count; i += block.threads()) load(i, tile.keys[tile.place(i)], tile.values[tile.place(i)]);
+  });
+  block.barrier();
+  for (int shift = 0; shift < bits; shift += digit_bits) order_tile(block, tile, count, shift);
+  block.each([&](int thread) {
+    for (int i = thread; i < count; i += block.threads())
+      store(i, tile.values[tile.place(i)], tile.keys[tile.place(i)]);
+  });
+}
+
 template <class Key> struct RadixParameters {
   const Key* keys = nullptr;
   Key* to_keys = nullptr;

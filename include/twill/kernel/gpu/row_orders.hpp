@@ -44,21 +44,15 @@ template <class T> struct OrderShortRow {
   static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
 
   template <class Block> constexpr void operator()(const Block& block, const OrderedRows<T>& p) const {
-    const auto tile = RadixTile<Key>::in(block);
     const std::int64_t line = block.block();
-    const int count = static_cast<int>(p.rows.length);
-    block.each([&](int thread) {
-      for (int i = thread; i < count; i += block.threads()) {
-        tile.keys[tile.place(i)] = p.key(line, i);
-        tile.values[tile.place(i)] = static_cast<std::uint32_t>(i);
-      }
-    });
-    block.barrier();
-    for (int shift = 0; shift < order_key_bits<T>; shift += digit_bits) order_tile(block, tile, count, shift);
-    block.each([&](int thread) {
-      for (int i = thread; i < p.rows.count; i += block.threads())
-        p.result(line, i) = std::int64_t{tile.values[tile.place(i)]};
-    });
+    const auto load = [&](int i, Key& key, std::uint32_t& value) {
+      key = p.key(line, i);
+      value = static_cast<std::uint32_t>(i);
+    };
+    sort_in_block<Key>(block, static_cast<int>(p.rows.length), order_key_bits<T>, load,
+                       [&](int i, std::uint32_t value, Key) {
+                         if (i < p.rows.count) p.result(line, i) = std::int64_t{value};
+                       });
   }
 };
 

@@ -30,18 +30,10 @@ struct SamplingParameters {
   Draw draw{};
 };
 
-/// Calls f(i) for each of the items.
-template <class Block, class F> constexpr void each_thing(const Block& block, const SamplingParameters& p, F&& f) {
-  block.each([&](int thread) {
-    const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-    if (i < p.count) f(i);
-  });
-}
-
 struct DrawKeys {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const SamplingParameters& p) const {
-    each_thing(block, p, [&](std::int64_t i) {
+    each_below(block, p.count, [&](std::int64_t i) {
       p.keys[i] = permutation_key(p.draw.seed, p.draw.step, static_cast<std::uint64_t>(i));
     });
   }
@@ -49,14 +41,14 @@ struct DrawKeys {
 struct ScaleWeights {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const SamplingParameters& p) const {
-    each_thing(block, p,
+    each_below(block, p.count,
                [&](std::int64_t i) { p.sums[i] = scaled_weight(p.weights[i], p.greatest[i / p.length], p.length); });
   }
 };
 struct DrawPlaces {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const SamplingParameters& p) const {
-    each_thing(block, p, [&](std::int64_t i) {
+    each_below(block, p.count, [&](std::int64_t i) {
       p.to[i] = place_of_share(p.sums + i / p.chosen * p.length, p.length, p.draw.seed, p.draw.step,
                                static_cast<std::uint64_t>(i));
     });
@@ -65,7 +57,7 @@ struct DrawPlaces {
 struct DrawClocks {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const SamplingParameters& p) const {
-    each_thing(block, p, [&](std::int64_t i) {
+    each_below(block, p.count, [&](std::int64_t i) {
       p.clocks[i] = random_clock(p.weights[i], p.draw.seed, p.draw.step, static_cast<std::uint64_t>(i));
     });
   }
@@ -74,7 +66,7 @@ struct DrawClocks {
 struct TakeFirst {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const SamplingParameters& p) const {
-    each_thing(block, p, [&](std::int64_t i) { p.to[i] = p.order[i / p.chosen * p.length + i % p.chosen]; });
+    each_below(block, p.count, [&](std::int64_t i) { p.to[i] = p.order[i / p.chosen * p.length + i % p.chosen]; });
   }
 };
 

@@ -137,9 +137,7 @@ template <class Op, class T> struct ScanColumns {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const ScanParameters<T>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t line = std::int64_t{block.block()} * tile_threads + thread;
-      if (line >= p.lines) return;
+    each_below(block, p.lines, [&](std::int64_t line) {
       const std::int64_t rest = line / p.inner; // line = (outer * chunks + chunk) * inner + column
       const std::int64_t chunk = rest % p.chunks;
       const std::int64_t start = rest / p.chunks * p.length * p.inner + line % p.inner;

@@ -40,9 +40,7 @@ struct FindTargets {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const TargetParameters& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.count) return;
+    each_below(block, p.count, [&](std::int64_t i) {
       std::int64_t target = p.to.offset(i) - p.lowest;
       for (int k = 0; k < p.indices; ++k) target += p.index[k][p.index_axes[k].offset(i)] * p.step[k];
       p.keys[i] = static_cast<Target>(target);

@@ -40,9 +40,7 @@ template <class T, bool IsRight> struct FindPlaces {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const SearchParameters<T>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.count) return;
+    each_below(block, p.count, [&](std::int64_t i) {
       const auto key = order_key<false>(p.values[i]);
       p.to[i] = partition_point(p.elements, [&](std::int64_t k) {
         const auto other = order_key<false>(p.sorted[k]);
@@ -57,9 +55,7 @@ template <class T> struct CountEqual {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const SearchParameters<T>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.count) return;
+    each_below(block, p.count, [&](std::int64_t i) {
       const auto up_to = [&](std::int64_t bound) {
         return partition_point(p.elements,
                                [&](std::int64_t k) { return static_cast<std::int64_t>(p.sorted[k]) <= bound; });
@@ -74,9 +70,7 @@ template <class T> struct CountBetween {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const SearchParameters<T>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.count) return;
+    each_below(block, p.count, [&](std::int64_t i) {
       const auto below = [&](double edge, bool with_edge) {
         return partition_point(p.elements, [&](std::int64_t k) {
           const auto value = static_cast<double>(p.sorted[k]);

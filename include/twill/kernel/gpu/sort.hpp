@@ -34,20 +34,13 @@ template <class T, bool IsDescending> struct SortRow {
   static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
 
   template <class Block> constexpr void operator()(const Block& block, const SortParameters<T>& p) const {
-    const auto tile = RadixTile<Key>::in(block);
     const std::int64_t start = block.block() * p.length;
-    const int count = static_cast<int>(p.length);
-    block.each([&](int thread) {
-      for (int i = thread; i < count; i += block.threads()) {
-        tile.keys[tile.place(i)] = order_key<IsDescending>(p.from[start + i]);
-        tile.values[tile.place(i)] = static_cast<std::uint32_t>(i);
-      }
-    });
-    block.barrier();
-    for (int shift = 0; shift < p.bits; shift += digit_bits) order_tile(block, tile, count, shift);
-    block.each([&](int thread) {
-      for (int i = thread; i < count; i += block.threads()) p.order[start + i] = tile.values[tile.place(i)];
-    });
+    const auto load = [&](int i, Key& key, std::uint32_t& value) {
+      key = order_key<IsDescending>(p.from[start + i]);
+      value = static_cast<std::uint32_t>(i);
+    };
+    sort_in_block<Key>(block, static_cast<int>(p.length), p.bits, load,
+                       [&](int i, std::uint32_t value, Key) { p.order[start + i] = value; });
   }
 };
 
@@ -64,9 +57,7 @@ template <class T, class Key, bool IsDescending> struct MakeKeys {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const KeyParameters<T, Key>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.count) return;
+    each_below(block, p.count, [&](std::int64_t i) {
       const Key key = order_key<IsDescending>(p.from[i]);
       const std::int64_t row = p.length > 0 ? i / p.length : 0;
       if constexpr (sizeof(T) < sizeof(Key))
@@ -84,9 +75,7 @@ struct RowOfPlace {
 
   template <class Block>
   constexpr void operator()(const Block& block, const KeyParameters<std::uint32_t, std::uint32_t>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.count) return;
+    each_below(block, p.count, [&](std::int64_t i) {
       if (p.keys != nullptr)
         p.keys[i] = static_cast<std::uint32_t>(p.values[i] / p.length);
       else
@@ -196,9 +185,7 @@ template <class T> struct TakeOrdered {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const TakeParameters<T>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.count) return;
+    each_below(block, p.count, [&](std::int64_t i) {
       const std::int64_t at = p.order[i];
       if (p.values != nullptr) p.values[i] = p.from[i / p.length * p.length + at];
       if (p.indices != nullptr) p.indices[i] = at;

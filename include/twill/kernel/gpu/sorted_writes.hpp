@@ -71,9 +71,7 @@ template <class T, bool Adds> struct WriteRuns {
 
   template <class Block> constexpr void operator()(const Block& block, const RunParameters<T>& p) const {
     const SortedWrites<T>& w = p.writes;
-    block.each([&](int thread) {
-      const std::int64_t number = std::int64_t{block.block()} * tile_threads + thread;
-      if (number >= w.elements()) return;
+    each_below(block, w.elements(), [&](std::int64_t number) {
       const IndexDivisor::Parts in_slice = p.slice.parts(number);
       const IndexDivisor::Parts in_entries = p.entries.parts(in_slice.quotient);
       const std::int64_t entry = in_entries.rest;

@@ -23,6 +23,14 @@ inline constexpr int tile_elements = tile_threads * tile_items;
   return {static_cast<unsigned>(groups_of(tile_threads, count)), tile_threads, 0};
 }
 
+/// Calls f(i) for each i below a count, on a thread of its own.
+template <class Block, class F> constexpr void each_below(const Block& block, std::int64_t count, const F& f) {
+  block.each([&](int thread) {
+    const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+    if (i < count) f(i);
+  });
+}
+
 /// The position of element i of a tile in shared memory: a gap after each thread's elements prevents bank conflicts.
 [[nodiscard]] constexpr int spread(int i) { return i + i / tile_items; }
 

@@ -47,9 +47,7 @@ template <class T> struct FinishRuns {
   static constexpr int most_threads = tile_threads;
 
   template <class Block> constexpr void operator()(const Block& block, const Runs<T>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (i >= p.elements) return;
+    each_below(block, p.elements, [&](std::int64_t i) {
       if (i < p.count) p.lengths[i] = (i + 1 < p.count ? p.starts[i + 1] : p.elements) - p.starts[i];
       std::int64_t first = 0; // the last run that begins at i or before
       for (std::int64_t count = p.count; count > 1;) {
