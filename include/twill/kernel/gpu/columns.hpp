@@ -71,11 +71,11 @@ private:
   template <int... I> struct SumFile<Numbers<I...>> : SumSlot<I, typename L::template Computed<I>, lanes>... {};
   using Sums = SumFile<Reductions>;
   struct Row {
-    Cursor<L::operands> cursor{};
+    ChunkCursor<L::operands> cursor{};
     Place place{};
     typename L::Leaves leaves{};
   };
-  struct Rows {
+  struct LoadedRows {
     Row at[rows]{};
   };
 
@@ -95,10 +95,10 @@ private:
 
   /// Advances a cursor by `count` rows.
   template <int... I>
-  static constexpr void move_down(Cursor<L::operands>& cursor, const Own& p, std::int64_t count, Numbers<I...>) {
+  static constexpr void move_down(ChunkCursor<L::operands>& cursor, const Own& p, std::int64_t count, Numbers<I...>) {
     (move_one_down<I>(cursor, p.grid.operands[L::line(I).operand].down * count), ...);
   }
-  template <int I> static constexpr void move_one_down(Cursor<L::operands>& cursor, std::int64_t distance) {
+  template <int I> static constexpr void move_one_down(ChunkCursor<L::operands>& cursor, std::int64_t distance) {
     constexpr int own = L::line(I).operand;
     if constexpr (L::line(I).kind == LineKind::iota)
       cursor.number[own] += distance;
@@ -113,7 +113,7 @@ private:
     const std::int64_t last = first + p.share_rows < p.rows ? first + p.share_rows : p.rows;
     std::int64_t row = first + row_lane(p, thread);
     if (row >= last) return; // past the last row
-    Cursor<L::operands> cursor{};
+    ChunkCursor<L::operands> cursor{};
     Place place{};
     L::locate(cursor, place, p.grid, chunk_of(p, block, thread), typename L::Moving{});
     if (place.remaining <= 0) return;
@@ -124,17 +124,17 @@ private:
   }
 
   template <int... R, int... C>
-  static constexpr void some_rows(Sums& sums, Cursor<L::operands>& cursor, const Place& place, const Own& p,
+  static constexpr void some_rows(Sums& sums, ChunkCursor<L::operands>& cursor, const Place& place, const Own& p,
                                   std::int64_t row, std::int64_t last, Numbers<R...> reductions, Numbers<C...>) {
-    Rows own{};
+    LoadedRows own{};
     (start(own.at[C], cursor, place, p, row + C * p.row_lanes, last, typename L::Inputs{}), ...);
     (add(sums, own.at[C], p, reductions, typename L::Inputs{}, typename L::Outputs{}), ...);
   }
 
   /// Issues the loads of a row and moves on to the next.
   template <int... I>
-  static constexpr void start(Row& own, Cursor<L::operands>& cursor, const Place& place, const Own& p, std::int64_t row,
-                              std::int64_t last, Numbers<I...>) {
+  static constexpr void start(Row& own, ChunkCursor<L::operands>& cursor, const Place& place, const Own& p,
+                              std::int64_t row, std::int64_t last, Numbers<I...>) {
     if (row >= last) return;
     own.cursor = cursor;
     own.place = place;
@@ -245,13 +245,14 @@ private:
   /// Stores the outputs that take reduction R.
   template <int R, class T, int... O>
   static constexpr void store_sums(const T* from, const Own& p, std::uint32_t chunk, Numbers<O...>) {
-    Cursor<L::operands> cursor{};
+    ChunkCursor<L::operands> cursor{};
     Place place{};
     L::locate(cursor, place, p.grid, chunk, ColumnOutputs{});
     (store_one<R, O>(from, p, cursor, place), ...);
   }
   template <int R, int O, class T>
-  static constexpr void store_one(const T* from, const Own& p, const Cursor<L::operands>& cursor, const Place& place) {
+  static constexpr void store_one(const T* from, const Own& p, const ChunkCursor<L::operands>& cursor,
+                                  const Place& place) {
     constexpr Line own = L::line(O);
     if constexpr (own.arguments[0] == R) {
       using E = typename L::template Element<O>;

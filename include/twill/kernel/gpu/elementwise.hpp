@@ -61,7 +61,7 @@ template <class P> struct Elementwise {
 
 private:
   struct Chunk {
-    Cursor<L::operands> cursor{};
+    ChunkCursor<L::operands> cursor{};
     Place place{};
     typename L::Leaves leaves{};
   };

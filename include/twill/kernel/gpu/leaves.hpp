@@ -82,7 +82,7 @@ struct Place {
 }
 
 /// The address of each operand's element for lane 0; the number of an iota there.
-template <int Count> struct Cursor {
+template <int Count> struct ChunkCursor {
   std::byte* at[Count == 0 ? 1 : Count]{};
   std::int64_t number[Count == 0 ? 1 : Count]{};
 };

@@ -147,7 +147,7 @@ template <class P> struct Lines {
 
   /// Points the cursor at a chunk, for the lines that move. Past the end, without any access, it stays at the start.
   template <int... I>
-  static constexpr void locate(Cursor<operands>& cursor, Place& place, const Parameters<operands>& parameters,
+  static constexpr void locate(ChunkCursor<operands>& cursor, Place& place, const Parameters<operands>& parameters,
                                std::uint32_t chunk, Numbers<I...>) {
     const Walk& walk = parameters.walk;
     const bool exists = chunk < walk.chunks;
@@ -175,8 +175,8 @@ template <class P> struct Lines {
 
   /// Issues the loads of input I.
   template <int I, Path Form>
-  static constexpr void load(Leaves& leaves, const Cursor<operands>& cursor, const Parameters<operands>& parameters,
-                             const Place& place) {
+  static constexpr void load(Leaves& leaves, const ChunkCursor<operands>& cursor,
+                             const Parameters<operands>& parameters, const Place& place) {
     constexpr Line own = line(I);
     load_chunk<own.access, Form>(words_of<I>(leaves), cursor.at[own.operand], parameters.operands[own.operand],
                                  parameters.walk, place);
@@ -189,7 +189,7 @@ template <class P> struct Lines {
 
   /// The value of line I, not a reduction or an output, for a lane.
   template <int I, Path Form>
-  static constexpr void compute(Lane& lane, const Leaves& leaves, const Cursor<operands>& cursor,
+  static constexpr void compute(Lane& lane, const Leaves& leaves, const ChunkCursor<operands>& cursor,
                                 const Parameters<operands>& parameters, const Place& place, int number) {
     constexpr Line own = line(I);
     if constexpr (own.kind == LineKind::input) {
@@ -240,7 +240,7 @@ template <class P> struct Lines {
   }
   /// Stores output I.
   template <int I, Path Form>
-  static constexpr void store(const Results& results, const Cursor<operands>& cursor,
+  static constexpr void store(const Results& results, const ChunkCursor<operands>& cursor,
                               const Parameters<operands>& parameters, const Place& place) {
     constexpr Line own = line(I);
     store_chunk<Form>(words_of<I>(results), cursor.at[own.operand], parameters.operands[own.operand], parameters.walk,
@@ -253,7 +253,7 @@ private:
   };
 
   template <int I>
-  static constexpr void point(Cursor<operands>& cursor, const OperandParameters& operand, std::int32_t offset) {
+  static constexpr void point(ChunkCursor<operands>& cursor, const OperandParameters& operand, std::int32_t offset) {
     constexpr int own = line(I).operand;
     const std::int64_t distance = operand.mode == Mode::indexed ? 0 : offset;
     if constexpr (line(I).kind == LineKind::iota)
