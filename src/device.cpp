@@ -19,5 +19,4 @@
 #include <twill/device/current.ipp>
 #include <twill/device/generator.ipp>
 #include <twill/device/gpu/timed_run.ipp>
-#include <twill/device/meta/meta.ipp>
 #include <twill/device/names.ipp>

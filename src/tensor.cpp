@@ -7,7 +7,6 @@
 #include <twill/tensor/dlpack.ipp>
 #include <twill/tensor/dlpack_types.ipp>
 #include <twill/tensor/extents.ipp>
-#include <twill/tensor/index.ipp>
 #include <twill/tensor/layout.ipp>
 #include <twill/tensor/number_format.ipp>
 #include <twill/tensor/print.ipp>

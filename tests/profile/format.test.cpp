@@ -21,7 +21,7 @@ TEST_CASE("numbers of reports are readable at every size", "[profile]") {
   CHECK(duration(12.34e-6) == "12.3 us");
   CHECK(duration(0.99996e-3) == "1.00 ms");
   CHECK(duration(2.5) == "2.50 s");
-  CHECK(bytes_text(std::size_t{1536}) == "1.50 KiB");
+  CHECK(format_bytes(std::size_t{1536}) == "1.50 KiB");
 }
 
 TEST_CASE("a report that cannot be written names its file", "[profile]") {

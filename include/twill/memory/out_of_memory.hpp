@@ -7,6 +7,7 @@
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +19,9 @@ namespace memory {
 
 /// "1.50 GiB", "2.00 MiB", "512 B".
 [[nodiscard]] std::string format_bytes(std::int64_t bytes);
+template <std::unsigned_integral Bytes> [[nodiscard]] std::string format_bytes(Bytes bytes) {
+  return format_bytes(static_cast<std::int64_t>(bytes));
+}
 
 /// The state of a pool and its device when a request was refused, in bytes.
 struct OutOfMemoryFigures {

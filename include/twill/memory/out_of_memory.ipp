@@ -24,12 +24,12 @@ TWILL_COLD TWILL_BODY std::string format_bytes(std::int64_t bytes) {
 } // namespace memory
 TWILL_COLD TWILL_BODY std::string OutOfMemoryError::text(const std::string& device,
                                                          const memory::OutOfMemoryFigures& figures) {
-  const auto bytes = [](std::size_t value) { return memory::format_bytes(static_cast<std::int64_t>(value)); };
   const bool limited = figures.limit != static_cast<std::size_t>(-1);
-  const std::string limit = limited ? join_text({", limit ", bytes(figures.limit)}) : std::string{};
-  return join_text({"memory: ", device, " has no room for ", bytes(figures.asked), " (", figures.asked,
-                    " bytes): ", bytes(figures.allocated), " allocated, ", bytes(figures.reserved), " reserved, ",
-                    bytes(figures.cached), " cached, ", bytes(figures.free), " free of ", bytes(figures.total),
+  const std::string limit = limited ? join_text({", limit ", memory::format_bytes(figures.limit)}) : std::string{};
+  return join_text({"memory: ", device, " has no room for ", memory::format_bytes(figures.asked), " (", figures.asked,
+                    " bytes): ", memory::format_bytes(figures.allocated), " allocated, ",
+                    memory::format_bytes(figures.reserved), " reserved, ", memory::format_bytes(figures.cached),
+                    " cached, ", memory::format_bytes(figures.free), " free of ", memory::format_bytes(figures.total),
                     " in total", limit,
                     "; release tensors, use a smaller batch, or raise the limit with set_memory_limit"});
 }

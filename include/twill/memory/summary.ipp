@@ -59,12 +59,11 @@ TWILL_BODY std::string summary_table(std::string_view device, const MemoryStats&
                   name.data(), current.c_str(), peak.c_str(), allocated.c_str(), freed.c_str());
     return std::string{text};
   };
-  const auto whole_bytes = [](std::size_t bytes) { return format_bytes(static_cast<std::int64_t>(bytes)); };
 
-  std::string table = std::string{"memory of "} + std::string{device} + ": " + whole_bytes(whole.used) + " used" +
-                      (whole.context > 0 ? " (" + whole_bytes(whole.context) + " by the context)" : "") +
-                      (whole.working > 0 ? " (" + whole_bytes(whole.working) + " as working memory)" : "") + ", " +
-                      whole_bytes(whole.free) + " free of " + whole_bytes(whole.total) + "; out of memory " +
+  std::string table = std::string{"memory of "} + std::string{device} + ": " + format_bytes(whole.used) + " used" +
+                      (whole.context > 0 ? " (" + format_bytes(whole.context) + " by the context)" : "") +
+                      (whole.working > 0 ? " (" + format_bytes(whole.working) + " as working memory)" : "") + ", " +
+                      format_bytes(whole.free) + " free of " + format_bytes(whole.total) + "; out of memory " +
                       std::to_string(stats.out_of_memory) + " times, " + std::to_string(stats.retries) + " retries\n";
   table += rule + row("", "current", "peak", "allocated", "freed") + rule;
   for (const Line& line : lines) {
@@ -80,33 +79,32 @@ TWILL_BODY std::string summary_table(std::string_view device, const MemoryStats&
 }
 
 TWILL_BODY std::string fragmentation_text(const Fragmentation& figures) {
-  const auto size = [](std::size_t bytes) { return format_bytes(static_cast<std::int64_t>(bytes)); };
   const auto percent = [](double share) {
     char text[32];
     std::snprintf(text, sizeof text, "%.1f%%", 100 * share);
     return std::string{text};
   };
   return join_text({"free: ",
-                    size(figures.free),
+                    format_bytes(figures.free),
                     " in ",
                     figures.free_blocks,
                     " blocks, the largest of ",
-                    size(figures.largest_free),
+                    format_bytes(figures.largest_free),
                     "; empty_cache would return ",
-                    size(figures.returnable),
+                    format_bytes(figures.returnable),
                     "\nexternal fragmentation: ",
                     percent(figures.external()),
                     " of the free bytes are outside of the largest free block, ",
                     percent(figures.unusable()),
                     " in blocks too small for another request of ",
-                    size(figures.largest_request),
+                    format_bytes(figures.largest_request),
                     ", the largest now",
                     "\ninternal fragmentation: ",
                     percent(figures.internal()),
                     " of the used bytes were not requested (",
-                    size(figures.used - figures.requested),
+                    format_bytes(figures.used - figures.requested),
                     " of ",
-                    size(figures.used),
+                    format_bytes(figures.used),
                     ")\n"});
 }
 

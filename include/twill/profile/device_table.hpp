@@ -66,8 +66,8 @@ template <class D>
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const D& device = devices[i];
     const DeviceMemory whole = device_memory(device);
-    table.row({twill::to_string(device), percent(loads[i], 0), bytes_text(memory_allocated(device)),
-               bytes_text(memory_reserved(device)), bytes_text(whole.used), bytes_text(whole.total),
+    table.row({twill::to_string(device), percent(loads[i], 0), format_bytes(memory_allocated(device)),
+               format_bytes(memory_reserved(device)), format_bytes(whole.used), format_bytes(whole.total),
                device_name(device)});
   }
   return table;
@@ -84,9 +84,10 @@ template <class D> [[nodiscard]] Table memory_table(const std::vector<D>& device
       {{"device", Align::left}, {"allocated"}, {"peak"}, {"reserved"}, {"peak"}, {"allocations"}, {"device free"}});
   for (const D& device : devices) {
     const auto stats = memory_stats(device);
-    table.row({twill::to_string(device), bytes_text(memory_allocated(device)), bytes_text(max_memory_allocated(device)),
-               bytes_text(memory_reserved(device)), bytes_text(max_memory_reserved(device)),
-               std::to_string(stats.all.allocation.allocated), bytes_text(device_memory(device).free)});
+    table.row({twill::to_string(device), format_bytes(memory_allocated(device)),
+               format_bytes(max_memory_allocated(device)), format_bytes(memory_reserved(device)),
+               format_bytes(max_memory_reserved(device)), std::to_string(stats.all.allocation.allocated),
+               format_bytes(device_memory(device).free)});
   }
   return table;
 }

@@ -33,9 +33,7 @@ namespace twill { inline namespace v0 { namespace profile {
 [[nodiscard]] std::string duration(double seconds);
 
 /// A size in the unit that suits it: "512 B", "1.50 MiB".
-template <class Bytes> [[nodiscard]] std::string bytes_text(Bytes bytes) {
-  return memory::format_bytes(static_cast<std::int64_t>(bytes));
-}
+using memory::format_bytes;
 
 /// Writes a text to a file; `what` begins the message of an error.    throws: SystemError
 void save_text(std::string_view what, const std::string& path, const std::string& text);

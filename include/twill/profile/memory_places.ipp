@@ -61,7 +61,7 @@ TWILL_BODY Table places_table(const memory::MemorySnapshot& snapshot, std::size_
   const auto row = [&](const PlaceUse& use) {
     const double share = static_cast<double>(use.bytes) / static_cast<double>(total.bytes);
     table.row(
-        {bytes_text(use.bytes), percent(share, 1), std::to_string(use.count), use.place.name, use.place.statement});
+        {format_bytes(use.bytes), percent(share, 1), std::to_string(use.count), use.place.name, use.place.statement});
   };
   for (std::size_t i = 0; i < uses.size(); ++i)
     if (i < most)
@@ -82,7 +82,7 @@ TWILL_BODY Table difference_table(const memory::MemorySnapshot& earlier, const m
   PlaceUse total{{join_text({"all of ", later.pool}), {}}}, rest{};
   const auto row = [&](const PlaceUse& use) {
     const auto plus = [](std::int64_t change) { return std::string{change > 0 ? "+" : ""}; };
-    table.row({plus(use.bytes) + bytes_text(use.bytes), plus(use.count) + std::to_string(use.count), use.place.name,
+    table.row({plus(use.bytes) + format_bytes(use.bytes), plus(use.count) + std::to_string(use.count), use.place.name,
                use.place.statement});
   };
   for (std::size_t i = 0; i < uses.size(); ++i) {

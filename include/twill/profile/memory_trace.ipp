@@ -55,7 +55,7 @@ private:
       const double start = us(life->begin_seconds), end = us(life->end_seconds);
       const std::string& place = all.places[life->place]; // in the name, by which viewers choose colours
       events_.complete(
-          join_text({bytes_text(life->bytes), ", ", place}), "allocation", process,
+          join_text({format_bytes(life->bytes), ", ", place}), "allocation", process,
           events_.free_thread(process, "allocations, lane", start, end), start, end,
           join_text({"\"place\": ", TraceEvents::quoted(place), ", \"bytes\": ", life->bytes,
                      ", \"requested\": ", life->requested, ", \"older\": ", life->begins_before() ? "true" : "false",

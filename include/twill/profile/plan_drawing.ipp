@@ -110,8 +110,8 @@ private:
     svg_.line(left, y_arena, x_axis.end_px, y_arena, arena_style);
     svg_.text(left, y0 - 8,
               join_text({table_.slots > 1 ? join_text({"slot ", slot, ": "}) : std::string{}, "arena of ",
-                         bytes_text(arena.bytes), " for ", buffers, " buffers of ", bytes_text(bytes),
-                         " together; at most ", bytes_text(most), " live at once, at instruction #", peak}));
+                         format_bytes(arena.bytes), " for ", buffers, " buffers of ", format_bytes(bytes),
+                         " together; at most ", format_bytes(most), " live at once, at instruction #", peak}));
   }
 
   /// Draws the bytes alive at each instruction, from their changes. Returns the first instruction with the most, and
@@ -135,12 +135,12 @@ private:
   void draw_buffer(std::size_t v, std::int64_t offset, double x, double y, double width, double height) {
     const compile::ValueInfo& value = table_.values[v];
     const std::string shape = twill::to_string(value.shape.evaluate(symbols_)), name = join_text({"t", v, " ", shape});
-    const std::string size = bytes_text(plan_.value_bytes[v]);
+    const std::string size = format_bytes(plan_.value_bytes[v]);
     SvgStyle style{.fill = writers[writer_of(instruction(value.first_use))].colour, .fill_opacity = 0.8};
     if (width > 3 && height > 3) style.stroke = "#ffffff", style.stroke_width = 0.8;
     svg_.rectangle(
         x, y, width, height, style,
-        join_text({"t", v, " ", twill::name(value.dtype), " ", shape, ", ", size, " at ", bytes_text(offset),
+        join_text({"t", v, " ", twill::name(value.dtype), " ", shape, ", ", size, " at ", format_bytes(offset),
                    ", written by ", words_of(value.first_use), ", last used by ", words_of(value.last_use)}));
     const auto fits = [&](const std::string& text) { return width > 5.8 * static_cast<double>(text.size()) + 6; };
     const bool has_size = height > 26 && fits(name) && fits(size);

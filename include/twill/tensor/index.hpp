@@ -97,16 +97,24 @@ struct Indexer {
   layout::Layout result{.offset = from.offset};
   int axis = 0;
 
-  void keep();
+  void keep() {
+    layout::append(result, from.extents[axis], from.strides[axis]);
+    ++axis;
+  }
   void apply(std::integral auto index) {
     const std::int64_t place = layout::checked_index(static_cast<std::int64_t>(index), from.extents[axis], axis);
     result.offset += place * from.strides[axis];
     ++axis;
   }
-  void apply(const slice& range);
+  void apply(const slice& range) {
+    layout::append_slice(result, from.extents[axis], from.strides[axis], range);
+    ++axis;
+  }
   void apply(All) { keep(); }
   void apply(NewAxis) { layout::append(result, 1, 0); }
-  void apply(Ellipsis);
+  void apply(Ellipsis) {
+    for (int count = 0; count < rest; ++count) keep();
+  }
 };
 
 template <class... I> [[nodiscard]] layout::Layout indexed(const layout::Layout& from, const I&... indices) {
@@ -119,7 +127,3 @@ template <class... I> [[nodiscard]] layout::Layout indexed(const layout::Layout&
 } // namespace detail
 
 }} // namespace twill::v0
-
-#if TWILL_HEADER_ONLY
-#include <twill/tensor/index.ipp>
-#endif

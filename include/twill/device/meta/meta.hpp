@@ -44,7 +44,12 @@ struct TWILL_EXPORT Meta {
     /// Addresses without memory.
     explicit Upstream(Meta) {}
     /// An address without memory; requests are counted, never served.
-    [[nodiscard]] void* allocate(std::size_t bytes);
+    [[nodiscard]] void* allocate(std::size_t bytes) {
+      constexpr std::uint64_t page = std::uint64_t{2} << 20;
+      if (bytes > total_bytes()) throw std::bad_alloc{};
+      const std::uint64_t rounded = (bytes + page) / page * page;
+      return reinterpret_cast<void*>(detail::next_meta_address.fetch_add(rounded, std::memory_order_relaxed));
+    }
     /// Does nothing: no memory is held.
     void release(void*, std::size_t) noexcept {}
     /// More than any program requests: 2^50 bytes.
@@ -94,7 +99,3 @@ requires std::invocable < std::decay_t<F>
 }
 
 }} // namespace twill::v0
-
-#if TWILL_HEADER_ONLY
-#include <twill/device/meta/meta.ipp>
-#endif

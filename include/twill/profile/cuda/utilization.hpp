@@ -59,9 +59,9 @@ struct GpuRow {
       {{"id", Align::left}, {"load"}, {"pool used"}, {"pool held"}, {"used"}, {"total"}, {"name", Align::left}});
   for (const GpuRow& row : rows) {
     const nvml::Gpu* const gpu = nvml::find_by_bus(gpus, row.bus);
-    table.row({row.id, gpu == nullptr ? "-" : detail::load_text(*gpu), bytes_text(row.pool_used_bytes),
-               bytes_text(row.pool_held_bytes), gpu == nullptr ? "-" : bytes_text(gpu->used_bytes),
-               gpu == nullptr ? "-" : bytes_text(gpu->total_bytes), row.name});
+    table.row({row.id, gpu == nullptr ? "-" : detail::load_text(*gpu), format_bytes(row.pool_used_bytes),
+               format_bytes(row.pool_held_bytes), gpu == nullptr ? "-" : format_bytes(gpu->used_bytes),
+               gpu == nullptr ? "-" : format_bytes(gpu->total_bytes), row.name});
   }
   return table;
 }
@@ -81,8 +81,8 @@ struct GpuRow {
   Table table({{"id", Align::left}, {"load"}, {"used"}, {"free"}, {"total"}, {"name", Align::left}});
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const DeviceMemory memory = device_memory(devices[i]);
-    table.row({twill::to_string(devices[i]), percent(loads[i], 0), bytes_text(memory.used), bytes_text(memory.free),
-               bytes_text(memory.total), device_name(devices[i])});
+    table.row({twill::to_string(devices[i]), percent(loads[i], 0), format_bytes(memory.used), format_bytes(memory.free),
+               format_bytes(memory.total), device_name(devices[i])});
   }
   return table;
 }
@@ -91,8 +91,8 @@ struct GpuRow {
 [[nodiscard]] TWILL_COLD inline Table gpu_table(const std::vector<nvml::Gpu>& gpus) {
   Table table({{"id", Align::left}, {"load"}, {"used"}, {"free"}, {"total"}, {"name", Align::left}});
   for (const nvml::Gpu& gpu : gpus)
-    table.row({"gpu:" + std::to_string(gpu.index), detail::load_text(gpu), bytes_text(gpu.used_bytes),
-               bytes_text(gpu.free_bytes), bytes_text(gpu.total_bytes), gpu.name});
+    table.row({"gpu:" + std::to_string(gpu.index), detail::load_text(gpu), format_bytes(gpu.used_bytes),
+               format_bytes(gpu.free_bytes), format_bytes(gpu.total_bytes), gpu.name});
   return table;
 }
 
@@ -102,7 +102,7 @@ struct GpuRow {
   for (const nvml::Gpu& gpu : gpus)
     for (const nvml::Process& process : gpu.processes)
       table.row({"gpu:" + std::to_string(gpu.index), std::to_string(process.pid),
-                 process.used_bytes < 0 ? "-" : bytes_text(process.used_bytes),
+                 process.used_bytes < 0 ? "-" : format_bytes(process.used_bytes),
                  percent(static_cast<double>(process.used_bytes) / static_cast<double>(gpu.total_bytes), 0),
                  detail::process_name(process.pid)});
   return table;
