@@ -86,6 +86,8 @@ set_target_properties(twill_algorithms PROPERTIES EXPORT_NAME algorithms SYSTEM 
 target_link_libraries(twill_algorithms INTERFACE twill)
 if(TWILL_HAS_CCCL) # ordinary include directories: after -isystem nvcc would find its own first
   target_include_directories(twill_algorithms INTERFACE $<BUILD_INTERFACE:${TWILL_CCCL_INCLUDE_DIR}>)
+  target_include_directories(twill_algorithms SYSTEM INTERFACE "$<BUILD_INTERFACE:${TWILL_CCCL_SYSTEM}>")
+  target_compile_definitions(twill_algorithms INTERFACE $<BUILD_INTERFACE:${TWILL_CCCL_DEFINITIONS}>)
   twill_note(Thrust "${TWILL_CCCL_INCLUDE_DIR}" "<twill/algorithms.hpp>, for targets that link twill::algorithms")
 else()
   twill_note(Thrust "" "no <twill/algorithms.hpp>: it comes with the CUDA toolkit or libthrust-dev")

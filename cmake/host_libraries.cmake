@@ -24,15 +24,24 @@ macro(twill_find_host_libraries)
   endforeach()
 endmacro()
 
-# Thrust and libcu++ (CCCL) for <twill/algorithms.hpp>, from the CUDA toolkit, which compiles them without CUDA; TBB for its
-# `in_parallel`. Sets TWILL_HAS_CCCL, TWILL_CCCL_INCLUDE_DIR and TBB_FOUND.
+# Thrust and libcu++ (CCCL) for <twill/algorithms.hpp>, from the CUDA toolkit or libthrust-dev, which compile without CUDA; TBB for
+# its `in_parallel`. Sets TWILL_HAS_CCCL, TWILL_CCCL_INCLUDE_DIR and TBB_FOUND. For C++ files alone there are TWILL_CCCL_SYSTEM,
+# system directories, and TWILL_CCCL_DEFINITIONS: Thrust includes the CUDA runtime's header unless told that there is none.
 macro(twill_find_algorithm_libraries)
-  find_path(TWILL_CCCL_INCLUDE_DIR thrust/version.h
-            HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES include/cccl include)
+  set(twill_toolkit HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda)
+  find_path(TWILL_CCCL_INCLUDE_DIR thrust/version.h ${twill_toolkit} PATH_SUFFIXES include/cccl include)
+  find_path(TWILL_CUDA_RUNTIME_INCLUDE_DIR cuda_runtime_api.h ${twill_toolkit} PATH_SUFFIXES include)
   find_package(TBB CONFIG QUIET)
-  mark_as_advanced(TWILL_CCCL_INCLUDE_DIR TBB_DIR)
+  mark_as_advanced(TWILL_CCCL_INCLUDE_DIR TWILL_CUDA_RUNTIME_INCLUDE_DIR TBB_DIR)
   set(TWILL_HAS_CCCL FALSE)
   if(TWILL_CCCL_INCLUDE_DIR)
     set(TWILL_HAS_CCCL TRUE)
+  endif()
+  set(TWILL_CCCL_SYSTEM $<$<COMPILE_LANGUAGE:CXX>:${TWILL_CCCL_INCLUDE_DIR}>)
+  set(TWILL_CCCL_DEFINITIONS "")
+  if(TWILL_CUDA_RUNTIME_INCLUDE_DIR)
+    list(APPEND TWILL_CCCL_SYSTEM $<$<COMPILE_LANGUAGE:CXX>:${TWILL_CUDA_RUNTIME_INCLUDE_DIR}>)
+  else()
+    set(TWILL_CCCL_DEFINITIONS $<$<COMPILE_LANGUAGE:CXX>:THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP>)
   endif()
 endmacro()
