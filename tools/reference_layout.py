@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 # Names of other pages' headers that only own operations, rules, devices and communicators meet.
 EXTENDING = [
     r"algorithms::.*",
-    r"compile::[a-z]\w*",
+    r"compile::([a-z]\w*|Call|GradientCall|Traceable)",
     r"copy_bytes|pull_bytes|require_exists|require_same_device|launch|current_queue|forget_stream|with_device|visit_device",
     r"data::(Batches|Prefetch\w*|SampleDraws|batch_count|row_dims|ImageSource|PixelValue|IdxScalar|Column)",
     r"gpu::(Source|SegmentUpstream|StreamKey|PoolStreams|ChoicesOfRun|choice_\w+|ChoiceKey|library_\w+|source_of_segments)",
@@ -99,6 +99,7 @@ PAGES = [
         Section("Sorting and searching", ["algorithms/sort.hpp", "algorithms/select.hpp", "algorithms/search.hpp",
                                           "algorithms/unique.hpp", "algorithms/policy.hpp", "algorithms/on.cuh"]),
         Section("Expressions", ["expr/evaluate*.hpp", "expr/out.hpp", "expr/map.hpp", "expr/plan*.hpp"]),
+        Section("Functions and their gradients", ["compile/function.hpp"]),
         Section("Other libraries", ["tensor/borrowed.hpp", "tensor/dlpack.hpp", "tensor/gpu/*", "tensor/cuda/*"]),
     ]),
     Page("models", "Models", "Layers, losses, activations and first values, as functions inside `forward`, and the networks "
@@ -183,7 +184,7 @@ PAGES = [
          "one's own are written with; the guides on [operations](../how_to_add_an_operation.md), "
          "[devices](../how_to_add_a_device_kind.md) and [schedules](../how_to_add_a_schedule.md) have the code.",
          "architecture.md", [
-        Section("Models, graphs and operations", ["graph/*", "ops/*", "ops/detail/*", "nn/*", "compile/*/*"], needs_code=False),
+        Section("Models, graphs and operations", ["graph/*", "ops/*", "ops/detail/*", "nn/*", "compile/*", "compile/*/*"], needs_code=False),
         Section("Rules and steps", ["optim/*", "train/*"], needs_code=False),
         Section("Kernels", ["kernel/*"], needs_code=False),
         Section("Sorting", ["algorithms/*"], needs_code=False),

@@ -22,6 +22,7 @@ from pathlib import Path
 from reference_layout import EXTENDING, MADE_BY, PAGES, WITHOUT_CODE, Page, Section
 
 ROOT = Path(__file__).resolve().parents[1]
+KEYWORDS = ("float", "double", "int", "bool")
 HIDDEN_TEMPLATES = ("Isa",)
 SPELLED = {"KeepDims": "keepdims", "OrderOfMax": "order_inf", "OrderOfMin": "order_negative_inf"}  # types of objects
 HIDDEN_PARAMETERS = ("line", "here", "where")  # places of calls, which the compiler fills in
@@ -85,9 +86,9 @@ def sentences(member) -> list[str]:
         for paragraph in member.find(tag).iter("para") if member.find(tag) is not None else ():
             found.append(squeeze(plain(paragraph)))
     text = " ".join(found)
-    parts = re.split(r"\s*\b(?=(?:throws|requires|cost|source): )", text)
-    parts = [part.strip() for part in parts if part.strip()]
-    parts = [part[0].upper() + part[1:] if re.match(r"(throws|requires|cost|source):", part) else part for part in parts]
+    parts = re.split(r"\s*\b(?=(?:throws|requires|cost|source|errors): )", text)
+    parts = [part.strip().rstrip(";") for part in parts if part.strip()]
+    parts = [part[0].upper() + part[1:] if re.match(r"(throws|requires|cost|source|errors):", part) else part for part in parts]
     return [part + ("" if part.endswith((".", ":", "!", "?")) else ".") for part in parts]
 
 
@@ -102,7 +103,7 @@ STANDARD = ("As the concept", "As that of the standard library")  # what docs/fi
 def short_type(text: str) -> str:
     """A type without what only the compiler needs."""
     text = squeeze(text)
-    text = re.sub(r"::is_static |\b(typename|constexpr|static|explicit|inline|const|mutable|friend|virtual) ?", "", text)
+    text = re.sub(r"::is_static |\b(typename|constexpr|consteval|static|explicit|inline|const|mutable|friend|virtual)\b ?", "", text)
     text = re.sub(r"\b(std|twill|v0|graph|expr|detail|chrono)::", "", text)
     text = text.replace("< ", "<").replace(" >", ">").replace(" &&", "").replace(" &", "").replace("&&", "")
     text = re.sub(r"remove_cvref_t<(\w+)>", r"\1", text)
@@ -111,7 +112,8 @@ def short_type(text: str) -> str:
 
 def short_default(text: str) -> str:
     text = squeeze(text).removeprefix("=").strip()
-    text = re.sub(r"\b(std|twill|graph|expr|detail)::", "", text).replace("< ", "<").replace(" >", ">")
+    text = re.sub(r"\b(std|twill|graph|expr|detail)::", "", text)
+    text = re.sub(r"(?<!<)< | (?=>)", lambda match: match[0].strip(), text)
     if re.match(r"current_device<", text):
         return "current"
     return re.sub(r"numeric_limits<[\w: ]+>::max\(\)", "no limit", text)
@@ -146,7 +148,7 @@ def call_of(name: str, overload: Overload) -> str:
     for p in overload.parameters:
         kind = short_type(p.type)
         bare = kind.replace("...", "").strip()
-        text = p.name or SPELLED.get(bare) or re.sub(r"(?<!^)(?=[A-Z][a-z])", "_", bare).lower()
+        text = p.name or SPELLED.get(bare) or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).lower()
         if "(&)[" in bare or "[" in bare:
             values.append(p.name + bare[bare.index("["):])
             continue
@@ -190,7 +192,7 @@ class Reference:
 
     def add(self, kind: str, full: str, header: str, member) -> Entry:
         header = re.sub(r"^.*twill/", "", header)
-        key = f"{header} {full}"
+        key = f"{kind} {header} {full}"
         if key not in self.by_full_name:
             entry = Entry(kind, self.shown_name(full, header), header, sentences(member))
             entry.line = int(member.find("location").get("line"))
@@ -205,6 +207,8 @@ class Reference:
             name, kind = member.findtext("name"), member.get("kind")
             header = member.find("location").get("file")
             full = f"{space}::{name}"
+            if kind == "function" and name[0].isupper():
+                continue  # a guide that deduces a class's arguments
             if name.startswith("KernelOf") or name.endswith("_operation") or name.startswith("split_in_"):
                 continue
             if kind == "function":
@@ -259,7 +263,7 @@ class Reference:
         entry.overloads.append(Overload(templates, [], "", []))
         for member in compound.iter("memberdef"):
             name, what = member.findtext("name"), member.get("kind")
-            if member.get("prot") != "public" or name.startswith(("~", "@")) or name.endswith("_") or \
+            if member.get("prot") != "public" or name.startswith(("~", "@")) or name.endswith("_") or name == "explicit" or \
                     phrase(member).startswith(STANDARD):
                 continue
             if what == "variable":
@@ -298,7 +302,8 @@ def run_doxygen(root: Path, folder: Path) -> None:
 @dataclass
 class Line:
     code: str
-    note: str  # a comment above it
+    note: str     # a comment above it
+    section: str  # under whose comment it stands
 
 
 @dataclass
@@ -310,6 +315,7 @@ class Code:
 def code_of(root: Path, page: Page) -> Code:
     """Lines of the page's files: those in braces of their own, and what comments say of them and of sections."""
     code = Code()
+    here = ""
     folder = root / "tests/reference"
     for path in [*sorted(folder.glob(f"{page.file}*.cpp")), *sorted(folder.glob("gpu*.cu"))]:
         comment: list[str] = []
@@ -322,33 +328,36 @@ def code_of(root: Path, page: Page) -> Code:
             comment = []
             title = said.split(": ")[0]
             if any(title == section.title for section in page.sections):
+                here = title
                 code.sections[title] = said[len(title) + 2:]
             elif text.startswith("{ ") and text.endswith(" }"):
-                code.lines.append(Line(text[2:-2], said))
+                code.lines.append(Line(text[2:-2], said, here))
     return code
 
 
-def is_named(name: str, text: str) -> bool:
-    return re.search(rf"(?<![\w:.]){re.escape(name)}(?!\w|::)", re.sub(r'"[^"]*"', '""', text)) is not None
+def words_of(line: Line) -> list[str]:
+    """The names that a line spells, without those of its variables."""
+    text = re.sub(r'"[^"]*"', '""', line.code)
+    text = re.sub(r"(?<= )(?:\w+|\[[\w, ]+\]) = ", " = ", text)
+    return re.findall(r"(?<![\w:.])[A-Za-z_]\w*(?:::\w+)*", text)
 
 
-def assign(names: list[str], lines: list[Line]) -> dict[str, Line]:
-    """The line of each name. Each line shows the first name that it spells and no line above it shows; what is left takes the
-    first line that spells it."""
-    shown: dict[str, Line] = {}
-    words = set(names)
+def assign(sections: dict[str, list[str]], lines: list[Line]) -> dict[tuple[str, str], Line]:
+    """The line of each name of each section. A line shows the first name of its section that it spells and no line above it
+    shows; what is left takes the first line that spells it, of its section or else of the page."""
+    shown: dict[tuple[str, str], Line] = {}
     for line in lines:
-        text = re.sub(r'"[^"]*"', '""', line.code)
-        for word in re.findall(r"(?<![\w:.])[A-Za-z_][\w]*(?:::\w+)*", text):
-            if word in words and word not in shown:
-                shown[word] = line
+        for word in words_of(line):
+            if word in sections.get(line.section, ()) and (line.section, word) not in shown:
+                shown[line.section, word] = line
                 break
-    for name in names:
-        if name not in shown:
-            for line in lines:
-                if is_named(name, line.code):
-                    shown[name] = line
-                    break
+    for section, names in sections.items():
+        for name in names:
+            if (section, name) not in shown:
+                fitting = [line for line in lines if name in words_of(line)]
+                fitting.sort(key=lambda line: line.section != section)
+                if fitting:
+                    shown[section, name] = fitting[0]
     return shown
 
 
@@ -378,29 +387,36 @@ def last_of(name: str) -> str:
 class Writer:
     def __init__(self, reference: Reference):
         self.reference = reference
-        self.options = {last_of(entry.name): entry for entry in reference.entries
-                        if entry.kind == "class" and entry.fields and not entry.has_constructor}
+        taken = {last_of(short_type(p.type)) for entry in reference.entries for o in entry.overloads
+                 for p in o.parameters if p.name == "options"}
+        self.options = {entry.name: entry for entry in reference.entries if entry.kind == "class" and entry.fields and
+                        (entry.name.endswith("Options") or last_of(entry.name) in taken and not entry.has_constructor)}
         self.faults: list[str] = []
         self.index: list[tuple[str, str, str]] = []
 
     def options_of(self, entry: Entry) -> list[Entry]:
-        """Structs of options that a function takes."""
+        """Structs of options that a function takes, or that the rule or step of that name takes."""
         own = last_of(entry.name)
-        found = [self.options[own + "Options"]] if entry.kind == "class" and own + "Options" in self.options else []
-        found += [self.options[name] for name in re.findall(r"\w+Options", entry.bases)
-                  if name in self.options and self.options[name] not in found]
-        overloads = entry.overloads + [o for m in entry.members if m.name == last_of(entry.name) for o in m.overloads]
-        for overload in overloads:
+        named = [own + "Options"] if entry.kind == "class" and (entry.bases or entry.has_constructor) else []
+        named += re.findall(r"\w+Options", entry.bases)
+        for overload in entry.overloads + [o for m in entry.members if m.name == own for o in m.overloads]:
             for parameter in [*overload.parameters, *overload.templates]:
-                kind = short_type(parameter.type or "").rsplit("::", 1)[-1]
-                if parameter.default.rstrip("{}").endswith("Options"):
-                    kind = parameter.default.rstrip("{}")
-                if kind in self.options and self.options[kind] not in found and kind.endswith("Options"):
-                    found.append(self.options[kind])
+                named += re.findall(r"[\w:]*\w+Options", f"{parameter.type} {parameter.default}")
+                named += [short_type(parameter.type)] if parameter.name == "options" else []
+        found: list[Entry] = []
+        space = entry.full.rpartition("::")[0].removeprefix("twill").removeprefix("::")
+        for name in named:
+            name = name.removeprefix("twill::")
+            for full in (f"{space}::{name}" if space else name, name, f"graph::{name}", f"nn::{last_of(name)}"):
+                if full in self.options:
+                    if self.options[full] not in found:
+                        found.append(self.options[full])
+                    break
         return found
 
-    def fields_table(self, entry: Entry) -> list[str]:
-        if not entry.name.endswith("Options"):
+    def fields_table(self, entry: Entry, line: Line | None = None) -> list[str]:
+        is_written = line is not None and re.search(rf"{re.escape(entry.name)}(<.*>)?( \w+)?\{{", line.code)
+        if entry.name not in self.options and (entry.has_constructor or not is_written):
             return [f"- `{f.name}`" + (f": {escaped(entry.meanings[f.name])}" if entry.meanings[f.name] else "")
                     for f in entry.fields]
         lines = [f"| `{entry.name}` | default | |", "|---|---|---|"]
@@ -466,16 +482,21 @@ class Writer:
         if entry.name in MADE_BY:
             out += [f"Made by `{MADE_BY[entry.name]}`.", ""]
         if entry.kind == "class" and entry.fields:
-            out += self.fields_table(entry)
+            out += self.fields_table(entry, line)
         own = last_of(entry.name)
         for member in entry.members:
             if member.name == own and entry.name in MADE_BY:
                 continue
-            name = re.findall(r"[A-Z]?[a-z0-9_]*", own)[-2].lower() if member.name == "operator()" else member.name
+            words = [word.lower() for word in re.findall(r"[A-Z]?[a-z0-9]+", own)]
+            name = member.name
+            if name == "operator()":
+                name = words[-1] if words[-1] not in KEYWORDS else "_".join(words)
             for calls, text in self.calls(name, member):
                 said = " ".join(text)
                 out.append(f"- {', '.join(f'`{c}`' for c in calls)}{': ' + escaped(said) if said else ''}")
-        return out + ([""] if out[-1] else [])
+        if out[-1]:
+            out.append("")
+        return out
 
     def mention(self, entry: Entry) -> str:
         """A type that needs no heading: an enumeration with its values, an alias, a concept, an object."""
@@ -503,7 +524,7 @@ class Writer:
         code = f"`{cell(line.code)}`" if line is not None else ""
         return f"| {shown} | {cell(text)} | {code} |"
 
-    def section(self, page: Page, section: Section, entries: list[Entry], code: Code, lines: dict[str, Line]) -> list[str]:
+    def section(self, page: Page, section: Section, entries: list[Entry], code: Code, lines: dict[tuple[str, str], Line]) -> list[str]:
         out = [f"## {section.title}", ""]
         if section.title in code.sections:
             said = code.sections[section.title]
@@ -516,7 +537,7 @@ class Writer:
             if entry.kind == "function" and last.startswith("operator"):
                 operators.append(entry)
                 continue
-            line = lines.get(entry.name)
+            line = lines.get((section.title, entry.name))
             if line is None and self.needs_code(entry, section):
                 self.faults.append(f"docs/reference/{page.file}.md: {entry.name} ({entry.header}) has no line of code in "
                                    f"tests/reference/{page.file}*.cpp")
@@ -561,7 +582,7 @@ class Writer:
             out += [f"**{letter}** " + " · ".join(names), ""]
         return "\n".join(out).rstrip() + "\n"
 
-    def page(self, page: Page, by_section: dict[str, list[Entry]], code: Code, lines: dict[str, Line]) -> str:
+    def page(self, page: Page, by_section: dict[str, list[Entry]], code: Code, lines: dict[tuple[str, str], Line]) -> str:
         out = [f"# {page.title}", "", f"<!-- Written by tools/reference_writer.py from the headers and tests/reference/{page.file}*.cpp. -->",
                "", f"{page.opening} The guide is [{page.guide}](../{page.guide})." if page.file != "extending" else page.opening, ""]
         present = [s for s in page.sections if by_section.get(s.title)]
@@ -587,7 +608,7 @@ def order_of(section: Section, entry: Entry, shown):
     position = next(i for i, p in enumerate(section.headers)
                     if fnmatchcase(entry.header, p) and entry.header.count("/") == p.count("/"))
     is_result = entry.kind != "function" and not entry.has_constructor or entry.name in MADE_BY
-    return is_result and entry.name not in shown, position, entry.header, entry.line
+    return is_result and (section.title, entry.name) not in shown, position, entry.header, entry.line
 
 
 def make(root: Path) -> tuple[dict[str, str], list[str]]:
@@ -611,7 +632,7 @@ def make(root: Path) -> tuple[dict[str, str], list[str]]:
     pages = {}
     for page in PAGES:
         code = code_of(root, page)
-        shown = assign([entry.name for entries in placed[page.file].values() for entry in entries], code.lines)
+        shown = assign({title: [entry.name for entry in entries] for title, entries in placed[page.file].items()}, code.lines)
         for section in page.sections:
             placed[page.file][section.title].sort(key=lambda entry: order_of(section, entry, shown))
         pages[f"docs/reference/{page.file}.md"] = writer.page(page, placed[page.file], code, shown)

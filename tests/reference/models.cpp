@@ -41,7 +41,7 @@ constexpr void losses(Value logits, Value log_p, Value label, Value y, Value tar
 constexpr void layers(Value x, Value sequence, Value image, Value token) {
   // PyTorch: the number of inputs is that of the last axis.
   { const Value y = nn::linear(x, 128, "hidden", {.has_bias = false}); }
-  // PyTorch: neither `padding_idx` nor `max_norm`.
+  // PyTorch: `.padding` is its `padding_idx`.
   { const Value y = nn::embedding(token, 1000, 64, "token"); }
   { const Value y = nn::conv1d(sequence, 32, "conv", {.kernel = 3, .padding = 1}); }
   // PyTorch: the number of input channels is that of the image.
@@ -56,6 +56,7 @@ constexpr void layers(Value x, Value sequence, Value image, Value token) {
   { const Value y = nn::adaptive_avg_pool2d(image, 1); }
   { const Value y = nn::adaptive_max_pool1d(sequence, 4); }
   { const Value y = nn::adaptive_max_pool2d(image, 7); }
+  // PyTorch: the probability is 0.5 unless given.
   { const Value y = nn::dropout(x, 0.25); }
 }
 
@@ -63,6 +64,7 @@ constexpr void layers(Value x, Value sequence, Value image, Value token) {
 constexpr void norms(Value x, Value image) {
   { const Value y = nn::batch_norm(image, "bn1"); }
   { const Value y = nn::layer_norm(x, "norm"); }
+  // PyTorch: `eps` is that of the element type unless given.
   { const Value y = nn::rms_norm(x, "norm"); }
   { const Value y = nn::group_norm(image, 4, "norm"); }
   { const Value w = nn::spectral_norm(x.graph(), "weight", {64, 32}, nn::initialise::xavier_uniform()); }
@@ -133,9 +135,9 @@ constexpr void first_values() {
 
 // Inputs, weights and names: a model is a struct with `static constexpr auto forward(Input<Dim<"batch">, 784> x)`.
 constexpr void weights(Value x, Value mean) {
-  { constexpr auto forward = [](Input<Dim<"batch">, 784> image) { return relu(image); }; }
-  { constexpr auto forward = [](Input<Dim<"batch">, 784> image) { return image; }; }
-  { constexpr auto forward = [](InputOf<std::int64_t, Dim<"batch">, 16> token) { return nn::embedding(token, 1000, 64, "token"); }; }
+  { struct Mlp { static constexpr auto forward(Input<Dim<"batch">, 784> x) { return nn::linear(x, 10, "output"); } }; }
+  { using Image = Input<Dim<"batch">, 3, 224, 224>; }
+  { using Tokens = InputOf<std::int64_t, Dim<"batch">, Dim<"steps">>; }
   { const Value scale = nn::parameter(x.graph(), "scale", {256}, nn::initialise::ones()); }
   { const Value running = nn::buffer(x.graph(), DType::float32, "running_mean", mean.shape(), nn::initialise::zeros()); }
   { nn::update_buffer(nn::buffer(x.graph(), DType::float32, "mean", mean.shape(), nn::initialise::zeros()), mean); }

@@ -64,6 +64,7 @@ template <int> void data_parallel(Network& model, Step& step, Rank& communicator
 template <int> void meshes(Rank& world, OnMesh& model, const Matrix& x, const nn::StateDict& state) {
   { using Grid = parallel::Mesh<parallel::Axis<"data">, parallel::Axis<"tensor", 2>>; }
   { auto groups = parallel::over<Grid>(world); }
+  { using Model = pipeline::InStages<Lower, Upper>; }
   { ParallelModel<Grid, Schedule, Rank, Divided> model{world, Draw{.seed = 1, .step = 0}}; }
   { auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 4}); }
   { auto infer = pipeline::inference(model, {.micro_batches = 4}); }
@@ -78,6 +79,7 @@ template <class Model, class Step> void checkpoints(Model& model, Step& step, co
 
 // Tensor parallel layers: inside a model whose ranks share an axis, `using Ranks = RankAxis<"tensor", 2>;`.
 constexpr void divided_layers(Value x, Value token) {
+  { using Ranks = RankAxis<"tensor", 2>; }
   { const Value y = nn::column_linear<Ranks>(x, 256, "wide"); }
   { const Value y = nn::row_linear<Ranks>(x, 64, "narrow"); }
   { const Value y = nn::vocabulary_embedding<Ranks>(token, 1000, 64, "token", {.split_axis = nn::not_split}); }

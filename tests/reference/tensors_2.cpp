@@ -38,6 +38,7 @@ template <int> void arithmetic(const Matrix& x, const Matrix& y, const Integers&
   { const Tensor z = floor_divide(x, y); }
   { const Tensor z = remainder(x, y); }
   { const Tensor z = fmod(x, y); }
+  // PyTorch: `pow`.
   { const Tensor z = power(x, 2.0); }
   { const Tensor z = maximum(x, y); }
   { const Tensor z = minimum(x, y); }
@@ -170,6 +171,7 @@ template <int> void reductions(const Matrix& x, const Matrix& weights) {
   { const Tensor places = argmin<1>(x); }
   { const Tensor rows = sum<1>(x, keepdims); }
   { const Tensor columns = var<0>(x); }
+  // PyTorch: `std`.
   { const Tensor columns = stddev<0>(x); }
   { const Tensor columns = var<0>(x, correction<0>); }
   { const Tensor rows = ptp<1>(x); }
@@ -185,7 +187,7 @@ template <int> void reductions(const Matrix& x, const Matrix& weights) {
   { const Tensor rows = nanstd<1>(x); }
   { const Tensor columns = quantile<0>(x, 0.75); }
   { const Tensor columns = percentile<0>(x, 75); }
-  // PyTorch: the mean of the two middle elements, as NumPy's; PyTorch takes the lower one.
+  // PyTorch: the lower one of the two.
   { const Tensor columns = median<0>(x); }
   { const Tensor rows = norm<1>(x); }
   { const Tensor rows = norm<1>(x, order<1>); }
@@ -243,6 +245,15 @@ template <int> void expressions(Matrix& y, const Matrix& a, const Matrix& b) {
   { static_assert(plan<decltype(tanh(a * b + 1))>().kernels == 1); }
   { const std::string shown = to_string(plan(a * b + 1)); }
   { static_assert(unknown_bytes < 0); }
+}
+
+// Functions and their gradients: of captureless lambdas and functions, derived by the compiler; `x` is a tensor.
+template <int> void gradients(const Matrix& x) {
+  { const Tensor y = compiled([](auto v) { return tanh(v) * 2.0; })(x); }
+  // PyTorch: `torch.func.grad`.
+  { const Tensor by_x = grad([](auto v) { return sum(square(v)); })(x); }
+  // PyTorch: `torch.func.grad_and_value`, the gradients after the value.
+  { const auto [value, by_x] = value_and_grad([](auto v) { return sum(square(v)); })(x); }
 }
 
 // Other libraries: memory that is shared and not copied.
