@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of the reference: pages, their sections, and the headers of each section, by path below include/twill.
 
-The first pattern that fits a header decides, so pages and sections stand from the special to the general. A section in `rows`
+The first pattern that fits a header decides, so pages and sections stand from the special to the general; one with `#` after the
+header is for names of it, and decides before all others. A section in `rows`
 is a table of functions; others have a heading for each name. A header that no pattern fits is a fault.
 """
 
@@ -27,7 +28,7 @@ EXTENDING = [
     r"parallel::(places_of|fill_buckets|run_on_replicas|common_rows|scattered|Replicas|Scatterable|piece_shape_t|run_together)",
     r"parallel::(whole_tensor|part_of_stored|is_mesh|MpiWire|Call\w*|ConstElements|Elements|elements|ElementRange|clock_offset)",
     r"parallel::(ClockOffset|BasicNcclCommunicator|rows_of|chunk_rows|Rows)",
-    r"pipeline::(rows_among|run|Message|StageRunner|RankPeers|BasicPipeline|gather_timeline|forward_schedule|can_keep_orders)",
+    r"pipeline::(rows_among|run|Message|StageRunner|RankPeers|gather_timeline|forward_schedule|can_keep_orders)",
     r"pipeline::(operations_per_byte_sent|most_stages|cut_places|evaluation_places|stage_reports|KeptWeights|Cut(Kind|Model|Places|Stage))",
     r"pipeline::(letters|is_computed|is_sent|counterpart|kinds_of_work|with_transfers|add_messages|messages_of|sentence)",
     r"pipeline::(verify_computation|least_micro_batches|multiple_of|with::.*|RankPlaces|SizesOr32)",
@@ -39,17 +40,41 @@ EXTENDING = [
 
 # Types that programs get from a function and do not construct.
 MADE_BY = {
-    "optim::ClipNorm": "optim::clip_norm", "optim::ClipValue": "optim::clip_value", "optim::LossScaled": "optim::loss_scaled",
-    "optim::Groups": "optim::groups", "optim::Scheduled": "optim::scheduled", "train::TrainStep": "train_step",
-    "train::StepLoss": "step(x, label)", "train::AccumulatedStep": "accumulated_step", "data::GeneratedDataset":
-    "data::generated_dataset", "data::ImageDataset": "data::image_dataset", "data::Compose": "data::compose",
-    "parallel::GatheredOutput": "model.forward(x)", "parallel::DataParallelStep": "train_step",
-    "parallel::DistributedStep": "train_step", "parallel::TensorParallelStep": "train_step",
-    "parallel::MeshGroups": "parallel::over", "pipeline::PipelineInference": "pipeline::inference",
-    "pipeline::RankInference": "pipeline::inference", "pipeline::RankStep": "train_step", "pipeline::PipelineStep": "train_step",
-    "nn::Moved": "nn::to", "nn::HookHandle": "model.on_forward(f)", "gpu::CapturedGraph": "gpu::capture",
-    "PartialUpdateError": "a step that fails", "GpuError": "a driver's error", "OutOfMemoryError": "a pool without memory",
-    "parallel::CommunicatorError": "a call of a broken group", "Generator": "generator(device)",
+    "optim::ClipNorm": "optim::clip_norm",
+    "optim::ClipValue": "optim::clip_value",
+    "optim::LossScaled": "optim::loss_scaled",
+    "optim::Groups": "optim::groups",
+    "optim::Scheduled": "optim::scheduled",
+    "train::TrainStep": "train_step",
+    "train::StepLoss": "step(x, label)",
+    "train::AccumulatedStep": "accumulated_step",
+    "data::GeneratedDataset": "data::generated_dataset",
+    "data::ImageDataset": "data::image_dataset",
+    "data::Compose": "data::compose",
+    "parallel::BasicCommunicator": "parallel::thread_communicators",
+    "parallel::StartedCall": "communicator.start(call)",
+    "parallel::GatheredOutput": "model.forward(x)",
+    "parallel::DataParallelStep": "train_step",
+    "parallel::DistributedStep": "train_step",
+    "parallel::TensorParallelStep": "train_step",
+    "parallel::MeshGroups": "parallel::over",
+    "pipeline::PipelineInference": "pipeline::inference",
+    "pipeline::RankInference": "pipeline::inference",
+    "pipeline::RankStep": "train_step",
+    "pipeline::PipelineStep": "train_step",
+    "nn::Moved": "nn::to",
+    "nn::HookHandle": "model.on_forward(f)",
+    "gpu::CapturedGraph": "gpu::capture",
+    "Generator": "generator(device)",
+    "Pending": "submit(device, f)",
+}
+
+# Errors, and what throws them.
+THROWN_BY = {
+    "GpuError": "a call of the driver",
+    "PartialUpdateError": "a step on a GPU that fails halfway",
+    "OutOfMemoryError": "a pool without memory",
+    "parallel::CommunicatorError": "calls of a group that broke down",
 }
 
 # Names without a line of code, by the reason.
@@ -153,7 +178,7 @@ PAGES = [
         Section("Tensor parallel layers", ["nn/tensor_parallel.hpp", "nn/tensor_attention.hpp", "nn/losses/sharded.hpp", "nn/sharded.hpp",
                                            "ops/collective.hpp", "graph/ranks.hpp"]),
         Section("Ranks and communicators", ["parallel/threads/*", "parallel/messages/mpi.hpp", "parallel/nccl/*",
-                                            "parallel/group/communicator.hpp"]),
+                                            "parallel/group/communicator.hpp", "parallel/group/basic_communicator.hpp"]),
         Section("Collectives", ["parallel/group/collectives.hpp"], rows=True),
         Section("Pipelines", ["parallel/pipeline/model/*", "parallel/pipeline/run/*", "nn/stage_boundary.hpp", "ops/move.hpp"]),
         Section("Schedules of pipelines", ["parallel/pipeline/schedule/*"]),
@@ -162,7 +187,7 @@ PAGES = [
          "they report.", "memory.md", [
         Section("Devices", ["device/current.hpp", "device/cpu/cpu.hpp", "device/meta/meta.hpp", "device/cuda/*",
                             "device/cpu/partition.hpp", "device/names.hpp", "device/copy.hpp"]),
-        Section("Streams and events", ["device/cpu/stream.hpp", "device/cpu/pending.hpp", "device/gpu/stream.hpp",
+        Section("Streams and events", ["device/meta/meta.hpp#record|wait|synchronize|submit|Event", "device/cpu/stream.hpp", "device/cpu/pending.hpp", "device/gpu/stream.hpp",
                                        "memory/gpu/*"]),
         Section("Seeds of random numbers", ["device/generator.hpp"]),
         Section("Settings of GPUs", ["device/gpu/library*.hpp", "device/gpu/memory.hpp"]),

@@ -2,366 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of the reference, one for each area, from the comments of the headers and lines of compiled code.
 
-Doxygen reads the headers (docs/Doxyfile says what is public), tools/reference_layout.py says which header belongs to which
-page, and tests/reference/<page>*.cpp and gpu*.cu have the code. A line there shows the first name of its page that no line above it shows:
-`{ const Tensor y = exp(x); }` shows `exp`. Comments of these files become text: `// Losses: ...` under a section's heading, and
-`// PyTorch: ...` above a line under the name that the line shows.
-`reference_writer.py` writes docs/reference; tools/checks/reference_pages.py compares.
+reference_names.py reads the headers, reference_layout.py says which header belongs to which page, and reference_lines.py reads
+the code in tests/reference. A line shows the first name of its section that no line above it shows: `{ const Tensor y =
+exp(x); }` shows `exp`. `// Losses: ...` there is the text under a section's heading, and `// PyTorch: ...` above a line that
+of the name. `reference_writer.py` writes docs/reference; tools/checks/reference_pages.py compares.
 """
 
 import re
-import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as ET
 from collections import defaultdict
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from reference_layout import EXTENDING, MADE_BY, PAGES, WITHOUT_CODE, Page, Section
+from reference_layout import EXTENDING, MADE_BY, PAGES, THROWN_BY, WITHOUT_CODE, Page, Section
+from reference_lines import Code, Line, assign, code_of
+from reference_names import Entry, Reference, call_of, run_doxygen, short_default, short_type, signature
 
 ROOT = Path(__file__).resolve().parents[1]
 KEYWORDS = ("float", "double", "int", "bool")
-HIDDEN_TEMPLATES = ("Isa",)
-SPELLED = {"KeepDims": "keepdims", "OrderOfMax": "order_inf", "OrderOfMin": "order_negative_inf"}  # types of objects
-HIDDEN_PARAMETERS = ("line", "here", "where")  # places of calls, which the compiler fills in
-
-
-# What Doxygen says.
-
-
-@dataclass
-class Parameter:
-    type: str
-    name: str
-    default: str
-
-
-@dataclass
-class Overload:
-    templates: list[Parameter]
-    parameters: list[Parameter]
-    returns: str
-    text: list[str]
-
-
-@dataclass
-class Entry:
-    kind: str                    # function, object, class, enum, alias, concept
-    name: str                    # as programs write it
-    header: str                  # below include/twill
-    text: list[str]
-    overloads: list[Overload] = field(default_factory=list)
-    fields: list[Parameter] = field(default_factory=list)
-    meanings: dict[str, str] = field(default_factory=dict)
-    members: list["Entry"] = field(default_factory=list)
-    has_constructor: bool = False
-    line: int = 0                # of its first declaration
-    full: str = ""
-    bases: str = ""
-    is_trait: bool = False       # a variable template
-
-
-def plain(element) -> str:
-    """Text of an element with code in backticks."""
-    if element is None:
-        return ""
-    parts = [element.text or ""]
-    for child in element:
-        inner = plain(child)
-        parts.append(f"`{inner}`" if child.tag == "computeroutput" else inner)
-        parts.append(child.tail or "")
-    return "".join(parts)
-
-
-def squeeze(text: str) -> str:
-    return " ".join(text.split())
-
-
-def sentences(member) -> list[str]:
-    """Paragraphs of a comment; `throws:`, `requires:` and `cost:` begin one of their own."""
-    found = []
-    for tag in ("briefdescription", "detaileddescription"):
-        for paragraph in member.find(tag).iter("para") if member.find(tag) is not None else ():
-            found.append(squeeze(plain(paragraph)))
-    text = " ".join(found)
-    parts = re.split(r"\s*\b(?=(?:throws|requires|cost|source|errors): )", text)
-    parts = [part.strip().rstrip(";") for part in parts if part.strip()]
-    parts = [part[0].upper() + part[1:] if re.match(r"(throws|requires|cost|source|errors):", part) else part for part in parts]
-    return [part + ("" if part.endswith((".", ":", "!", "?")) else ".") for part in parts]
-
-
-def phrase(member) -> str:
-    """A comment beside a member, which is no sentence."""
-    return " ".join(sentences(member)).removesuffix(".")
-
-
-STANDARD = ("As the concept", "As that of the standard library")  # what docs/filter.awk says of members that a role asks for
-
-
-def short_type(text: str) -> str:
-    """A type without what only the compiler needs."""
-    text = squeeze(text)
-    text = re.sub(r"::is_static |\b(typename|constexpr|consteval|static|explicit|inline|const|mutable|friend|virtual)\b ?", "", text)
-    text = re.sub(r"\b(std|twill|v0|graph|expr|detail|chrono)::", "", text)
-    text = text.replace("< ", "<").replace(" >", ">").replace(" &&", "").replace(" &", "").replace("&&", "")
-    text = re.sub(r"remove_cvref_t<(\w+)>", r"\1", text)
-    return text.rstrip("&").strip()
-
-
-def short_default(text: str) -> str:
-    text = squeeze(text).removeprefix("=").strip()
-    text = re.sub(r"\b(std|twill|graph|expr|detail)::", "", text)
-    text = re.sub(r"(?<!<)< | (?=>)", lambda match: match[0].strip(), text)
-    if re.match(r"current_device<", text):
-        return "current"
-    return re.sub(r"numeric_limits<[\w: ]+>::max\(\)", "no limit", text)
-
-
-def parameter_of(param) -> Parameter:
-    kind = plain(param.find("type")) + (param.findtext("array") or "")
-    name = param.findtext("declname") or ""
-    if not name and (match := re.match(r"^(.*[\s.&])(\w+)$", kind)) and not kind.startswith("std::"):
-        kind, name = match[1].strip(), match[2]
-    return Parameter(kind, name, plain(param.find("defval")))
-
-
-def overload_of(member) -> Overload:
-    templates = [parameter_of(p) for p in member.findall("templateparamlist/param")]
-    templates = [p for p in templates if p.name not in HIDDEN_TEMPLATES]
-    parameters = [parameter_of(p) for p in member.findall("param")]
-    parameters = [p for p in parameters if not (p.name in HIDDEN_PARAMETERS and p.default or p.type == "void" or
-                                                re.search(r"\b(Here|source_location)\b", p.type))]
-    return Overload(templates, parameters, plain(member.find("type")), sentences(member))
-
-
-def call_of(name: str, overload: Overload) -> str:
-    """`softmax<Axis = -1>(x)`: template arguments that have to be given, and arguments."""
-    types = " ".join(p.type for p in overload.parameters)
-    concepts = {p.name for p in overload.templates}
-    given = [i for i, p in enumerate(overload.templates) if p.name and not re.search(rf"\b{p.name}\b", types)]
-    shown = overload.templates[:given[-1] + 1] if given else []
-    arguments = ", ".join((p.name + "..." if "..." in p.type else p.name) +
-                          (f" = {short_default(p.default)}" if p.default else "") for p in shown if p.name)
-    values = []
-    for p in overload.parameters:
-        kind = short_type(p.type)
-        bare = kind.replace("...", "").strip()
-        text = p.name or SPELLED.get(bare) or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).lower()
-        if "(&)[" in bare or "[" in bare:
-            values.append(p.name + bare[bare.index("["):])
-            continue
-        if bare not in concepts and bare not in ("auto", "Value", "Tensor<T, D, S>", p.name) and p.name and not (p.default and "current" in p.default):
-            text = f"{kind} {p.name}"
-        if kind.endswith("..."):
-            text = f"{p.name}..."
-        if p.default:
-            text += f" = {short_default(p.default)}"
-        values.append(text)
-    return f"{name}{f'<{arguments}>' if arguments else ''}({', '.join(values)})"
-
-
-def signature(name: str, overload: Overload) -> str:
-    returns = short_type(overload.returns)
-    kept = returns not in ("", "auto", "Value", "void", "decltype(auto)") and len(returns) < 50 and "requires" not in returns
-    return call_of(name, overload) + (f" -> {returns}" if kept else "")
-
-
-class Reference:
-    """All public names, by header."""
-
-    def __init__(self, root: Path, xml: Path):
-        self.root = root
-        self.entries: list[Entry] = []
-        self.by_full_name: dict[str, Entry] = {}
-        index = ET.parse(xml / "index.xml").getroot()
-        for compound in index.findall("compound"):
-            kind = compound.get("kind")
-            if kind == "namespace":
-                self.namespace(ET.parse(xml / f"{compound.get('refid')}.xml").getroot().find("compounddef"))
-            elif kind in ("struct", "class", "concept", "union"):
-                self.compound(kind, ET.parse(xml / f"{compound.get('refid')}.xml").getroot().find("compounddef"))
-
-    def shown_name(self, full: str, header: str) -> str:
-        """A name as programs write it after `using namespace twill`."""
-        name = full.removeprefix("twill::")
-        if header.startswith("ops/pooling"):
-            return name.replace("graph::", "nn::")
-        return re.sub(r"^(elementwise|graph|algorithms)::(?=[a-z])", "", name)
-
-    def add(self, kind: str, full: str, header: str, member) -> Entry:
-        header = re.sub(r"^.*twill/", "", header)
-        key = f"{kind} {header} {full}"
-        if key not in self.by_full_name:
-            entry = Entry(kind, self.shown_name(full, header), header, sentences(member))
-            entry.line = int(member.find("location").get("line"))
-            entry.full = full
-            self.by_full_name[key] = entry
-            self.entries.append(entry)
-        return self.by_full_name[key]
-
-    def namespace(self, compound):
-        space = compound.findtext("compoundname")
-        for member in compound.iter("memberdef"):
-            name, kind = member.findtext("name"), member.get("kind")
-            header = member.find("location").get("file")
-            full = f"{space}::{name}"
-            if kind == "function" and name[0].isupper():
-                continue  # a guide that deduces a class's arguments
-            if name.startswith("KernelOf") or name.endswith("_operation") or name.startswith("split_in_"):
-                continue
-            if kind == "function":
-                entry = self.add("function", full, header, member)
-                entry.overloads.append(overload_of(member))
-                first = entry.overloads[0].parameters[:1]
-                if full.startswith("twill::graph::") and first and "initializer_list" in first[0].type:
-                    entry.name = full.removeprefix("twill::")  # no argument whose namespace is looked up
-            elif kind == "enum":
-                entry = self.add("enum", full, header, member)
-                for value in member.findall("enumvalue"):
-                    entry.fields.append(Parameter("", value.findtext("name"), ""))
-                    entry.meanings[value.findtext("name")] = phrase(value)
-            elif kind == "typedef":
-                entry = self.add("alias", full, header, member)
-                entry.overloads.append(Overload([], [], plain(member.find("type")), []))
-            elif kind == "variable":
-                kind_of = plain(member.find("type"))
-                formula = re.search(r"Loss<\s*detail::(\w+)", kind_of)
-                templates = [parameter_of(p) for p in member.findall("templateparamlist/param")]
-                entry = self.add("function" if formula else "object", full, header, member)
-                if formula:
-                    entry.overloads.append(self.formula(entry.header, formula[1], templates))
-                else:
-                    entry.overloads.append(Overload(templates, [], kind_of, []))
-                    entry.is_trait = bool(templates)
-
-    def formula(self, header: str, name: str, templates: list[Parameter]) -> Overload:
-        """Arguments of a loss, which its formula takes."""
-        text = (self.root / "include/twill" / header).read_text()
-        body = text[text.index(f"struct {name} "):]
-        arguments = squeeze(re.search(r"operator\(\)\(([^)]*)\)", body)[1])
-        parameters = []
-        for argument in arguments.split(", "):
-            left, _, default = argument.partition(" = ")
-            kind, _, called = left.rpartition(" ")
-            parameters.append(Parameter(kind, called, default))
-        return Overload(templates, parameters, "auto", [])
-
-    def compound(self, kind: str, compound):
-        full = compound.findtext("compoundname")
-        header = compound.find("location").get("file")
-        if "<" in full or "KernelOf" in full or self.is_nested(full):
-            return
-        entry = self.add("concept" if kind == "concept" else "class", full, header, compound)
-        if kind == "concept" and not entry.text:
-            entry.text = self.comment_above(entry)
-        entry.bases = " ".join(plain(base) for base in compound.findall("basecompoundref"))
-        own = full.rsplit("::", 1)[1]
-        by_name: dict[str, Entry] = {}
-        templates = [parameter_of(p) for p in compound.findall("templateparamlist/param")]
-        entry.overloads.append(Overload(templates, [], "", []))
-        for member in compound.iter("memberdef"):
-            name, what = member.findtext("name"), member.get("kind")
-            if member.get("prot") != "public" or name.startswith(("~", "@")) or name.endswith("_") or name == "explicit" or \
-                    phrase(member).startswith(STANDARD):
-                continue
-            if what == "variable":
-                entry.fields.append(Parameter(plain(member.find("type")), name, plain(member.find("initializer"))))
-                entry.meanings[name] = phrase(member)
-            elif what == "function":
-                if name == own:
-                    entry.has_constructor = True
-                if name.startswith("operator") and name != "operator()" or name in ("begin", "end", "list_options"):
-                    continue
-                if name not in by_name:
-                    by_name[name] = Entry("function", name, entry.header, sentences(member))
-                    entry.members.append(by_name[name])
-                by_name[name].overloads.append(overload_of(member))
-
-    def comment_above(self, entry: Entry) -> list[str]:
-        """The comment of a concept on one line, which Doxygen loses."""
-        text = (self.root / "include/twill" / entry.header).read_text()
-        match = re.search(rf"((?:^/// .*\n)+)template <[^\n]*concept {entry.full.rsplit('::', 1)[-1]} ", text, re.MULTILINE)
-        return [squeeze(match[1].replace("/// ", " "))] if match else []
-
-    def is_nested(self, full: str) -> bool:
-        outer = full.rsplit("::", 1)[0]
-        return bool(re.search(r"::[A-Z]\w*$", outer))
-
-
-def run_doxygen(root: Path, folder: Path) -> None:
-    settings = ["@INCLUDE = docs/Doxyfile", f'OUTPUT_DIRECTORY = "{folder}"', "GENERATE_HTML = NO", "GENERATE_XML = YES",
-                "XML_PROGRAMLISTING = NO"]
-    subprocess.run(["doxygen", "-"], input="\n".join(settings), text=True, cwd=root, capture_output=True, check=False)
-
-
-# What the compiled code says.
-
-
-@dataclass
-class Line:
-    code: str
-    note: str     # a comment above it
-    section: str  # under whose comment it stands
-
-
-@dataclass
-class Code:
-    lines: list[Line] = field(default_factory=list)
-    sections: dict[str, str] = field(default_factory=dict)
-
-
-def code_of(root: Path, page: Page) -> Code:
-    """Lines of the page's files: those in braces of their own, and what comments say of them and of sections."""
-    code = Code()
-    here = ""
-    folder = root / "tests/reference"
-    for path in [*sorted(folder.glob(f"{page.file}*.cpp")), *sorted(folder.glob("gpu*.cu"))]:
-        comment: list[str] = []
-        for line in path.read_text().splitlines():
-            text = line.strip()
-            if text.startswith("// "):
-                comment.append(text[3:])
-                continue
-            said = " ".join(comment)
-            comment = []
-            title = said.split(": ")[0]
-            if any(title == section.title for section in page.sections):
-                here = title
-                code.sections[title] = said[len(title) + 2:]
-            elif text.startswith("{ ") and text.endswith(" }"):
-                code.lines.append(Line(text[2:-2], said, here))
-    return code
-
-
-def words_of(line: Line) -> list[str]:
-    """The names that a line spells, without those of its variables."""
-    text = re.sub(r'"[^"]*"', '""', line.code)
-    text = re.sub(r"(?<= )(?:\w+|\[[\w, ]+\]) = ", " = ", text)
-    return re.findall(r"(?<![\w:.])[A-Za-z_]\w*(?:::\w+)*", text)
-
-
-def assign(sections: dict[str, list[str]], lines: list[Line]) -> dict[tuple[str, str], Line]:
-    """The line of each name of each section. A line shows the first name of its section that it spells and no line above it
-    shows; what is left takes the first line that spells it, of its section or else of the page."""
-    shown: dict[tuple[str, str], Line] = {}
-    for line in lines:
-        for word in words_of(line):
-            if word in sections.get(line.section, ()) and (line.section, word) not in shown:
-                shown[line.section, word] = line
-                break
-    for section, names in sections.items():
-        for name in names:
-            if (section, name) not in shown:
-                fitting = [line for line in lines if name in words_of(line)]
-                fitting.sort(key=lambda line: line.section != section)
-                if fitting:
-                    shown[section, name] = fitting[0]
-    return shown
-
-
-# Pages.
 
 
 def cell(text: str) -> str:
@@ -429,7 +88,7 @@ class Writer:
     def needs_code(self, entry: Entry, section: Section) -> bool:
         """Functions, objects and types with constructors; not options, results, enumerations, aliases and concepts."""
         if not section.needs_code or last_of(entry.name).startswith("operator") or entry.is_trait or \
-                entry.name in MADE_BY or entry.name in WITHOUT_CODE:
+                entry.name in MADE_BY or entry.name in THROWN_BY or entry.name in WITHOUT_CODE:
             return False
         return entry.kind in ("function", "object") or entry.kind == "class" and entry.has_constructor
 
@@ -481,11 +140,13 @@ class Writer:
                 out += self.fields_table(options)
         if entry.name in MADE_BY:
             out += [f"Made by `{MADE_BY[entry.name]}`.", ""]
+        if entry.name in THROWN_BY:
+            out += [f"Thrown by {THROWN_BY[entry.name]}.", ""]
         if entry.kind == "class" and entry.fields:
             out += self.fields_table(entry, line)
         own = last_of(entry.name)
         for member in entry.members:
-            if member.name == own and entry.name in MADE_BY:
+            if member.name == own and (entry.name in MADE_BY or entry.name in THROWN_BY):
                 continue
             words = [word.lower() for word in re.findall(r"[A-Z]?[a-z0-9]+", own)]
             name = member.name
@@ -592,23 +253,33 @@ class Writer:
         return "\n".join(out).rstrip() + "\n"
 
 
-def section_of(entry: Entry):
-    header = entry.header
+def position_in(section: Section, entry: Entry, of_names: bool) -> int | None:
+    """The pattern of a section that an entry's header fits."""
+    for i, pattern in enumerate(section.headers):
+        header, _, names = pattern.partition("#")
+        if bool(names) == of_names and fnmatchcase(entry.header, header) and entry.header.count("/") == header.count("/") and \
+                (not names or re.fullmatch(names, last_of(entry.name))):
+            return i
+    return None
+
+
+def section_of(entry: Entry) -> tuple[Page, Section] | None:
     full = entry.full.removeprefix("twill::")
     pages = PAGES[-1:] if any(re.fullmatch(pattern, full) for pattern in EXTENDING) else PAGES
-    for page in pages:
-        for section in page.sections:
-            if any(fnmatchcase(header, pattern) and header.count("/") == pattern.count("/") for pattern in section.headers):
-                return page, section
+    for of_names in (True, False):
+        for page in pages:
+            for section in page.sections:
+                if position_in(section, entry, of_names) is not None:
+                    return page, section
     return None
 
 
 def order_of(section: Section, entry: Entry, shown):
     """As the headers have them; what has no line of code, or comes out of functions, after them."""
-    position = next(i for i, p in enumerate(section.headers)
-                    if fnmatchcase(entry.header, p) and entry.header.count("/") == p.count("/"))
+    places = (position_in(section, entry, of_names) for of_names in (True, False))
     is_result = entry.kind != "function" and not entry.has_constructor or entry.name in MADE_BY
-    return is_result and (section.title, entry.name) not in shown, position, entry.header, entry.line
+    return (is_result and (section.title, entry.name) not in shown, next(p for p in places if p is not None), entry.header,
+            entry.line)
 
 
 def make(root: Path) -> tuple[dict[str, str], list[str]]:
@@ -637,6 +308,10 @@ def make(root: Path) -> tuple[dict[str, str], list[str]]:
             placed[page.file][section.title].sort(key=lambda entry: order_of(section, entry, shown))
         pages[f"docs/reference/{page.file}.md"] = writer.page(page, placed[page.file], code, shown)
     pages["docs/reference/README.md"] = writer.contents()
+    if (root / "include/twill/all.hpp").exists():
+        known = {entry.name for entry in reference.entries}
+        writer.faults += [f"tools/reference_layout.py: there is no {name}" for name in (*MADE_BY, *THROWN_BY, *WITHOUT_CODE)
+                          if name not in known]
     return pages, sorted(set(writer.faults))
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of code of docs/reference/data.md: tools/reference_writer.py says how they are found. They are compiled, not run.
+// Lines of code of docs/reference/data.md: tools/reference_lines.py says how they are found. They are compiled, not run.
 
 #include <twill/data.hpp>
 #include <twill/data/fashion_mnist.hpp>
@@ -29,6 +29,7 @@ using Samples = decltype(data::fashion_mnist(data::Part::train));
 
 // Data sets: a size, and a function that writes one sample into a row of the batch.
 template <int> void data_sets(const Matrix& x, const Labels& label, std::vector<std::uint8_t> bytes, std::vector<std::int64_t> labels, const data::StoredImages& pictures) {
+  // PyTorch: `TensorDataset(x, label)`.
   { const data::TensorDataset pairs{data::column(x), data::column(label)}; }
   { const auto inputs = data::column(x); }
   { const auto numbers = data::generated_dataset(1000, [](std::int64_t i, float& y) { y = static_cast<float>(i); }); }
@@ -42,6 +43,7 @@ template <int> void data_sets(const Matrix& x, const Labels& label, std::vector<
 
 // Loaders and samplers: a sampler is the order of an epoch, a function of its seed and the epoch.
 template <int> void loaders(const Samples& samples) {
+  // PyTorch: `DataLoader(samples, batch_size=64, shuffle=True, num_workers=2)`; the order is that of the sampler.
   { data::DataLoader loader{samples, data::ShuffledSampler{.seed = 1}, Cpu{0}, {.batch_size = 64, .workers = 2}}; }
   { const data::SequentialSampler order{}; }
   { const data::ShuffledSampler order{.seed = 1}; }

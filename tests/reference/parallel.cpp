@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of code of docs/reference/parallel.md: tools/reference_writer.py says how they are found. They are compiled, not run.
+// Lines of code of docs/reference/parallel.md: tools/reference_lines.py says how they are found. They are compiled, not run.
 
 #include <twill/io.hpp>
 #include <twill/parallel.hpp>
@@ -60,19 +60,21 @@ template <int> void data_parallel(Network& model, Step& step, Rank& communicator
   { const Tensor whole = parallel::gather(pieces, Cpu{0}); }
 }
 
-// Meshes and models on them: `communicator` is this rank's of all, `Grid` a mesh of named axes, `x` the rows of this replica.
-template <int> void meshes(Rank& world, OnMesh& model, const Matrix& x, const nn::StateDict& state) {
+// Meshes and models on them: `communicator` is this rank's of all, `Grid` a mesh of named axes, `OnMesh` a `ParallelModel` on it, `x` and `label` tensors on `Meta`.
+template <int> void meshes(Rank& world, OnMesh& model, const Tensor<float, Meta, Shape<dyn, 8>>& x, const Tensor<std::int64_t, Meta, Shape<dyn>>& label, const nn::StateDict& state) {
   { using Grid = parallel::Mesh<parallel::Axis<"data">, parallel::Axis<"tensor", 2>>; }
   { auto groups = parallel::over<Grid>(world); }
   { using Model = pipeline::InStages<Lower, Upper>; }
   { ParallelModel<Grid, Schedule, Rank, Divided> model{world, Draw{.seed = 1, .step = 0}}; }
   { auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 4}); }
   { auto infer = pipeline::inference(model, {.micro_batches = 4}); }
+  { const auto ranks = pipeline::memory<OnMesh>(Grid{2}, {}, nn::cross_entropy, optim::Sgd{{}}, {.micro_batches = 4}, parallel::zero<1>, x, label); }
   { const nn::StateDict whole = state_dict(model); }
   { load_state_dict(model, state); }
   { TensorParallel<Divided, Ranks> model{std::vector{Cpu{0}, Cpu{1}}}; }
 }
-template <class Model, class Step> void checkpoints(Model& model, Step& step, const io::Checkpoint& checkpoint) {
+using StepOnMesh = decltype(train_step(std::declval<OnMesh&>(), nn::cross_entropy, optim::Sgd{{}}, pipeline::StepOptions{}));
+template <int> void checkpoints(OnMesh& model, StepOnMesh& step, const io::Checkpoint& checkpoint) {
   { const io::Checkpoint now = io::checkpoint_of(model, step); }
   { io::restore(checkpoint, model, step); }
 }
@@ -128,6 +130,7 @@ template <int> void pipelines(Pipe& model, const Matrix& x, const Labels& label,
   { const auto costs = pipeline::stage_bytes<Pipe>(std::array{Dims(16, 8)}); }
   { const auto costs = pipeline::counted_costs<Pipe>(std::array{Dims(16, 8)}, {.operations_per_s = 1e11, .bytes_per_s = 2e10}); }
   { const pipeline::StageCheckpointing some{pipeline::Checkpointing::except_last}; }
+  { using Doubles = pipeline::BasicPipeline<Schedule, double, Cpu, Lower, Upper>; }
   { using Mixed = pipeline::BasicPipeline<Schedule, float, pipeline::On<Cpu, Meta>, Lower, Upper>; }
 }
 constexpr void boundaries(Value x) {
