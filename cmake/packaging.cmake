@@ -41,7 +41,11 @@ if(Python3_FOUND)
 endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/twill)
 
-# `cpack -G TGZ` and `cpack -G DEB`, the same for every architecture.
+# The reference as HTML: in an archive where Doxygen was found, which makes it while `cpack` runs; by `cmake --install` where the
+# target docs was built.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/html DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/twill OPTIONAL)
+
+# `cpack -G TGZ` and `cpack -G DEB`, the same for every architecture. Doxygen's pages are made before the files are installed.
 if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_PACKAGE_CONTACT "The twill developers <twill@localhost>")
   set(CPACK_PACKAGE_VENDOR "The twill developers")
@@ -55,5 +59,15 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenblas-openmp-dev, libdnnl-dev")
   set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, pkg-config, libopenmpi-dev, libthrust-dev, libtbb-dev")
+  find_program(TWILL_DOXYGEN doxygen)
+  mark_as_advanced(TWILL_DOXYGEN)
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  if(TWILL_DOXYGEN AND Python3_FOUND)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pack_reference.cmake @ONLY CONTENT [[
+execute_process(COMMAND "@Python3_EXECUTABLE@" "@PROJECT_SOURCE_DIR@/tools/checks/reference.py" --write "@PROJECT_BINARY_DIR@/docs"
+                COMMAND_ERROR_IS_FATAL ANY)
+]])
+    set(CPACK_INSTALL_SCRIPTS ${PROJECT_BINARY_DIR}/pack_reference.cmake)
+  endif()
   include(CPack)
 endif()

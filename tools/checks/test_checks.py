@@ -3,6 +3,7 @@
 """The checks themselves are tested: each refuses a small tree that is wrong, and passes its legal twin."""
 
 import json
+import shutil
 import sys
 import tempfile
 import unittest
@@ -16,6 +17,7 @@ import operations
 import package
 import paths
 import readme
+import reference_pages
 import umbrellas
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -377,6 +379,47 @@ class ReadmeTable(Tree):
         self.assertIn("not what tools/readme_table.py makes", readme_table.fault(self.root))
         self.write("README.md", "no table\n")
         self.assertIn("no place", readme_table.fault(self.root))
+
+
+@unittest.skipUnless(shutil.which("doxygen"), "Doxygen is not installed")
+class ReferencePages(Tree):
+    PAGE = "docs/reference/tensors.md"
+
+    def setUp(self):
+        super().setUp()
+        for path in ("docs/Doxyfile", "docs/filter.awk"):
+            self.write(path, (ROOT / path).read_text())
+        self.write("include/twill/expr/map.hpp", "#pragma once\n\nnamespace twill { inline namespace v0 {\n\n"
+                   "/// How it is done.\nstruct MapOptions {\n  int ways = 2; ///< how many\n};\n\n"
+                   "/// Maps x. throws: Error\ntemplate <int Axis = -1, class X> auto map(X&& x, MapOptions options = {}, "
+                   "int line = __builtin_LINE()) { return x; }\n\n}} // namespace twill::v0\n")
+
+    def pages(self):
+        return reference_pages.reference_writer.make(self.root)
+
+    def test_a_name_without_a_line_of_code_is_refused(self):
+        self.assertIn(f"{self.PAGE}: map (expr/map.hpp) has no line of code", "".join(self.pages()[1]))
+        self.write("tests/reference/tensors.cpp", "// PyTorch: another way.\n{ const auto map = map<1>(x, {.ways = 3}); }\n")
+        pages, faults = self.pages()
+        self.assertEqual(faults, [])
+        for text in ("map<Axis = -1>(x, MapOptions options = {})\n\nconst auto map = map<1>(x, {.ways = 3});", "Maps x.\\\nThrows: Error.",
+                     "PyTorch: another way.", "| `ways` | `2` | how many |"):
+            self.assertIn(text, pages[self.PAGE])
+
+    def test_pages_that_are_not_written_are_refused(self):
+        self.write("tests/reference/tensors.cpp", "{ const auto y = map(x); }\n")
+        for path, text in self.pages()[0].items():
+            self.write(path, text)
+        self.assertEqual(list(reference_pages.check(self.root)), [])
+        self.write(self.PAGE, "# Tensors\n")
+        self.write("docs/reference/another.md", "# Another\n")
+        faults = "\n".join(reference_pages.check(self.root))
+        self.assertIn(f"{self.PAGE}: not what the headers", faults)
+        self.assertIn("another.md: a page that nothing writes", faults)
+
+    def test_a_header_without_a_page_is_refused(self):
+        self.write("include/twill/tensor/another.hpp", "#pragma once\n\nnamespace twill {\n\n/// A name.\nvoid name();\n\n}\n")
+        self.assertIn("no page for tensor/another.hpp", "".join(self.pages()[1]))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ concept SearchOptions = ((is_policy<O> || is_side<O>)&&...) && sizeof...(O) <= 2
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// NumPy's `side='left'`, the default, and `side='right'`.
+/// Before equal elements, NumPy's side "left": the default.
 inline constexpr algorithms::Left side_left{};
 /// After equal elements.
 inline constexpr algorithms::Right side_right{};

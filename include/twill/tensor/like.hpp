@@ -55,11 +55,12 @@ requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_empty(const X& source, const Dims& extents, const Where&... device) {
   return empty<detail::element_or_own<T, X>, S>(extents, detail::device_or_own(source, device...));
 }
-/// Uninitialised, of another static shape; element type and device of the source by default.
+/// Uninitialised elements with the element type and device of another tensor.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_empty(const X& source, const Where&... device) {
   return new_empty<S, T>(source, S::dims(), device...);
 }
+/// Filled with a value; element type and device of the source by default.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_full(const X& source, const Dims& extents, detail::element_or_own<T, X> value,
@@ -71,22 +72,24 @@ requires(S::is_static && sizeof...(Where) <= 1)
     [[nodiscard]] auto new_full(const X& source, detail::element_or_own<T, X> value, const Where&... device) {
   return new_full<S, T>(source, S::dims(), value, device...);
 }
+/// Zeros; element type and device of the source by default.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_zeros(const X& source, const Dims& extents, const Where&... device) {
   return new_full<S, T>(source, extents, detail::element_or_own<T, X>{}, device...);
 }
-/// Zeros of another static shape; element type and device of the source by default.
+/// Zeros; element type and device of the source by default.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_zeros(const X& source, const Where&... device) {
   return new_zeros<S, T>(source, S::dims(), device...);
 }
+/// Ones; element type and device of the source by default.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_ones(const X& source, const Dims& extents, const Where&... device) {
   return new_full<S, T>(source, extents, static_cast<detail::element_or_own<T, X>>(1), device...);
 }
-/// Ones of another static shape; element type and device of the source by default.
+/// Ones; element type and device of the source by default.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_ones(const X& source, const Where&... device) {
   return new_ones<S, T>(source, S::dims(), device...);

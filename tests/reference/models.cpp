@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines of code of docs/reference/models.md: tools/reference_lines.py says how they are found. They are compiled, not run.
+
+#include <twill/twill.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace twill;
+using graph::Value;
+
+// clang-format off
+
+// Losses: `logits` and `log_p` are (batch, classes), `label` (batch) integers, `y` and `target` of one shape, `p` in (0, 1).
+// Losses are called inside a model, passed to `train_step`, or called on the result of `model.forward(x)`.
+constexpr void losses(Value logits, Value log_p, Value label, Value y, Value target, Value p) {
+  // PyTorch: the classes are on the last axis, not on axis 1; no label is ignored, where PyTorch ignores -100.
+  { const Value loss = nn::cross_entropy(logits, label, {.label_smoothing = 0.1}); }
+  // PyTorch: the classes are on the last axis, not on axis 1; no label is ignored, where PyTorch ignores -100.
+  { const Value loss = nn::nll(log_p, label, {.ignore_index = -100}); }
+  // PyTorch: `BCEWithLogitsLoss`.
+  { const Value loss = nn::bce_with_logits(logits, target, {.pos_weight = 3.0}); }
+  // PyTorch: `BCELoss`; logarithms are cut at -100 there, too.
+  { const Value loss = nn::bce(p, target); }
+  // PyTorch: `batchmean`, its mathematical divergence, is `KlReduce::batch_mean`.
+  { const Value loss = nn::kl_divergence(log_p, p, {.reduce = nn::KlReduce::batch_mean}); }
+  { const Value loss = nn::mse(y, target); }
+  { const Value loss = nn::l1(y, target, {.reduce = nn::Reduce::sum}); }
+  { const Value loss = nn::huber(y, target, {.delta = 0.5}); }
+  { const Value loss = nn::smooth_l1(y, target, {.beta = 0.5}); }
+  { const auto smoothed = nn::loss([](auto x, auto t) { return nn::cross_entropy(x, t, {.label_smoothing = 0.1}); }); }
+  { const Value loss = nn::cross_entropy(logits, label, {.ignore_index = nn::no_index}); }
+}
+
+// Layers: `x` is (batch, features), `sequence` (batch, channels, length), `image` (batch, channels, height, width) and `token`
+// integers of any shape. A layer's name is that of its weights in a state dictionary.
+constexpr void layers(Value x, Value sequence, Value image, Value token) {
+  // PyTorch: the number of inputs is that of the last axis.
+  { const Value y = nn::linear(x, 128, "hidden", {.has_bias = false}); }
+  // PyTorch: `.padding` is its `padding_idx`.
+  { const Value y = nn::embedding(token, 1000, 64, "token"); }
+  { const Value y = nn::conv1d(sequence, 32, "conv", {.kernel = 3, .padding = 1}); }
+  // PyTorch: the number of input channels is that of the image.
+  { const Value y = nn::conv2d(image, 32, "conv1", {.kernel = 3, .stride = 2, .padding = 1}); }
+  { const Value y = nn::conv_transpose1d(sequence, 16, "up", {.kernel = 2, .stride = 2}); }
+  { const Value y = nn::conv_transpose2d(image, 16, "up", {.kernel = 2, .stride = 2}); }
+  { const Value y = nn::max_pool1d(sequence, {.window = 2}); }
+  { const Value y = nn::max_pool2d(image, {.window = 3, .stride = 2, .padding = 1}); }
+  { const Value y = nn::avg_pool1d(sequence, {.window = 2}); }
+  { const Value y = nn::avg_pool2d(image, {.window = 2}); }
+  { const Value y = nn::adaptive_avg_pool1d(sequence, 1); }
+  { const Value y = nn::adaptive_avg_pool2d(image, 1); }
+  { const Value y = nn::adaptive_max_pool1d(sequence, 4); }
+  { const Value y = nn::adaptive_max_pool2d(image, 7); }
+  // PyTorch: the probability is 0.5 unless given.
+  { const Value y = nn::dropout(x, 0.25); }
+}
+
+// Norms: layers with weights; the functions `layer_norm(x)`, `rms_norm(x)` and `normalize(x)` have none.
+constexpr void norms(Value x, Value image) {
+  { const Value y = nn::batch_norm(image, "bn1"); }
+  { const Value y = nn::layer_norm(x, "norm"); }
+  // PyTorch: `eps` is that of the element type unless given.
+  { const Value y = nn::rms_norm(x, "norm"); }
+  { const Value y = nn::group_norm(image, 4, "norm"); }
+  { const Value w = nn::spectral_norm(x.graph(), "weight", {64, 32}, nn::initialise::xavier_uniform()); }
+}
+
+// Attention: `query` is (batch, heads, queries, width), `key` and `value` (batch, heads, keys, width), `x` (batch, steps, width).
+constexpr void attention(Value query, Value key, Value value, Value x) {
+  { const Value y = nn::scaled_dot_product_attention(query, key, value, {.is_causal = true}); }
+  // PyTorch: rows come first, as with `batch_first=True`; in a boolean `mask` true takes part, the contrary of its `attn_mask`.
+  { const Value y = nn::multi_head_attention(x, x, x, 8, "attention", {.is_causal = true, .dropout = 0.1}); }
+  { const Value y = nn::composed_attention(query, key, value, {.scale = 0.125}); }
+  { const Value y = streamed_attention(query, key, value); }
+}
+
+// Recurrent layers: `x` is (steps, rows, features), or with `.batch_first` (rows, steps, features).
+constexpr void recurrent_layers(Value x, Value lengths) {
+  { const Value last = nn::rnn(x, 64, "rnn", {.function = nn::RnnFunction::relu}).hidden; }
+  // PyTorch: `.lengths` is what `pack_padded_sequence` is for.
+  { const auto [output, hidden, cell] = nn::lstm(x, 256, "lstm", {.layers = 2, .batch_first = true, .lengths = lengths}); }
+  { const Value output = nn::gru(x, 64, "gru", {.is_bidirectional = true}).output; }
+}
+
+// Activations: of values in models and, where they are elementwise, of tensors. Functions along an axis take the last one.
+constexpr void activations(Value x, Value a, Value b, Value scale, Value shift) {
+  { const Value y = relu(x); }
+  { const Value y = leaky_relu(x, 0.2); }
+  { const Value y = sigmoid(x); }
+  { const Value y = silu(x); }
+  { const Value y = gelu(x); }
+  { const Value y = gelu_accurate(x); }
+  { const Value y = gelu_tanh(x); }
+  { const Value y = softplus(x); }
+  { const Value y = logsigmoid(x); }
+  { const Value y = mish(x); }
+  { const Value y = elu(x, 0.5); }
+  { const Value y = celu(x); }
+  { const Value y = selu(x); }
+  // PyTorch: `dim` is an argument without a default there.
+  { const Value y = softmax(x); }
+  { const Value y = log_softmax(x, 1); }
+  // PyTorch: the axis stays, as with `keepdim=True`.
+  { const Value y = logsumexp(x); }
+  { const Value y = layer_norm(x, scale, shift); }
+  { const Value y = rms_norm(x); }
+  // PyTorch: along the last axis, not along axis 1.
+  { const Value y = normalize(x); }
+  // PyTorch: along the last axis, not along axis 1.
+  { const Value y = cosine_similarity(a, b); }
+}
+
+// First values of weights: for `nn::parameter` and for the option `.weight_init` of layers. Names and formulas are PyTorch's.
+constexpr void first_values() {
+  { const auto first = nn::initialise::constant(0.5); }
+  { const auto first = nn::initialise::zeros(); }
+  { const auto first = nn::initialise::ones(); }
+  { const auto first = nn::initialise::uniform(-0.1, 0.1); }
+  { const auto first = nn::initialise::normal(0, 0.02); }
+  { const auto first = nn::initialise::trunc_normal(0, 0.02); }
+  { const auto first = nn::initialise::orthogonal(); }
+  { const auto first = nn::initialise::eye(); }
+  { const auto first = nn::initialise::dirac(); }
+  { const double gain = nn::initialise::gain_of(nn::initialise::Nonlinearity::tanh); }
+  { const auto first = nn::initialise::kaiming_uniform({.nonlinearity = nn::initialise::Nonlinearity::relu}); }
+  { const auto first = nn::initialise::kaiming_normal(); }
+  { const auto first = nn::initialise::xavier_uniform(); }
+  { const auto first = nn::initialise::xavier_normal(2.0); }
+}
+
+// Inputs, weights and names: a model is a struct with `static constexpr auto forward(Input<Dim<"batch">, 784> x)`.
+constexpr void weights(Value x, Value mean) {
+  { struct Mlp { static constexpr auto forward(Input<Dim<"batch">, 784> x) { return nn::linear(x, 10, "output"); } }; }
+  { using Image = Input<Dim<"batch">, 3, 224, 224>; }
+  { using Tokens = InputOf<std::int64_t, Dim<"batch">, Dim<"steps">>; }
+  { const Value scale = nn::parameter(x.graph(), "scale", {256}, nn::initialise::ones()); }
+  { const Value running = nn::buffer(x.graph(), DType::float32, "running_mean", mean.shape(), nn::initialise::zeros()); }
+  { nn::update_buffer(nn::buffer(x.graph(), DType::float32, "mean", mean.shape(), nn::initialise::zeros()), mean); }
+  { const Value noisy = where(nn::is_training(x.graph()), x + 0.1, x); }
+  { const graph::Scope block{x.graph(), "layer1"}; }
+  { const Value scores = nn::tap(x, "scores"); }
+}
+
+struct Classifier {
+  static constexpr auto forward(Input<Dim<"batch">, 8> x) { return nn::linear(nn::dropout(x, 0.1), 3, "output"); }
+};
+using Matrix = Tensor<float, Cpu, Shape<dyn, 8>>;
+using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
+using Model = Classifier;
+
+// Networks: `Model` is a struct with a `forward`; `x` is a batch of inputs.
+template <int> void networks(nn::Network<Model, Cpu>& model, const Matrix& x, const Labels& label) {
+  { nn::Network<Model, Cpu> model{Cpu{0}}; }
+  { const auto loss = nn::mean(model.forward(x)); }
+  { const auto loss = nn::sum(model.forward(x)); }
+  { const auto moved = nn::to(model.forward(x), Cpu{1}); }
+  { const nn::NoGrad scope; }
+  { const bool keeps_nothing = nn::is_no_grad(); }
+  { nn::Network<nn::Autocast<Model>> model{Cpu{0}}; }
+  { nn::Network<nn::Hooked<Model>> model{Cpu{0}}; }
+  { nn::Network<nn::Fit<Model, 8'388'608, nn::Size<"batch", 64>>> model{Cpu{0}}; }
+}
+constexpr void parts_of_networks(Value x) {
+  { const Value on_second = nn::to(x, nn::Slot{1}); }
+  { const Value y = nn::in_float32(x, [](Value v) { return exp(v); }); }
+}
+
+// State dictionaries: tensors by the names of PyTorch's `state_dict`, for files and for other networks.
+template <int> void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
+  { const nn::StateDict state = nn::state_dict(model); }
+  { nn::load_state_dict(model, state, {.is_strict = false}); }
+  { const nn::StateDict ours = nn::renamed(state, [](const std::string& name) { return std::optional{name + "_orig"}; }); }
+  { const nn::StateDict wrapped = nn::with_prefix(state, "module."); }
+  { const nn::StateDict bare = nn::without_prefix(state, "module."); }
+  { const nn::StateDict encoder = nn::part(state, "encoder."); }
+  { const nn::StateDict both = nn::joined({nn::with_prefix(state, "a."), nn::with_prefix(state, "b.")}); }
+  { const nn::StateDict empty{}; }
+}
+
+// Functions of values: what a `forward` calls beside layers; elementwise functions and operators are those of tensors. Axes are
+// arguments, negative ones count from the end.
+constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Value sequence, Value index, Value filters, Value kernel) {
+  { const Value y = sum(x, {1}, graph::KeepDims::yes); }
+  { const Value y = mean(x, {-1}); }
+  { const Value y = max(x, {1}); }
+  { const Value y = min(x); }
+  { const Value y = prod(x, {0, 1}); }
+  { const Value y = var(x, {-1}, 1.0); }
+  { const Value y = broadcast_to(bias, x.shape()); }
+  { const Value y = reshape(x, w.shape()); }
+  { const Value y = transpose(image, {0, 2, 3, 1}); }
+  { const Value y = unsqueeze(x, 1); }
+  { const Value y = flatten(image); }
+  { const Value y = unflatten(x, 1, {1, 28, 28}); }
+  { const Value y = cast(x, DType::float32); }
+  { const Value y = stop_gradient(x); }
+  { const Value one = constant(x.graph(), DType::float32, 1); }
+  { const Value positions = iota(x.graph(), x.shape()); }
+  { const Value noise = random_uniform(x.graph(), x.shape()); }
+  { const Value z = graph::concatenate({x, y}, 1); }
+  { const Value z = graph::stack({x, y}); }
+  { const Value y = roll(x, 1, -1); }
+  { const Value y = conv1d(sequence, kernel, {.padding = 1}); }
+  { const Value y = conv2d(image, filters, bias, {.stride = 2}); }
+  { const Value y = conv_transpose1d(sequence, kernel, {.stride = 2}); }
+  { const Value y = conv_transpose2d(image, filters, {.stride = 2}); }
+  { const Value y = cumsum(x, 1); }
+  { const Value rows = take(x, index); }
+  { const Value rows = index_select(x, 0, index); }
+  { const Value y = take_along_axis(x, index, 1); }
+  { const Value z = scatter_add(x, 0, index, y); }
+  { const Value z = index_add(x, 0, index, y); }
+  // PyTorch: the number of classes is given, never that of the largest index.
+  { const Value y = one_hot(index, 10); }
+  { const Value y = interpolate(image, {.size = 224, .mode = kernel::Interpolation::linear}); }
+  { const Value y = matmul(x, w); }
+  { const Value y = pad(x, -1, {.before = 1, .after = 1}); }
+  { const Value y = pad_reflect(x, -1, {.before = 2, .after = 2}); }
+  { const Value y = slice_axis(x, 1, {.begin = 2, .step = 3}); }
+  { const Value y = narrow(x, 1, 0, 8); }
+  { const Value first = select(x, 1, 0); }
+  { const auto halves = chunk<2>(x, 1); }
+  { const Value y = flip(x, {0}); }
+  { const Value order = argsort(x); }
+  { const Value sorted = sort(x, -1, graph::Order::descending).values; }
+  { const Value largest = topk(x, 5).values; }
+  { const auto [q, k, v] = split<3>(x, -1); }
+  { const Value y = tril(x); }
+  { const Value y = triu(x, 1); }
+}
+
+// Gradients, loops and checkpoints: inside models. Functions of tensors have `grad(f)` and `value_and_grad(f)`.
+constexpr void loops(Value loss, Value x, Value state) {
+  { const Value by_x = gradient(loss, x); }
+  { const auto totals = scan(std::array{state}, std::array{x}, [](Value s, Value e) { return graph::Step<1, 1>{{s + e}, {s + e}}; }); }
+  // PyTorch: `torch.utils.checkpoint.checkpoint(f, x)`.
+  { const Value y = checkpoint([](auto value) { return tanh(nn::linear(value, 16, "inner")); })(x); }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines of code of docs/reference/optimisers.md: tools/reference_lines.py says how they are found. They are compiled, not run.
+
+#include <twill/twill.hpp>
+
+using namespace twill;
+
+// clang-format off
+
+struct Classifier {
+  static constexpr auto forward(Input<Dim<"batch">, 8> x) { return nn::linear(x, 3, "output"); }
+};
+using Network = nn::Network<Classifier, Cpu>;
+using Step = decltype(train_step(std::declval<Network&>(), nn::cross_entropy, optim::loss_scaled(optim::clip_norm(optim::Sgd{{}}, 1))));
+
+// Rules: a rule is a value that `train_step` or `train::Optimiser` is given; `.rate` is the learning rate, PyTorch's `lr`. Options may change
+// between steps: `step.rule.options.rate = 0.001`.
+template <int> void rules() {
+  { const optim::Sgd rule{{.rate = 0.1}}; }
+  // PyTorch: `SGD(momentum=0.9)`, where momentum is 0 unless told otherwise.
+  { const optim::MomentumSgd rule{{.rate = 0.1, .momentum = 0.9}}; }
+  { const optim::Adam rule{{.rate = 1e-3}}; }
+  { const optim::AdamW rule{{.rate = 1e-3, .weight_decay = 0.1}}; }
+  // PyTorch: `Adam(amsgrad=True)`. The options are those of `optim::Adam`.
+  { const optim::AmsGrad rule{{.rate = 1e-3}}; }
+  // PyTorch: `AdamW(amsgrad=True)`. The options are those of `optim::AdamW`.
+  { const optim::AmsGradW rule{{.rate = 1e-3}}; }
+  { const optim::RmsProp rule{{.rate = 1e-2}}; }
+  // PyTorch: `RMSprop(centered=True)`. The options are those of `optim::RmsProp`.
+  { const optim::CentredRmsProp rule{{.rate = 1e-2}}; }
+  { const optim::Adagrad rule{{.rate = 1e-2}}; }
+  { const optim::Lamb rule{{.rate = 1e-3}}; }
+}
+
+// Around rules: wrapped from the inside out, `optim::loss_scaled(optim::clip_norm(optim::AdamW{{.rate = 0.01}}, 1.0))`.
+template <int> void around(Step& step, Step& scaled) {
+  // PyTorch: `clip_grad_norm_`, inside the step.
+  { const auto rule = optim::clip_norm(optim::AdamW{{.rate = 1e-3}}, 1.0); }
+  // PyTorch: `clip_grad_value_`, inside the step.
+  { const auto rule = optim::clip_value(optim::Sgd{{.rate = 0.1}}, 0.5); }
+  // PyTorch: `GradScaler`, inside the step.
+  { const auto rule = optim::loss_scaled(optim::Sgd{{.rate = 0.1}}); }
+  { const auto rule = optim::groups(optim::AdamW{{.rate = 1e-3}}, optim::group<"output*">(optim::Sgd{{.rate = 0.1}})); }
+  { const auto rule = optim::groups(optim::Adam{{.rate = 1e-3}}, optim::group<"*.bias">(optim::Sgd{{.rate = 0.1}})); }
+  { const auto rule = optim::groups(optim::AdamW{{}}, optim::vectors(optim::AdamW{{.weight_decay = 0}})); }
+  { const auto rule = optim::decay_matrices_only(optim::AdamW{{.weight_decay = 0.1}}); }
+  { const double norm = step.state(optim::gradient_norm_state); }
+  { const double scale = scaled.state(optim::loss_scale_state); }
+  { const double steps_since_a_change = scaled.state(optim::good_steps_state); }
+  { const double skipped = scaled.state(optim::skipped_steps_state); }
+  { const bool was_skipped = scaled.state(optim::was_skipped_state) != 0; }
+}
+
+// Schedules: the rate of each step, from the number of steps so far. PyTorch's schedulers change it at each `scheduler.step()`, mostly once an
+// epoch; here `schedule.update()` comes before each step, and numbers are steps.
+template <int> void schedules(Step& step, double validation_loss) {
+  { auto schedule = optim::scheduled(step, optim::Cosine{.rate = 0.1, .steps = 100}); }
+  { const optim::StepDecay schedule{.rate = 0.1, .every = 1000, .factor = 0.5}; }
+  { const optim::MultiStep<2> schedule{.rate = 0.1, .milestones = {3000, 6000}}; }
+  { const optim::Exponential schedule{.rate = 0.1, .factor = 0.999}; }
+  { const optim::Cosine schedule{.rate = 0.1, .steps = 10'000, .least = 1e-4}; }
+  { const optim::Linear schedule{.rate = 0.1, .steps = 1000, .start_factor = 1, .end_factor = 0}; }
+  { const optim::OneCycle schedule{.max_rate = 0.1, .steps = 10'000}; }
+  { const auto schedule = optim::warm_up(500, optim::Cosine{.rate = 0.1, .steps = 10'000}); }
+  { const auto schedule = optim::then(optim::Linear{.rate = 0.1, .steps = 500}, 500, optim::Exponential{.rate = 0.1}); }
+  { optim::Plateau plateau{{.rate = 0.1, .patience = 5}}; }
+}

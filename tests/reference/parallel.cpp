@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines of code of docs/reference/parallel.md: tools/reference_lines.py says how they are found. They are compiled, not run.
+
+#include <twill/io.hpp>
+#include <twill/parallel.hpp>
+#include <twill/twill.hpp>
+
+#include <array>
+#include <iostream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace twill;
+using graph::Value;
+
+// clang-format off
+
+struct Classifier {
+  static constexpr auto forward(Input<Dim<"batch">, 8> x) { return nn::linear(x, 3, "output"); }
+};
+struct Lower {
+  static constexpr auto forward(Input<Dim<"batch">, 8> x) { return relu(nn::linear(x, 16, "lower")); }
+};
+struct Upper {
+  static constexpr auto forward(Input<Dim<"batch">, 16> x) { return nn::linear(x, 3, "upper"); }
+};
+using Ranks = RankAxis<"tensor", 2>;
+struct Divided {
+  static constexpr auto forward(Input<Dim<"batch">, 8> x) {
+    return nn::row_linear<Ranks>(relu(nn::column_linear<Ranks>(x, 16, "wide")), 3, "narrow");
+  }
+};
+using Network = nn::Network<Classifier, Cpu>;
+using Matrix = Tensor<float, Cpu, Shape<dyn, 8>>;
+using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
+using Rank = parallel::ThreadCommunicator<Cpu>;
+using Schedule = pipeline::OneForwardOneBackward;
+using Pipe = Pipeline<Schedule, Lower, Upper>;
+using Grid = parallel::Mesh<parallel::Axis<"data">, parallel::Axis<"tensor", 2>>;
+using OnMesh = ParallelModel<Grid, Schedule, Rank, Divided>;
+using Rule = optim::Sgd;
+using Step = decltype(train_step(std::declval<DataParallel<Network>&>(), nn::cross_entropy, optim::Sgd{{}}));
+
+// Data parallel: `model` is a network, `x` a batch, `communicator` this rank's.
+template <int> void data_parallel(Network& model, Step& step, Rank& communicator, const Matrix& x, const std::vector<Cpu>& devices, const std::vector<Matrix>& pieces) {
+  // PyTorch: `nn.DataParallel(model, device_ids)`; the loss is computed inside the replicas.
+  { DataParallel parallel{model, {.devices = devices}}; }
+  // PyTorch: `DistributedDataParallel(model)`.
+  { DistributedDataParallel distributed{model, communicator}; }
+  { DataParallel parallel{model}; auto step = train_step(parallel, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}); }
+  { DistributedDataParallel ddp{model, communicator}; auto step = train_step(ddp, nn::cross_entropy, optim::Adam{{}}, parallel::zero<1>); }
+  { std::cout << parallel::to_string(step.balance()); }
+  { const auto pieces = parallel::chunk(x, devices); }
+  { const Tensor whole = parallel::concatenate(pieces, Cpu{0}); }
+  { const std::vector<Cpu> devices = parallel::all_devices<Cpu>(); }
+  { const auto columns = parallel::scatter<1>(x, devices); }
+  { const Tensor whole = parallel::gather(pieces, Cpu{0}); }
+}
+
+// Meshes and models on them: `communicator` is this rank's of all, `Grid` a mesh of named axes, `OnMesh` a `ParallelModel` on it, `x` and `label` tensors on `Meta`.
+template <int> void meshes(Rank& world, OnMesh& model, const Tensor<float, Meta, Shape<dyn, 8>>& x, const Tensor<std::int64_t, Meta, Shape<dyn>>& label, const nn::StateDict& state) {
+  { using Grid = parallel::Mesh<parallel::Axis<"data">, parallel::Axis<"tensor", 2>>; }
+  { auto groups = parallel::over<Grid>(world); }
+  { using Model = pipeline::InStages<Lower, Upper>; }
+  { ParallelModel<Grid, Schedule, Rank, Divided> model{world, Draw{.seed = 1, .step = 0}}; }
+  { auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 4}); }
+  { auto infer = pipeline::inference(model, {.micro_batches = 4}); }
+  { const auto ranks = pipeline::memory<OnMesh>(Grid{2}, {}, nn::cross_entropy, optim::Sgd{{}}, {.micro_batches = 4}, parallel::zero<1>, x, label); }
+  { const nn::StateDict whole = state_dict(model); }
+  { load_state_dict(model, state); }
+  { TensorParallel<Divided, Ranks> model{std::vector{Cpu{0}, Cpu{1}}}; }
+}
+using StepOnMesh = decltype(train_step(std::declval<OnMesh&>(), nn::cross_entropy, optim::Sgd{{}}, pipeline::StepOptions{}));
+template <int> void checkpoints(OnMesh& model, StepOnMesh& step, const io::Checkpoint& checkpoint) {
+  { const io::Checkpoint now = io::checkpoint_of(model, step); }
+  { io::restore(checkpoint, model, step); }
+}
+
+// Tensor parallel layers: inside a model whose ranks share an axis, `using Ranks = RankAxis<"tensor", 2>;`.
+constexpr void divided_layers(Value x, Value token) {
+  { using Ranks = RankAxis<"tensor", 2>; }
+  { const Value y = nn::column_linear<Ranks>(x, 256, "wide"); }
+  { const Value y = nn::row_linear<Ranks>(x, 64, "narrow"); }
+  { const Value y = nn::vocabulary_embedding<Ranks>(token, 1000, 64, "token", {.split_axis = nn::not_split}); }
+  { const Value y = nn::vocabulary_embedding<Ranks>(token, 1000, 64, "words"); }
+  { const Value y = nn::sharded_multi_head_attention<Ranks>(x, 8, "attention"); }
+  { const Value w = nn::sharded_parameter<Ranks>(x.graph(), "weight", {64, 32}, nn::initialise::xavier_uniform()); }
+  { const Value loss = nn::sharded_cross_entropy<Ranks>(x, token); }
+  { const Value y = all_reduce<Ranks>(x); }
+  { const Value y = all_gather<Ranks>(x, 0); }
+  { const Value y = reduce_scatter<Ranks>(x, 0); }
+  { const Value y = copy_to<Ranks>(x); }
+  { const Value y = reduce_from<Ranks>(x); }
+  { const Value y = split_to<Ranks>(x, 0); }
+  { const Value y = gather_from<Ranks>(x, 0); }
+}
+
+// Ranks and communicators: a rank is a thread, a process of MPI or a GPU of NCCL.
+template <int> void ranks(std::vector<Rank>& ranks) {
+  { auto ranks = parallel::thread_communicators(std::vector{Cpu{0}, Cpu{1}}, {.timeout_ms = 10'000}); }
+  { parallel::run_ranks(ranks, [](auto& communicator) { parallel::barrier(communicator); }); }
+}
+
+// Collectives: of whole tensors in place, or of `count` elements at an address.
+template <int> void collectives(Rank& communicator, Matrix& x, Matrix& part, float* from, float* to) {
+  { parallel::all_reduce(communicator, x); }
+  { parallel::broadcast(communicator, x, 0); }
+  { parallel::reduce(communicator, x, 0); }
+  { parallel::reduce_scatter(communicator, x, part); }
+  { parallel::all_gather(communicator, part, x); }
+  { parallel::gather(communicator, from, to, 100); }
+  { parallel::scatter(communicator, from, to, 100); }
+  { parallel::all_to_all(communicator, from, to, 100); }
+  { parallel::send(communicator, x, 1); }
+  { parallel::receive(communicator, x, 0); }
+  { parallel::barrier(communicator); }
+}
+
+// Pipelines: `Lower` and `Upper` are models, stages of a pipeline; `Schedule` is `pipeline::OneForwardOneBackward`.
+template <int> void pipelines(Pipe& model, const Matrix& x, const Labels& label, const nn::StateDict& state) {
+  { Pipeline<Schedule, Lower, Upper> model{{Cpu{0}, Cpu{1}}}; }
+  { auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 4}); }
+  { auto infer = pipeline::inference(model, {.micro_batches = 4}); }
+  { const nn::StateDict state = pipeline::state_dict(model); }
+  { pipeline::load_state_dict(model, state); }
+  { const auto ranks = pipeline::memory(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 4}, x, label); }
+  { const auto costs = pipeline::stage_bytes<Pipe>(std::array{Dims(16, 8)}); }
+  { const auto costs = pipeline::counted_costs<Pipe>(std::array{Dims(16, 8)}, {.operations_per_s = 1e11, .bytes_per_s = 2e10}); }
+  { const pipeline::StageCheckpointing some{pipeline::Checkpointing::except_last}; }
+  { using Doubles = pipeline::BasicPipeline<Schedule, double, Cpu, Lower, Upper>; }
+  { using Mixed = pipeline::BasicPipeline<Schedule, float, pipeline::On<Cpu, Meta>, Lower, Upper>; }
+}
+constexpr void boundaries(Value x) {
+  { const Value y = nn::stage_boundary(x); }
+}
+
+// Schedules of pipelines: known to the compiler, which proves them; `Schedule` is `pipeline::OneForwardOneBackward`.
+template <int> void schedules(const List<pipeline::StageCost>& costs, const pipeline::Schedule& own) {
+  { static_assert(pipeline::verified<Schedule, 2, 4>); }
+  { constexpr double bubble = pipeline::simulate(pipeline::table<Schedule>(2, 4), pipeline::UniformCost{}).bubble(); }
+  { const pipeline::Schedule orders = pipeline::table<Schedule>(2, 4); }
+  { const auto foreseen = pipeline::predict<Schedule>(2, 4, costs); }
+  { const auto foreseen = pipeline::simulate<Schedule>(pipeline::CostModel{costs, 4}); }
+  { const double seconds = pipeline::ring_all_reduce_s(1e8, 4, {.bytes_per_s = 1e10}); }
+  { const auto bytes = pipeline::peak_kept_bytes(own, costs); }
+  { const auto most = pipeline::peak_activations(own); }
+  { const pipeline::Schedule orders = pipeline::schedule<Schedule>(2, 4); }
+  { std::cout << pipeline::to_string(pipeline::verify(own)); }
+  { const pipeline::Verdict verdict = pipeline::verify(own); }
+  { const auto orders = pipeline::read_schedule({"F0 F1 B0 B1", "F0 B0 F1 B1"}, 2, 2); }
+  { const auto order = pipeline::actions("F0 F1 B0 B1"); }
+  { const pipeline::Action action = pipeline::forward(0, 1); }
+  { const pipeline::Action action = pipeline::backward(0, 1); }
+  { const pipeline::Action action = pipeline::input_gradient(0, 1); }
+  { const pipeline::Action action = pipeline::weight_gradient(0, 1); }
+}

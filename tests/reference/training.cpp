@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines of code of docs/reference/training.md: tools/reference_lines.py says how they are found. They are compiled, not run.
+
+#include <twill/twill.hpp>
+
+#include <iostream>
+#include <string>
+
+using namespace twill;
+
+// clang-format off
+
+struct Classifier {
+  static constexpr auto forward(Input<Dim<"batch">, 8> x) { return nn::linear(x, 3, "output"); }
+};
+using Model = Classifier;
+using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
+using Matrix = Tensor<float, Cpu, Shape<dyn, 8>>;
+
+// Steps: `model` is a network, `x` a batch of inputs and `label` the targets of a loss.
+template <int> void steps(nn::Network<Model, Cpu>& model, const Matrix& x, const Labels& label) {
+  { auto step = train_step(model, nn::cross_entropy, optim::AdamW{{.rate = 1e-3}}); }
+  { auto step = accumulated_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}); }
+  { train::Optimiser optimiser{model, optim::Sgd{{.rate = 0.1}}}; }
+}
+
+// Summaries and plans: what a model is before it runs; `Model` is a struct with a `forward`, `Labels` the type of the targets.
+template <int> void plans() {
+  { const train::Summary layers = summary<Model>({{"batch", 64}}); }
+  { std::cout << to_string(summary<Model>({{"batch", 64}})); }
+  { constexpr compile::Report forward = plan<Model>(); }
+  { static_assert(plan<Model, nn::cross_entropy, optim::Adam, Labels>().launches < 20); }
+  { std::cout << dump<Model>({{"batch", 64}}); }
+  { std::cout << graphviz<Model>(); }
+  { constexpr compile::FitReport report = fit_report<nn::Fit<Model, 2'097'152, nn::Size<"batch", 64>>, nn::cross_entropy, optim::Adam, Labels>(); }
+}
