@@ -208,9 +208,9 @@ private:
     }
 
     template <compile::Source S, AnyTensor... Shares>
-    void run(const nn::RunContext& context, std::int64_t first_row, double weight, compile::Capture capture,
+    void run(const nn::RunContext& context, std::int64_t first_row, double weight, compile::Capture allowed,
              const Shares&... shares) {
-      auto& program = programs.template next<S>(std::span<const D>{&device, 1}, context.run_scalars, capture);
+      auto& program = programs.template next<S>(std::span<const D>{&device, 1}, context.run_scalars, allowed);
       program.run_scalars.set(train::loss_weight_scalar, weight);
       AddUpRankSums sums{program.executor.table(), [this](const Call& call) { communicator.run(call); }};
       program.run(context.on_layers,
@@ -221,12 +221,12 @@ private:
                   shares...);
     }
 
-    void update(const R& given, std::int64_t step, compile::Capture capture) {
+    void update(const R& given, std::int64_t step, compile::Capture allowed) {
       updates.run(std::span<const D>{&device, 1}, given, step,
                   {.inputs = std::span{outputs}.subspan(1),
                    .parameters = optimiser->addresses(updates.table().parameters),
                    .inputs_stay = true},
-                  capture);
+                  allowed);
       state->note_update();
     }
 
