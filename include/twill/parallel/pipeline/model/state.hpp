@@ -29,6 +29,7 @@ template <class P> [[nodiscard]] std::string state_key(std::size_t stage, std::s
 /// Check of a state dictionary against the expectations of stages.
 class StateCheck {
 public:
+  /// A check of this state, which outlives it.
   explicit StateCheck(const nn::StateDict& state) : state_{&state} {}
 
   /// throws: ShapeError, ValueError naming the key and both sides

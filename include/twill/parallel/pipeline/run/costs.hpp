@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <utility>
+#include <type_traits>
 
 namespace twill { inline namespace v0 { namespace pipeline {
 
@@ -100,13 +100,11 @@ template <class P, std::size_t N>
 [[nodiscard]] List<StageCost> stage_bytes(const std::array<Dims, N>& shapes,
                                           const StageCheckpointing& checkpointing = {}) {
   List<StageCost> costs;
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (costs.push_back(detail::bytes_of_stage<std::tuple_element_t<I, typename P::Stages>>(
-         P::Plan::template symbols<std::tuple_element_t<I, typename P::Stages>>(shapes, shapes[0][0]),
-         checkpointing(static_cast<int>(I)))),
-     ...);
-  }
-  (typename P::Sequence{});
+  P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    using Stage = std::tuple_element_t<I, typename P::Stages>;
+    costs.push_back(detail::bytes_of_stage<Stage>(P::Plan::template symbols<Stage>(shapes, shapes[0][0]),
+                                                  checkpointing(static_cast<int>(I))));
+  });
   return costs;
 }
 
@@ -115,14 +113,11 @@ template <class P, std::size_t N>
 template <class P, std::size_t N>
 [[nodiscard]] List<StageCost> counted_costs(const std::array<Dims, N>& shapes, const Machine& machine) {
   List<StageCost> costs = stage_bytes<P>(shapes);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (detail::count_times<std::tuple_element_t<I, typename P::Stages>,
-                         detail::splits_gradients<typename P::ScheduleType, P::ranks>()>(
-         P::Plan::template symbols<std::tuple_element_t<I, typename P::Stages>>(shapes, shapes[0][0]), machine,
-         costs[I]),
-     ...);
-  }
-  (typename P::Sequence{});
+  P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    using Stage = std::tuple_element_t<I, typename P::Stages>;
+    detail::count_times<Stage, detail::splits_gradients<typename P::ScheduleType, P::ranks>()>(
+        P::Plan::template symbols<Stage>(shapes, shapes[0][0]), machine, costs[I]);
+  });
   return costs;
 }
 

@@ -23,7 +23,6 @@
 #include <twill/parallel/pipeline/run/staged_step.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -92,7 +91,7 @@ public:
   /// throws: ValueError if the rows do not fill the micro-batches; this rank's error; CommunicatorError naming another
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
-    telling_others([&] { update(); });
+    telling_others([&] { this->update(total_of(*communicator_, sums())); });
     return loss;
   }
 
@@ -104,7 +103,7 @@ public:
           [&](const auto& x, const auto& targets, const std::vector<parallel::Rows>& pieces) {
             begin(pieces.back().begin + pieces.back().count);
             begin_ = steady_seconds();
-            return run(x, targets, pieces);
+            return total(*communicator_, run(x, targets, pieces));
           },
           batch...);
     });
@@ -158,7 +157,7 @@ private:
     pipeline_->for_each_stage_here([&](auto& stage) { stage.context.first_row = rows_.first; });
   }
 
-  /// The gradients of a step that has begun. Returns the loss, on every rank, when all ranks have their gradients.
+  /// The gradients of a step that has begun. Returns the loss; zero on ranks without the last stage.
   template <class X, class Y>
   [[nodiscard]] double run(const X& x, const Y& targets, const std::vector<parallel::Rows>& pieces) {
     const StageStates<D> states = pipeline_->template states<D>();
@@ -172,17 +171,8 @@ private:
     detail::drop_orders(*pipeline_);
     if (replicas_) replicas_->finish(states);
     RankTies<C, D>{*communicator_, schedule_, states}.add(tied_);
-    double loss = runner.loss(); // zero unless the last stage is here
-    if (replicas_ && pipeline_->template has<P::stages - 1>()) loss = total(replicas_->communicator(), loss);
-    return total(*communicator_, loss);
-  }
-
-  /// The update of this rank's stages by their gradients.
-  void update() {
-    detail::GradientSums sums{};
-    if constexpr (detail::asks_for_sums<R>) sums = sums_of_all();
-    this->gradient_norm_ = std::sqrt(sums.squares);
-    optimisers_.update(rule, sums);
+    if (rank() != schedule_.rank(P::stages - 1)) return 0;
+    return replicas_ ? total(replicas_->communicator(), runner.loss()) : runner.loss();
   }
 
   [[nodiscard]] int rank() const { return communicator_->rank(); }
@@ -242,20 +232,23 @@ private:
     });
   }
 
-  /// The sums over all gradients for the rule: weights in parts count with all their parts, others once.
-  [[nodiscard]] detail::GradientSums sums_of_all() {
-    const StageStates<D> states = pipeline_->template states<D>();
-    const double scale = optimisers_.loss_scale();
-    auto sums = detail::sums_of_gradients<T>(states, tied_, rule, scale,
-                                             [](const auto& info) { return !info.shard.is_part(); });
-    for (const auto& group : pipeline_->groups().all()) {
-      const auto is_along = [&](const auto& info) {
-        return info.shard.is_part() && info.shard.axis.is_named_as(group->axis());
-      };
-      if (has_parts(states, is_along))
-        sums += total_of(*group, detail::sums_of_gradients<T>(states, tied_, rule, scale, is_along));
+  /// The sums over the gradients of this rank's stages for the rule: weights in parts count with all their parts.
+  [[nodiscard]] detail::GradientSums sums() {
+    detail::GradientSums sums{};
+    if constexpr (detail::asks_for_sums<R>) {
+      const StageStates<D> states = pipeline_->template states<D>();
+      const double scale = optimisers_.loss_scale();
+      sums = detail::sums_of_gradients<T>(states, tied_, rule, scale,
+                                          [](const auto& info) { return !info.shard.is_part(); });
+      for (const auto& group : pipeline_->groups().all()) {
+        const auto is_along = [&](const auto& info) {
+          return info.shard.is_part() && info.shard.axis.is_named_as(group->axis());
+        };
+        if (has_parts(states, is_along))
+          sums += total_of(*group, detail::sums_of_gradients<T>(states, tied_, rule, scale, is_along));
+      }
     }
-    return total_of(*communicator_, sums);
+    return sums;
   }
   template <class Group> [[nodiscard]] detail::GradientSums total_of(Group& group, detail::GradientSums sums) const {
     if constexpr (detail::is_by_norm<R>) sums.squares = total(group, sums.squares);

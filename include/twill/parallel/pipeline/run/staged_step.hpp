@@ -11,6 +11,7 @@
 #include <twill/parallel/pipeline/run/step_options.hpp>
 #include <twill/parallel/pipeline/schedule/verify.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -85,6 +86,12 @@ protected:
       return f(x, targets, micro_batches_of(rows_of_batch(x, targets), options_.micro_batches));
     }
     (std::make_index_sequence<sizeof...(Batch) - 1>{});
+  }
+
+  /// Updates the stages that are here by the sums over all gradients.
+  void update(const GradientSums& sums) {
+    gradient_norm_ = std::sqrt(sums.squares);
+    optimisers_.update(rule, sums);
   }
 
   P* pipeline_;

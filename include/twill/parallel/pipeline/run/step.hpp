@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pipeline training steps in one process: the batch is divided into micro-batches, every rank carries out its part of
-// the schedule in its own thread, and each stage updates its weights. Losses and gradients are weighted by rows, so
-// that they equal those of the whole batch on one device, for an uneven last micro-batch too; dropout draws equal the
-// whole batch's. The times of actions can be read and drawn. Read next: parallel/pipeline/run/run.hpp.
+// Pipeline training steps in one process: one step for each rank, which runs in the rank's thread on its micro-batches,
+// and one update of all stages. Losses and gradients are weighted by rows, so that they equal those of the whole batch
+// on one device, for an uneven last micro-batch too; dropout draws equal the whole batch's. The times of actions can be
+// read and drawn. Read next: parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -42,12 +42,39 @@ public:
   /// throws: ValueError if the rows do not fill the micro-batches; a rank's exception, or a TimeoutError naming one
   /// missing. Gradients are dropped then; weights stay, except those of stages that an update already reached.
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
-    return run([](auto& own) { own.update(); }, batch...);
+    const double loss = gradients(batch...);
+    detail::GradientSums sums{};
+    ranks_.for_each([&](auto& own) { sums += own.sums(); });
+    this->update(sums);
+    return loss;
   }
 
   /// The loss, and the gradients of all stages without an update: times the loss scale, if the rule has one.
   template <AnyTensor... Batch> double gradients(const Batch&... batch) {
-    return run([](auto&) {}, batch...);
+    const auto run = [&](const auto& x, const auto& targets, const std::vector<parallel::Rows>& pieces) {
+      detail::begin_step(*this->pipeline_, this->options_);
+      timeline_ = Timeline{};
+      double loss = 0;
+      const double origin = steady_seconds();
+      try {
+        ranks_.run([&](auto& own) {
+          own.rule = rule;
+          own.begin_ = origin;
+          const double of_rank = own.run(x, targets, pieces);
+          if (own.rank() == this->schedule_.rank(P::stages - 1)) loss = of_rank;
+        });
+      } catch (...) {
+        detail::give_up_step(*this->pipeline_);
+        throw;
+      }
+      ranks_.for_each([&](auto& own) {
+        timeline_.ranks.push_back(std::move(own.events_.computed));
+        timeline_.messages.push_back(std::move(own.events_.messages));
+      });
+      timeline_.is_complete = true;
+      return loss;
+    };
+    return this->with_parts(run, batch...);
   }
 
   /// The times of each action and message of the last step, in seconds from its beginning.
@@ -65,36 +92,6 @@ public:
   }
 
 private:
-  /// The gradients of a batch, then `f(step)` for the step of each rank in its thread. Returns the loss.
-  template <class F, AnyTensor... Batch> double run(F f, const Batch&... batch) {
-    const auto on_micro_batches = [&](const auto& x, const auto& targets, const std::vector<parallel::Rows>& pieces) {
-      detail::begin_step(*this->pipeline_, this->options_);
-      timeline_ = Timeline{};
-      double loss = 0;
-      const double origin = steady_seconds();
-      try {
-        ranks_.run([&](auto& own) {
-          own.rule = rule;
-          own.begin_ = origin;
-          const double of_all = own.run(x, targets, pieces);
-          if (own.rank() == 0) loss = of_all;
-          f(own);
-        });
-      } catch (...) {
-        detail::give_up_step(*this->pipeline_);
-        throw;
-      }
-      ranks_.for_each([&](auto& own) {
-        timeline_.ranks.push_back(std::move(own.events_.computed));
-        timeline_.messages.push_back(std::move(own.events_.messages));
-        this->gradient_norm_ = own.gradient_norm();
-      });
-      timeline_.is_complete = true;
-      return loss;
-    };
-    return this->with_parts(on_micro_batches, batch...);
-  }
-
   detail::LocalRanks<P, Rank> ranks_;
   Timeline timeline_{};
 };
