@@ -104,6 +104,7 @@ const OperationRow functions[]{
     {"fmod", pairs, [](const Value* x) { return graph::fmod(x[0], x[1]); }, nullptr, RowTypes::floating, {0.4, 2}, false, [](const double* x) { return std::fmod(x[0], x[1]); }},
     {"fmod of integers", pairs, [](const Value* x) { return graph::fmod(x[0], x[1] * 2 + 1); }, nullptr, RowTypes::integers_only, {}, false, [](const double* x) { return std::fmod(x[0], 2 * x[1] + 1); }},
     {"power", pairs, [](const Value* x) { return graph::power(x[0], x[1]); }, nullptr, RowTypes::floating, {0.3, 2}, true, [](const double* x) { return std::pow(x[0], x[1]); }},
+    {"pow", pairs, [](const Value* x) { return graph::pow(x[0], x[1]); }, nullptr, RowTypes::floating, {0.3, 2}, true, [](const double* x) { return std::pow(x[0], x[1]); }},
     {"power of integers", pairs, [](const Value* x) { return graph::power(x[0], graph::abs(x[1])); }, nullptr, RowTypes::integers_only, {}, false, [](const double* x) { return std::pow(x[0], std::fabs(x[1])); }},
     {"float_power", pairs, [](const Value* x) { return graph::float_power(x[0], x[1]); }, nullptr, RowTypes::numbers, {0.3, 2}, true, [](const double* x) { return std::pow(x[0], x[1]); }},
     {"maximum", pairs, [](const Value* x) { return graph::maximum(x[0], x[1]); }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return std::max(x[0], x[1]); }},

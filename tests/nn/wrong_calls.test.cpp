@@ -167,7 +167,9 @@ static_assert(takes_no_more<decltype([](auto... e) -> decltype(topk(x, 1, 0, gra
 static_assert(takes_no_more<decltype([](auto... e) -> decltype(tril(x, 0, e...)) { std::terminate(); })>);
 static_assert(takes_no_more<decltype([](auto... e) -> decltype(triu(x, 0, e...)) { std::terminate(); })>);
 static_assert(takes_no_more<decltype([](auto... e) -> decltype(softmax(x, 1, e...)) { std::terminate(); })>);
-static_assert(takes_no_more<decltype([](auto... e) -> decltype(logsumexp(x, 1, graph::KeepDims::yes, e...)) { std::terminate(); })>);
+static_assert(takes_no_more<decltype([](auto... e) -> decltype(logsumexp(x, 1, graph::KeepDims::yes, e...)) {
+  std::terminate();
+})>);
 static_assert(takes_no_more<decltype([](auto... e) -> decltype(log_softmax(x, 1, e...)) { std::terminate(); })>);
 static_assert(takes_no_more<decltype([](auto... e) -> decltype(layer_norm(x, 1e-5, 1, e...)) { std::terminate(); })>);
 static_assert(

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Call sites for messages of the compiler: file and line of a user's call, captured as the last parameter of a function,
-// `CallSite site = CallSite::here()`. No number converts to one, so an argument too many is an error. Read next:
-// graph/fault.hpp.
+// Call sites for messages of the compiler: file and line of a user's call, captured by the last parameter of a
+// function, `CallSite site = CallSite::here()`. No number converts to one, so an argument too many is an error. Read
+// next: graph/fault.hpp.
 
 #include <twill/core/config.hpp>
 

@@ -15,8 +15,8 @@
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The variance with divisor n, NumPy's, or n - c: `var<0>(x, correction<1>)` is PyTorch's default. Two passes over a row
-/// in cache, so nothing cancels.
+/// The variance with divisor n, NumPy's, or n - c: `var<0>(x, correction<1>)` is PyTorch's default. Two passes over a
+/// row in cache, so nothing cancels.
 template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto var(X&& x, Correction<C> = correction<0>) {
   return expr::reduced_node<expr::Variance<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }

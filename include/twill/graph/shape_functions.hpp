@@ -53,7 +53,8 @@ namespace twill { inline namespace v0 { namespace graph {
   return result;
 }
 
-/// Gives the elements another shape, in row-major order; never copies. One extent may be -1 and follows from the others.
+/// Gives the elements another shape, in row-major order; never copies. One extent may be -1: it follows from the
+/// others.
 [[nodiscard]] TWILL_CONSTEXPR Value reshape(Value value, const Extents& target, CallSite site = CallSite::here()) {
   Extents shape = value.graph().canonical(target);
   const Node& source = value.node();

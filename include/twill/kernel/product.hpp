@@ -9,7 +9,6 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/device/cpu/gemm.hpp>
-#include <twill/device/cpu/gemm.hpp>
 #include <twill/device/cpu/onednn_matmul.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/apply.hpp>

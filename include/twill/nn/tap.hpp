@@ -14,7 +14,8 @@
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Marks x under a name, which follows the names of the open scopes, and returns it. Not in the body of a scan.
-[[nodiscard]] TWILL_CONSTEXPR graph::Value tap(graph::Value x, std::string_view name, CallSite site = CallSite::here()) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Value tap(graph::Value x, std::string_view name,
+                                               CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
   if (graph.open_loop >= 0) graph.refuse(graph::Problem::tap_in_the_body_of_a_scan, x.id(), 0, site);
   graph::Name full = graph.path();

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Axes in angle brackets for functions of traced values that move or select elements, `concat<0>(a, b)`, `flip<1>(x)`, as
-// tensors take them: one function template serves both. Forms with axes as arguments are for code that computes axes.
+// Axes in angle brackets for functions of traced values that move or select elements, `concat<0>(a, b)`, `flip<1>(x)`,
+// as tensors take them: one function template serves both. Forms with axes as arguments are for code that computes
+// axes.
 // Read next: graph/reductions.hpp.
 
 #include <twill/core/call_site.hpp>

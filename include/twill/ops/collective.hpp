@@ -67,7 +67,8 @@ inline constexpr Operation gather_from_operation{.name = "gather_from",
 
 /// A call of a group of ranks, whose result has this shape.
 [[nodiscard]] TWILL_CONSTEXPR Value on_ranks(const Operation& operation, Value x, const kernel::AxisId& ranks,
-                                             const Extents& shape, Reduction reduction = Reduction::sum, CallSite site = {}) {
+                                             const Extents& shape, Reduction reduction = Reduction::sum,
+                                             CallSite site = {}) {
   if (x.graph().open_loop >= 0) x.graph().refuse(Problem::ranks_work_together_outside_of_scans_only, 0, 0, site);
   return add_operation(operation, {x}, x.dtype(), shape,
                        {ranks.low, ranks.high, ranks.size, static_cast<std::int64_t>(reduction)});
@@ -223,7 +224,8 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// The reduction of the values of all ranks, on every rank. Gradients, of sums only, are summed.
 template <AnyRankAxis A>
-[[nodiscard]] constexpr Value all_reduce(Value x, Reduction reduction = Reduction::sum, CallSite site = CallSite::here()) {
+[[nodiscard]] constexpr Value all_reduce(Value x, Reduction reduction = Reduction::sum,
+                                         CallSite site = CallSite::here()) {
   return A::size == 1 ? x : on_ranks(all_reduce_operation, x, A::id, x.shape(), reduction, site);
 }
 
@@ -234,7 +236,8 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value all_gather(Value x, int a
 
 /// This rank's part, along an axis, of the sum of the values of all ranks. The gradient is gathered.
 /// errors: ranks that do not divide the axis
-template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_scatter(Value x, int axis, CallSite site = CallSite::here()) {
+template <AnyRankAxis A>
+[[nodiscard]] constexpr Value reduce_scatter(Value x, int axis, CallSite site = CallSite::here()) {
   const int position = checked_axis(x, axis, site);
   if (A::size == 1 || x.rank() == 0) return x;
   const Value parts = transpose(detail::in_parts(x, position, A::id, site), {1, 0, 2}, site);
@@ -270,7 +273,8 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value split_to(Value x, int axi
 }
 
 /// The parts of all ranks along an axis, equal on all ranks afterwards. The gradient is split.
-template <AnyRankAxis A> [[nodiscard]] constexpr Value gather_from(Value x, int axis, CallSite site = CallSite::here()) {
+template <AnyRankAxis A>
+[[nodiscard]] constexpr Value gather_from(Value x, int axis, CallSite site = CallSite::here()) {
   return A::size == 1 ? x : detail::gathered(gather_from_operation, x, axis, A::id, site);
 }
 

@@ -181,7 +181,8 @@ TWILL_CONSTEXPR bool window_shape(Value x, int dimensions, const Windows& w, Ext
 }
 
 /// The result's shape and attributes for windows that follow from their wanted number.
-TWILL_CONSTEXPR bool adaptive_shape(Value x, int dimensions, Sides output, Extents& shape, int& attributes, CallSite site) {
+TWILL_CONSTEXPR bool adaptive_shape(Value x, int dimensions, Sides output, Extents& shape, int& attributes,
+                                    CallSite site) {
   Graph& graph = x.graph();
   if (!check_pooled(x, dimensions, site)) return false;
   shape.append(x.shape()[0]);
@@ -246,11 +247,13 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// The largest element of each window of x (batch, channels, length) or (batch, channels, height, width). NaN passes
 /// on; the gradient goes to the first of equals.
-[[nodiscard]] TWILL_CONSTEXPR Value max_pool1d(Value x, const MaxPoolOptions& options, CallSite site = CallSite::here()) {
+[[nodiscard]] TWILL_CONSTEXPR Value max_pool1d(Value x, const MaxPoolOptions& options,
+                                               CallSite site = CallSite::here()) {
   return detail::max_pool(x, 1, options, site);
 }
 /// The largest element of each window of images (batch, channels, height, width).
-[[nodiscard]] TWILL_CONSTEXPR Value max_pool2d(Value x, const MaxPoolOptions& options, CallSite site = CallSite::here()) {
+[[nodiscard]] TWILL_CONSTEXPR Value max_pool2d(Value x, const MaxPoolOptions& options,
+                                               CallSite site = CallSite::here()) {
   return detail::max_pool(x, 2, options, site);
 }
 
@@ -266,7 +269,8 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 }
 
 /// The means of as many windows as the output has elements, which divide the image evenly.
-[[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool1d(Value x, std::int64_t output, CallSite site = CallSite::here()) {
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool1d(Value x, std::int64_t output,
+                                                        CallSite site = CallSite::here()) {
   return detail::adaptive_average_pool(x, 1, output, site);
 }
 /// The means of `output` windows, which cover images (batch, channels, height, width).
@@ -275,7 +279,8 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 }
 
 /// The largest elements of windows that divide the sequence evenly, one for each element of the output.
-[[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool1d(Value x, std::int64_t output, CallSite site = CallSite::here()) {
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool1d(Value x, std::int64_t output,
+                                                        CallSite site = CallSite::here()) {
   return detail::adaptive_max_pool(x, 1, output, site);
 }
 /// The maxima of `output` windows, which cover images (batch, channels, height, width).

@@ -120,8 +120,7 @@ template <ComputeDevice D> std::optional<double> OptimiserState<D>::find_item(st
     const memory::Buffer<D>& buffer = states_[i];
     if (infos_[i].dtype == DType::float64)
       return read_item(buffer.device(), static_cast<const double*>(buffer.data()), Dims{});
-    return static_cast<double>(
-        read_item(buffer.device(), static_cast<const float*>(buffer.data()), Dims{}));
+    return static_cast<double>(read_item(buffer.device(), static_cast<const float*>(buffer.data()), Dims{}));
   }
   return {};
 }

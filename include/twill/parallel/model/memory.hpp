@@ -20,16 +20,17 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 template <class M, ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 struct OnMeta<ParallelModel<M, S, C, Model, T>> {
   using type = ParallelModel<M, S, parallel::ThreadCommunicator<Meta>, Model, T>;
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The memory of each rank of a mesh in a step of `Parallel`, a `ParallelModel`, on a batch like this: the rows of all
 /// replicas, as tensors on `Meta`.
@@ -64,4 +65,4 @@ template <class Parallel, class L, optim::Rule R, int Stage, AnyTensor... Batch>
   return found;
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

@@ -107,12 +107,12 @@ template <class... Axes> [[nodiscard]] consteval bool has_axes_of(const LayerAxe
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// A model for each stage, in order, in place of one type of a `ParallelModel`.
 template <nn::Model... Stages> struct InStages {};
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
@@ -304,7 +304,7 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 
 }}} // namespace twill::v0::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// This rank's part of inference: `infer(inputs...)` gives the result for the rows that a replica's ranks all give, on
 /// those of the last stage, or on all; replicas need not wait for each other. The model outlives it.
@@ -322,4 +322,4 @@ template <class M, ScheduleKind S, parallel::Communicator C, class Model, Floati
   };
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The cost of sending a byte, in arithmetic operations: it is written once and read once, see `compile::Work`.
 inline constexpr std::int64_t operations_per_byte_sent = 16;
@@ -31,9 +31,10 @@ template <class... Dimensions> struct SizesOr32 {
   }
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// The first of `candidates` over which a value has to be sent: the later nodes cannot make it themselves.
 [[nodiscard]] constexpr int first_place(const graph::Graph& graph, int root, const compile::Cuts& candidates) {
@@ -81,9 +82,9 @@ namespace twill { inline namespace v0 { namespace pipeline { namespace detail { 
   return cuts;
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// M in a number of stages of about equal work, for batches of these sizes: one `nn::Size` for each dimension named by
 /// the model, 32 if there is none. Its own marks do not count.
@@ -119,9 +120,10 @@ struct StageReport {
   std::int64_t sent_bytes = 0;    ///< to the next stage
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 template <CutKind C, FloatingScalar T, std::size_t I, class... Dimensions>
 [[nodiscard]] constexpr StageReport stage_report() {
@@ -144,9 +146,9 @@ template <CutKind C, FloatingScalar T, std::size_t I, class... Dimensions>
   return report;
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The work of each stage of a cut model: `stage_reports<Balanced<Gpt, 4>, float, nn::Size<"batch", 8>>`.
 template <CutKind C, FloatingScalar T, class... Dimensions>
@@ -155,4 +157,4 @@ inline constexpr auto stage_reports = []<std::size_t... I>(std::index_sequence<I
 }
 (std::make_index_sequence<static_cast<std::size_t>(cut_places<C, T>.count) + 1>{});
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// A tensor whose type only the stage knows, row-major.
 template <ComputeDevice D> struct Block {
@@ -45,9 +45,10 @@ template <ComputeDevice D> struct Block {
 };
 template <ComputeDevice D> using Blocks = std::vector<Block<D>>;
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// The name of the axis along which replicas have different rows: a model's sums over ranks are along it.
 inline constexpr kernel::AxisId replicas_axis{"data", 0};
@@ -106,7 +107,7 @@ private:
   std::unique_ptr<compile::Executor<D>> executor_{};
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/model/block.ipp>

@@ -19,7 +19,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// in one model
 inline constexpr int most_stages = 64;
@@ -111,9 +111,10 @@ inline constexpr CutPlaces evaluation_places = [] {
   }
 }();
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// The values that pass a place in a trace, and those that each side makes for itself.
 class Crossing {
@@ -230,9 +231,9 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
   return trace;
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Stage I of a cut model, as a model whose weights are the stage's: the type of networks and optimisers.
 template <CutKind C, std::size_t I> struct CutModel {
@@ -266,7 +267,7 @@ private:
   }
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
@@ -295,7 +296,8 @@ struct ModelStage<pipeline::CutModel<C, I>, T, Training> {
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// The stages of a cut model.
 template <FloatingScalar T, CutKind C> struct Plan<T, C> {
@@ -334,4 +336,4 @@ private:
   }
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

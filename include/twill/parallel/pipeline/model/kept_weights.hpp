@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Whether weights can be kept on this kind of device; `Meta` counts the needs of hosts.
 template <class D>
@@ -108,4 +108,4 @@ private:
   cpu::KeptOrders orders_with_gradients_{&orders_};
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

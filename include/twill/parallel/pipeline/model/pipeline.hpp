@@ -26,7 +26,8 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 template <class S, class Plan, class D, class T, class Sequence> struct StagesOf;
 template <class S, class Plan, class D, class T, std::size_t... I>
@@ -44,9 +45,9 @@ template <class Stages, std::size_t... I> [[nodiscard]] consteval bool have_one_
   return ((std::tuple_element_t<I, Stages>::shown().slots == 1) && ...);
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The stages of a model on devices of kind D, or of a kind for each rank, with weights of type T.
 template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts> class BasicPipeline {
@@ -260,7 +261,7 @@ private:
   std::unique_ptr<Owned> stages_;
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 

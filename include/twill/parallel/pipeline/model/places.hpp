@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Devices of several kinds, one for each rank of a pipeline, in order: `On<Cpu, Cuda>{Cpu{0}, Cuda{0}}`.
 template <ComputeDevice... D> struct On {
@@ -26,9 +26,10 @@ template <ComputeDevice... D> struct On {
   constexpr On(D... each) : devices{each...} {}
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// The devices of the ranks of a pipeline on devices of one kind.
 template <class D> struct Places {
@@ -71,12 +72,12 @@ template <class... D> struct Places<On<D...>> {
 template <class D> inline constexpr bool is_on = false;
 template <class... D> inline constexpr bool is_on<On<D...>> = sizeof...(D) > 0;
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// A kind of device for all ranks, or one for each.
 template <class D>
 concept RankPlaces = ComputeDevice<D> || detail::is_on<D>;
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

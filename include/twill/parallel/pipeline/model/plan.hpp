@@ -13,7 +13,8 @@
 #include <tuple>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// Compares the results of stage From with the declarations of the next model, in the words of a network's inputs.
 template <class Made, class Network> consteval void check_border() {
@@ -68,4 +69,4 @@ template <ScheduleKind S, int Ranks> [[nodiscard]] consteval bool splits_gradien
   return false;
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

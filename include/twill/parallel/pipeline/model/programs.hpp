@@ -15,7 +15,7 @@
 #include <array>
 #include <cstddef>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// A traced stage: its inputs are declared in the graph, those of the batch first.
 struct StageTrace {
@@ -45,9 +45,10 @@ template <nn::Model M, FloatingScalar T, bool IsFirst, bool Training = true> str
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// Forward and backward pass of a stage. Outputs: the results, the gradients of the weights, those of received inputs.
 struct StageJoint : nn::Joint {
@@ -173,9 +174,9 @@ constexpr void keep_backward(StageJoint& joint) {
   return between;
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Base of the programs of a stage.
 template <StageSource F> struct StageProgram {
@@ -268,9 +269,10 @@ struct StageCounts {
   int weights = 0;    ///< with gradients
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 template <StageSource F> [[nodiscard]] constexpr StageCounts count() {
   graph::Graph graph = F::make_graph();
@@ -308,9 +310,9 @@ template <class D> struct AsRun {
   }
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 template <StageSource F> inline constexpr StageCounts stage_counts = detail::count<F>();
 
@@ -324,4 +326,4 @@ inline constexpr auto given_inputs = [] {
   return numbers;
 }();
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

@@ -25,7 +25,8 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// Takes a value out of a map.    requires: it is there
 template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, int key) {
@@ -33,9 +34,9 @@ template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, in
   return std::move(node.mapped());
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Whether a stage computes a micro-batch's forward pass again in its backward pass, from kept inputs instead of kept
 /// operands of gradients. The same program runs, so the bits are equal; buffers are not updated twice.
@@ -344,4 +345,4 @@ private:
   detail::Program<StageWeightGradient<F>, D> weight_{};
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

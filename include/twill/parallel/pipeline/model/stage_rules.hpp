@@ -23,7 +23,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 inline constexpr std::string_view squares_scalar = "pipeline.sum_of_squares";
 inline constexpr std::string_view not_finite_scalar = "pipeline.not_finite";
@@ -167,4 +168,4 @@ void update_stage(Optimiser& optimiser, const R& rule, const GradientSums& sums)
   optimiser.step();
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The name of a weight, buffer or state of a stage among those of the whole pipeline P.
 template <class P> [[nodiscard]] std::string state_key(std::size_t stage, std::string_view name) {
@@ -47,9 +47,10 @@ private:
   std::vector<std::string> missing_{};
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// Calls `f(number, network)` for each stage that is here, in order.
 template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
@@ -58,9 +59,9 @@ template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
   });
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Copies the weights and buffers of the stages that are here to host memory, in the order of the stages.
 template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
@@ -102,7 +103,7 @@ void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::State
   });
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/model/state.ipp>

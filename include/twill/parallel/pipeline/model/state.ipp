@@ -5,7 +5,7 @@
 
 #include <twill/parallel/pipeline/model/state.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 TWILL_BODY void StateCheck::expect(std::string key, const graph::ParameterInfo& info) {
   const auto [name, is_first] = known_.insert(std::move(key));
@@ -27,8 +27,7 @@ TWILL_BODY void StateCheck::finish() const {
     if (!known_.contains(name)) unexpected.push_back(name);
   if (!missing_.empty() || !unexpected.empty())
     throw ValueError("load_state_dict: " + nn::listed("missing: ", missing_) +
-                     (missing_.empty() || unexpected.empty() ? "" : "; ") +
-                     nn::listed("unexpected: ", unexpected));
+                     (missing_.empty() || unexpected.empty() ? "" : "; ") + nn::listed("unexpected: ", unexpected));
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The weights of all stages; null for stages elsewhere.
 template <ComputeDevice D> using StageStates = std::vector<std::shared_ptr<nn::NetworkState<D>>>;
@@ -96,7 +96,7 @@ private:
   const StageStates<D>& states_;
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/model/ties.ipp>

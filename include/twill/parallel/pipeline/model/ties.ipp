@@ -5,7 +5,7 @@
 
 #include <twill/parallel/pipeline/model/ties.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 TWILL_BODY std::vector<TiedWeight> tied_weights(const std::vector<std::span<const graph::ParameterInfo>>& stages) {
   std::vector<TiedWeight> tied;
@@ -28,4 +28,4 @@ TWILL_BODY std::vector<TiedWeight> tied_weights(const std::vector<std::span<cons
   return tied;
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

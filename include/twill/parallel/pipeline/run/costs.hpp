@@ -20,7 +20,7 @@
 #include <tuple>
 #include <type_traits>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 /// A device in two numbers, measured or from a data sheet, and the time of every launch.
 struct Machine {
@@ -29,9 +29,10 @@ struct Machine {
   double launch_s = 0;         ///< the least time of every launch
 };
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 template <class Stage>
 [[nodiscard]] StageCost bytes_of_stage(const graph::SymbolValues& symbols, Checkpointing checkpointing) {
@@ -90,9 +91,9 @@ void count_times(const graph::SymbolValues& symbols, const Machine& machine, Sta
   }
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The bytes of each stage of a pipeline P for micro-batches whose inputs have these shapes. Times are left at zero.
 /// Kept bytes are those of a recomputed micro-batch, if all are.
@@ -121,4 +122,4 @@ template <class P, std::size_t N>
   return costs;
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

@@ -56,16 +56,17 @@ template <Communicator C> [[nodiscard]] ClockOffset clock_offset(C& communicator
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 inline constexpr std::size_t numbers_of_event = 6;
 
 void write_event(const TimedAction& event, double* to);
 [[nodiscard]] TimedAction read_event(int rank, const double* from, double later);
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// A collective call: the events of all ranks, on every rank, in seconds from the earliest beginning. `own` are this
 /// rank's in seconds since its `begin`; `clock` compares its clock, in which `begin` was read, with that of rank 0.
@@ -108,7 +109,7 @@ template <parallel::Communicator C>
   return timeline;
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/run/gather.ipp>

@@ -5,7 +5,8 @@
 
 #include <twill/parallel/pipeline/run/gather.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 TWILL_BODY void write_event(const TimedAction& event, double* to) {
   to[0] = static_cast<double>(event.action.work);
@@ -21,4 +22,4 @@ TWILL_BODY TimedAction read_event(int rank, const double* from, double later) {
   return {rank, action, from[3] + later, from[4] + later, static_cast<std::int64_t>(from[5])};
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

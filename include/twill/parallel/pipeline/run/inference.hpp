@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Options of inference: the division of a batch and the place of the result.
 struct InferenceOptions {
@@ -49,9 +49,10 @@ template <ScheduleKind S> [[nodiscard]] constexpr Schedule forward_schedule(int 
   return with_transfers(schedule);
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// The stage outside of training.
 template <class Stage> using EvaluationOf = typename Stage::Source::Evaluation;
@@ -183,9 +184,9 @@ private:
   int rank_;
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 template <class P> class PipelineInference;
 
@@ -292,4 +293,4 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, par
   return RankInference<BasicPipeline<S, T, D, Parts...>, C>{pipeline, communicator, options};
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

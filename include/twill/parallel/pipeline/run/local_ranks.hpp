@@ -17,7 +17,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// `Work<C>` is the work of a rank with a communicator of type C, made from the rank's part of the pipeline, the
 /// communicator and further arguments.
@@ -86,4 +87,4 @@ private:
   decltype(tuple_of(Numbers{})) ranks_{};
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Bytes of the pool of a rank's device, without the caller's batch.
 struct RankMemory {
@@ -30,9 +30,10 @@ struct RankMemory {
   std::int64_t peak = 0;    ///< during a step
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 template <class P> struct OnMeta;
 template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
@@ -49,9 +50,9 @@ template <AnyTensor X> [[nodiscard]] auto like(const X& x, int rank) {
   return Tensor<typename X::value_type, Meta, typename X::shape_type>(measured_device(rank), x.shape());
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The memory of each rank of a pipeline of type P in a step on a batch like this: the model's inputs, then the
 /// targets, on `Meta`: those on `Meta{r}` on the device of rank r, and those on others where no rank is, so that their
@@ -104,4 +105,4 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, cla
   return memory<P>(loss, rule, options, on_meta(batch)...);
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

@@ -34,7 +34,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The other ranks at a rank's stages. Pointers that are not null outlive the step.
 template <parallel::Communicator C, parallel::Communicator Data = C> struct RankPeers {
@@ -45,15 +45,16 @@ template <parallel::Communicator C, parallel::Communicator Data = C> struct Rank
 
 template <class P, class L, optim::Rule R> class PipelineStep;
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 template <class P, template <class> class Work> class LocalRanks;
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// One rank's part of the steps of a pipeline P by a loss of means and a rule. `Data` is the communicator of replicas,
 /// Z the states that these divide.
@@ -273,7 +274,7 @@ private:
   RankTimeline events_{};
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Options of the exchange between replicas of a pipeline's stages.
 struct ReplicaOptions {
@@ -44,9 +44,10 @@ template <parallel::Communicator C> [[nodiscard]] ReplicaRows rows_among(C& repl
   return found;
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// A weight or buffer of a local stage.
 struct Place {
@@ -122,9 +123,9 @@ template <ComputeDevice D>
   return packs;
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The gradients of the local stages, and their buffers, among the replicas of these stages.
 template <parallel::Communicator C, ComputeDevice D> class ReplicaRanks {
@@ -199,4 +200,4 @@ private:
   std::vector<UnderWay> under_way_{}; ///< destroyed before the memory, and waits then
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// The tensors sent between two stages at one time, one message each.
 using Message = std::vector<parallel::Elements>;
@@ -46,9 +46,10 @@ concept StageRunner = requires(R& runner, int stage, int micro_batch) {
   runner.input_gradient_is_sent(stage, micro_batch);
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 template <StageRunner R> void compute(R& runner, const Action& action) {
   const Work work = action.work;
@@ -180,9 +181,9 @@ private:
   List<TimedAction> finished_{};
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Carries out the schedule's part of the communicator's rank and returns when its part and its messages are done; the
 /// events are in seconds since `origin`.
@@ -222,4 +223,4 @@ RankTimeline run(const Schedule& schedule, C& communicator, R& runner, double or
   return events;
 }
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

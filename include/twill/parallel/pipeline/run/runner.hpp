@@ -25,7 +25,8 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// The micro-batches of a batch: equal except for the last.
 /// throws: ValueError if the rows do not fill them
@@ -302,7 +303,7 @@ private:
   std::array<int, static_cast<std::size_t>(P::stages)> done_{}; ///< micro-batches of each stage
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/run/runner.ipp>

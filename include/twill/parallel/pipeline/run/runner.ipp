@@ -5,7 +5,8 @@
 
 #include <twill/parallel/pipeline/run/runner.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 TWILL_BODY std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int micro_batches) {
   auto pieces = parallel::chunk_rows(rows, micro_batches);
@@ -15,4 +16,4 @@ TWILL_BODY std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int m
   return pieces;
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

@@ -29,7 +29,8 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// The trainable weights of a stage, the last one first, in buckets divided into this number of equal parts. Weight k
 /// is entry k + 1, as if the loss came before it.
@@ -289,7 +290,7 @@ private:
   decltype(tuple_of(typename P::Sequence{})) all_{};
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>

@@ -5,7 +5,8 @@
 
 #include <twill/parallel/pipeline/run/stage_optimisers.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 TWILL_BODY parallel::Buckets weight_buckets(std::span<const graph::ParameterInfo> infos,
                                             const parallel::BucketOptions& options, int parts) {
@@ -49,4 +50,4 @@ TWILL_BODY std::vector<graph::ParameterInfo> divided_states(std::span<const grap
   return states;
 }
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

@@ -19,7 +19,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace pipeline { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
 /// `Data` is the communicator of replicas, Z the states that these divide.
 template <class P, optim::Rule R, parallel::Communicator Data, class Z> class StagedStep {
@@ -101,4 +102,4 @@ protected:
   double gradient_norm_ = 0;
 };
 
-}}}}} // namespace twill::v0::pipeline::detail::TWILL_ISA
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

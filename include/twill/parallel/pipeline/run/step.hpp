@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
 /// Steps of a pipeline by a loss of means and a rule: those of all ranks, each in its thread.
 template <class P, class L, optim::Rule R>
@@ -96,7 +96,7 @@ private:
   Timeline timeline_{};
 };
 
-}}}} // namespace twill::v0::pipeline::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <type_traits>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 /// Activation checkpointing: the micro-batches whose forward passes are computed again instead of keeping gradients'
 /// operands. The last one's backward pass follows immediately, so its recomputation saves little.
@@ -74,4 +74,4 @@ struct StepOptions {
   std::int64_t timeout_ms = 300'000;
 };
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline

@@ -17,7 +17,14 @@
 #include <string>
 #include <string_view>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 {
+namespace parallel { namespace pipeline {
+}} // namespace parallel::pipeline
+/// Programs say `pipeline::forward`.
+namespace pipeline = parallel::pipeline;
+}} // namespace twill::v0
+
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 /// A kind of action of a rank.
 enum class Work : std::uint8_t {
@@ -117,7 +124,7 @@ struct Action {
   }
 }
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/schedule/action.ipp>

@@ -5,10 +5,10 @@
 
 #include <twill/parallel/pipeline/schedule/action.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 TWILL_BODY std::string to_string(const Action& action) {
   return std::to_string(action.stage) + std::string{letters(action.work)} + std::to_string(action.micro_batch);
 }
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 /// One stage on one micro-batch, measured or counted.
 struct StageCost {
@@ -193,4 +193,4 @@ template <ScheduleKind S> [[nodiscard]] Prediction simulate(const CostModel& cos
   return predict<S>(stages / S::stages_per_rank, costs.micro_batches, costs.stages, cluster);
 }
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 /// The actions of each rank in order, for one step.
 struct Schedule {
@@ -103,4 +103,4 @@ template <ScheduleKind S> [[nodiscard]] constexpr Schedule table(int ranks, int 
   return schedule;
 }
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline

@@ -13,7 +13,7 @@
 
 #include <string_view>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 namespace detail {
 
@@ -141,4 +141,4 @@ struct ZeroBubbleV {
   }
 };
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 /// The time of each kind of work of a stage; a backward pass takes that of both gradients.
 struct UniformCost {
@@ -190,4 +190,4 @@ constexpr void add_messages(Timeline& timeline, const Schedule& schedule, const 
   }
 }
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline

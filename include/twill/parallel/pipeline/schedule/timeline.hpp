@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 /// The time of an action, in seconds of a run or in units of a simulation.
 struct TimedAction {
@@ -105,4 +105,4 @@ struct TimedMessage {
   return messages;
 }
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline

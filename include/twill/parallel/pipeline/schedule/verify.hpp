@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 /// Faults of a schedule.
 enum class ScheduleFault : std::uint8_t {
@@ -296,7 +296,7 @@ template <ScheduleKind S, int Ranks, int MicroBatches> struct Proof {
 template <ScheduleKind S, int Ranks, int MicroBatches>
 inline constexpr bool verified = Proof<S, Ranks, MicroBatches>::value;
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/pipeline/schedule/verify.ipp>

@@ -5,7 +5,7 @@
 
 #include <twill/parallel/pipeline/schedule/verify.hpp>
 
-namespace twill { inline namespace v0 { namespace pipeline {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline {
 
 TWILL_BODY std::string to_string(const Verdict& verdict) {
   if (verdict) return "the schedule is sound";
@@ -16,4 +16,4 @@ TWILL_BODY std::string to_string(const Verdict& verdict) {
   return to_string(verdict.action) + " on rank " + std::to_string(verdict.rank) + " " + end;
 }
 
-}}} // namespace twill::v0::pipeline
+}}}} // namespace twill::v0::parallel::pipeline
