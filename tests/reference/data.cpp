@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace twill;
@@ -28,11 +29,11 @@ using Step = decltype(train_step(std::declval<Network&>(), nn::cross_entropy, op
 using Samples = decltype(data::fashion_mnist(data::Part::train));
 
 // Data sets: a size, and a function that writes one sample into a row of the batch.
-template <int> void data_sets(const Matrix& x, const Labels& label, std::vector<std::uint8_t> bytes, std::vector<std::int64_t> labels, const data::StoredImages& pictures) {
+void data_sets(const Matrix& x, const Labels& label, std::vector<std::uint8_t> bytes, std::vector<std::int64_t> labels, const data::StoredImages& pictures) {
   // PyTorch: `TensorDataset(x, label)`.
   { const data::TensorDataset pairs{data::column(x), data::column(label)}; }
   { const auto inputs = data::column(x); }
-  { const auto numbers = data::generated_dataset(1000, [](std::int64_t i, float& y) { y = static_cast<float>(i); }); }
+  { const auto numbers = data::generated_dataset(1000, [](std::int64_t i) { return std::tuple{0.01F * static_cast<float>(i), i % 2}; }); }
   { const auto images = data::fashion_mnist(data::Part::train); }
   { const auto array = data::read_idx<std::uint8_t>("train-images-idx3-ubyte"); }
   { const data::StoredImages pictures{bytes, Dims(100, 28, 28), labels}; }
@@ -42,7 +43,7 @@ template <int> void data_sets(const Matrix& x, const Labels& label, std::vector<
 }
 
 // Loaders and samplers: a sampler is the order of an epoch, a function of its seed and the epoch.
-template <int> void loaders(const Samples& samples) {
+void loaders(const Samples& samples) {
   // PyTorch: `DataLoader(samples, batch_size=64, shuffle=True, num_workers=2)`; the order is that of the sampler.
   { data::DataLoader loader{samples, data::ShuffledSampler{.seed = 1}, Cpu{0}, {.batch_size = 64, .workers = 2}}; }
   { const data::SequentialSampler order{}; }
@@ -53,7 +54,7 @@ template <int> void loaders(const Samples& samples) {
 }
 
 // Transforms of images: steps of `data::compose`, run by the loader's workers.
-template <int> void transforms() {
+void transforms() {
   { const auto transform = data::compose(data::RandomCrop{.height = 28, .width = 28, .padding = 2}, data::ToFloat{}); }
   { const data::RandomCrop crop{.height = 28, .width = 28, .padding = 2}; }
   { const data::CenterCrop crop{.height = 224, .width = 224}; }
@@ -65,7 +66,7 @@ template <int> void transforms() {
 }
 
 // Tables: columns by their headers or by their numbers.
-template <int> void tables(const std::string& text) {
+void tables(const std::string& text) {
   { const auto table = io::parse_csv<float>("table", text, {"width", "length"}); }
   { const auto table = io::read_csv<float>("flowers.csv", {"width", "length"}); }
   { const auto kinds = io::parse_csv_labels("table", text, "species"); }
@@ -78,12 +79,12 @@ template <int> void tables(const std::string& text) {
 }
 
 // Images and tokens: images need libpng and libjpeg.
-template <int> void tokens() {
+void tokens() {
   { const io::TokenDataset<std::uint16_t, 128> text{"train.bin", {.vocabulary = 50257}}; }
 }
 
 // Arrays: NumPy's files, mapped when they are read.
-template <int> void arrays(std::span<const std::byte> bytes, const Matrix& x, const nn::StateDict& several) {
+void arrays(std::span<const std::byte> bytes, const Matrix& x, const nn::StateDict& several) {
   { const auto array = io::parse_npy("array", bytes, nullptr); }
   { const auto x = io::load_npy<Matrix>("x.npy"); }
   { io::save_npy("x.npy", x); }
@@ -95,7 +96,7 @@ template <int> void arrays(std::span<const std::byte> bytes, const Matrix& x, co
 }
 
 // Weights and checkpoints: a checkpoint is everything that training needs to go on with the same bits.
-template <int> void checkpoints(std::span<const std::byte> bytes, Network& model, Step& step, io::Checkpoint& checkpoint, optim::Plateau& plateau, const data::Position& position) {
+void checkpoints(std::span<const std::byte> bytes, Network& model, Step& step, io::Checkpoint& checkpoint, optim::Plateau& plateau, const data::Position& position) {
   { const io::Safetensors file = io::parse_safetensors("weights", bytes, nullptr); }
   { nn::load_state_dict(model, io::load_safetensors("model.safetensors").tensors); }
   { io::save_safetensors("model.safetensors", nn::state_dict(model)); }
@@ -117,7 +118,7 @@ template <int> void checkpoints(std::span<const std::byte> bytes, Network& model
 }
 
 // Files: mapped, or written whole or not at all.
-template <int> void files() {
+void files() {
   { const io::MappedFile file{"train.bin"}; }
   { io::AtomicFile file{"result.txt"}; }
 }

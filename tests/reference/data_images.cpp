@@ -13,7 +13,7 @@ using namespace twill;
 
 // clang-format off
 
-template <int> void images(std::span<const std::byte> bytes) {
+void images(std::span<const std::byte> bytes) {
   { const auto picture = io::load_image("cat.png"); }
   { const auto picture = io::parse_jpeg("cat.jpg", bytes); }
   { const auto picture = io::parse_png("cat.png", bytes); }

@@ -13,7 +13,7 @@ using namespace twill;
 // clang-format off
 
 // Settings of GPUs: `device` is a `Cuda`.
-template <int> void gpus(Cuda device, const Tensor<float, Cpu, Shape<dyn, 8>>& x, cudaStream_t own) {
+void gpus(Cuda device, const Tensor<float, Cpu, Shape<dyn, 8>>& x, cudaStream_t own) {
   { const auto pinned = pin_memory(x); }
   { const bool can_be_copied_beside_work = is_pinned(x); }
   { const auto buffer = pinned_empty<Cuda, float, Shape<dyn, 8>>(Dims(64, 8)); }

@@ -9,7 +9,7 @@ using namespace twill;
 
 // clang-format off
 
-template <int> void ranks_of_nccl(Cuda device, const parallel::NcclId& id) {
+void ranks_of_nccl(Cuda device, const parallel::NcclId& id) {
   { auto ranks = parallel::nccl_communicators({Cuda{0}, Cuda{1}}); }
   { const parallel::NcclId id = parallel::nccl_id(); }
   { auto communicator = parallel::nccl_communicator(device, 0, 2, id); }

@@ -17,7 +17,7 @@ using namespace twill::literals;
 
 // Devices: `Cpu{0}` is the first part of the host, `Cuda{1}` the second GPU, `Meta{0}` a device without memory, on which shapes, memory and
 // errors are those of a host.
-template <int> void devices() {
+void devices() {
   { const std::string name = to_string(Cpu{1}); }
   { const int number = device_count<Cpu>(); }
   { const bool is_there = is_available<Cpu>(); }
@@ -32,7 +32,7 @@ template <int> void devices() {
 }
 
 // Streams and events: a device works in order; a GPU works behind the program.
-template <int> void streams(const Cpu::Event& event) {
+void streams(const Cpu::Event& event) {
   { auto pending = submit(Cpu{1}, [] { return 42; }); }
   { const auto event = record(Cpu{1}); }
   { wait(event); }
@@ -40,14 +40,14 @@ template <int> void streams(const Cpu::Event& event) {
 }
 
 // Seeds of random numbers: one generator for each device.
-template <int> void seeds() {
+void seeds() {
   { manual_seed(Cpu{0}, 1); }
   { manual_seed_all(1); }
   { Generator& numbers = generator(Cpu{0}); }
 }
 
 // Memory in use: of the pool of a device, with PyTorch's names.
-template <int> void memory_in_use() {
+void memory_in_use() {
   { const std::int64_t bytes = memory_allocated(Cpu{0}); }
   { const std::int64_t bytes = max_memory_allocated(Cpu{0}); }
   { const std::int64_t bytes = memory_reserved(Cpu{0}); }
@@ -61,7 +61,7 @@ template <int> void memory_in_use() {
 }
 
 // Recordings of memory: what was allocated, when and by whom.
-template <int> void recordings() {
+void recordings() {
   { const memory::Recording recording{Cpu{0}}; }
   { const memory::Place place{"training"}; }
   { memory::MemoryRecorder recorder{}; }
@@ -71,7 +71,7 @@ template <int> void recordings() {
 }
 
 // Errors and warnings: all errors are derived from `twill::Error`.
-template <int> void errors() {
+void errors() {
   { set_warning_sink([](std::string_view message) { std::cerr << message << '\n'; }); }
   { warn("this loader is slow"); }
 }

@@ -154,7 +154,7 @@ using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
 using Model = Classifier;
 
 // Networks: `Model` is a struct with a `forward`; `x` is a batch of inputs.
-template <int> void networks(nn::Network<Model, Cpu>& model, const Matrix& x, const Labels& label) {
+void networks(nn::Network<Model, Cpu>& model, const Matrix& x, const Labels& label) {
   { nn::Network<Model, Cpu> model{Cpu{0}}; }
   { const auto loss = nn::mean(model.forward(x)); }
   { const auto loss = nn::sum(model.forward(x)); }
@@ -171,7 +171,7 @@ constexpr void parts_of_networks(Value x) {
 }
 
 // State dictionaries: tensors by the names of PyTorch's `state_dict`, for files and for other networks.
-template <int> void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
+void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
   { const nn::StateDict state = nn::state_dict(model); }
   { nn::load_state_dict(model, state, {.is_strict = false}); }
   { const nn::StateDict ours = nn::renamed(state, [](const std::string& name) { return std::optional{name + "_orig"}; }); }

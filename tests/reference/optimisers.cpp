@@ -16,7 +16,7 @@ using Step = decltype(train_step(std::declval<Network&>(), nn::cross_entropy, op
 
 // Rules: a rule is a value that `train_step` or `train::Optimiser` is given; `.rate` is the learning rate, PyTorch's `lr`. Options may change
 // between steps: `step.rule.options.rate = 0.001`.
-template <int> void rules() {
+void rules() {
   { const optim::Sgd rule{{.rate = 0.1}}; }
   // PyTorch: `SGD(momentum=0.9)`, where momentum is 0 unless told otherwise.
   { const optim::MomentumSgd rule{{.rate = 0.1, .momentum = 0.9}}; }
@@ -34,7 +34,7 @@ template <int> void rules() {
 }
 
 // Around rules: wrapped from the inside out, `optim::loss_scaled(optim::clip_norm(optim::AdamW{{.rate = 0.01}}, 1.0))`.
-template <int> void around(Step& step, Step& scaled) {
+void around(Step& step, Step& scaled) {
   // PyTorch: `clip_grad_norm_`, inside the step.
   { const auto rule = optim::clip_norm(optim::AdamW{{.rate = 1e-3}}, 1.0); }
   // PyTorch: `clip_grad_value_`, inside the step.
@@ -54,7 +54,7 @@ template <int> void around(Step& step, Step& scaled) {
 
 // Schedules: the rate of each step, from the number of steps so far. PyTorch's schedulers change it at each `scheduler.step()`, mostly once an
 // epoch; here `schedule.update()` comes before each step, and numbers are steps.
-template <int> void schedules(Step& step, double validation_loss) {
+void schedules(Step& step, double validation_loss) {
   { auto schedule = optim::scheduled(step, optim::Cosine{.rate = 0.1, .steps = 100}); }
   { const optim::StepDecay schedule{.rate = 0.1, .every = 1000, .factor = 0.5}; }
   { const optim::MultiStep<2> schedule{.rate = 0.1, .milestones = {3000, 6000}}; }

@@ -45,7 +45,7 @@ using Rule = optim::Sgd;
 using Step = decltype(train_step(std::declval<DataParallel<Network>&>(), nn::cross_entropy, optim::Sgd{{}}));
 
 // Data parallel: `model` is a network, `x` a batch, `communicator` this rank's.
-template <int> void data_parallel(Network& model, Step& step, Rank& communicator, const Matrix& x, const std::vector<Cpu>& devices, const std::vector<Matrix>& pieces) {
+void data_parallel(Network& model, Step& step, Rank& communicator, const Matrix& x, const std::vector<Cpu>& devices, const std::vector<Matrix>& pieces) {
   // PyTorch: `nn.DataParallel(model, device_ids)`; the loss is computed inside the replicas.
   { DataParallel parallel{model, {.devices = devices}}; }
   // PyTorch: `DistributedDataParallel(model)`.
@@ -61,7 +61,7 @@ template <int> void data_parallel(Network& model, Step& step, Rank& communicator
 }
 
 // Meshes and models on them: `communicator` is this rank's of all, `Grid` a mesh of named axes, `OnMesh` a `ParallelModel` on it, `x` and `label` tensors on `Meta`.
-template <int> void meshes(Rank& world, OnMesh& model, const Tensor<float, Meta, Shape<dyn, 8>>& x, const Tensor<std::int64_t, Meta, Shape<dyn>>& label, const nn::StateDict& state) {
+void meshes(Rank& world, OnMesh& model, const Tensor<float, Meta, Shape<dyn, 8>>& x, const Tensor<std::int64_t, Meta, Shape<dyn>>& label, const nn::StateDict& state) {
   { using Grid = parallel::Mesh<parallel::Axis<"data">, parallel::Axis<"tensor", 2>>; }
   { auto groups = parallel::over<Grid>(world); }
   { using Model = pipeline::InStages<Lower, Upper>; }
@@ -74,7 +74,7 @@ template <int> void meshes(Rank& world, OnMesh& model, const Tensor<float, Meta,
   { TensorParallel<Divided, Ranks> model{std::vector{Cpu{0}, Cpu{1}}}; }
 }
 using StepOnMesh = decltype(train_step(std::declval<OnMesh&>(), nn::cross_entropy, optim::Sgd{{}}, pipeline::StepOptions{}));
-template <int> void checkpoints(OnMesh& model, StepOnMesh& step, const io::Checkpoint& checkpoint) {
+void checkpoints(OnMesh& model, StepOnMesh& step, const io::Checkpoint& checkpoint) {
   { const io::Checkpoint now = io::checkpoint_of(model, step); }
   { io::restore(checkpoint, model, step); }
 }
@@ -99,13 +99,13 @@ constexpr void divided_layers(Value x, Value token) {
 }
 
 // Ranks and communicators: a rank is a thread, a process of MPI or a GPU of NCCL.
-template <int> void ranks(std::vector<Rank>& ranks) {
+void ranks(std::vector<Rank>& ranks) {
   { auto ranks = parallel::thread_communicators(std::vector{Cpu{0}, Cpu{1}}, {.timeout_ms = 10'000}); }
   { parallel::run_ranks(ranks, [](auto& communicator) { parallel::barrier(communicator); }); }
 }
 
 // Collectives: of whole tensors in place, or of `count` elements at an address.
-template <int> void collectives(Rank& communicator, Matrix& x, Matrix& part, float* from, float* to) {
+void collectives(Rank& communicator, Matrix& x, Matrix& part, float* from, float* to) {
   { parallel::all_reduce(communicator, x); }
   { parallel::broadcast(communicator, x, 0); }
   { parallel::reduce(communicator, x, 0); }
@@ -120,7 +120,7 @@ template <int> void collectives(Rank& communicator, Matrix& x, Matrix& part, flo
 }
 
 // Pipelines: `Lower` and `Upper` are models, stages of a pipeline; `Schedule` is `pipeline::OneForwardOneBackward`.
-template <int> void pipelines(Pipe& model, const Matrix& x, const Labels& label, const nn::StateDict& state) {
+void pipelines(Pipe& model, const Matrix& x, const Labels& label, const nn::StateDict& state) {
   { Pipeline<Schedule, Lower, Upper> model{{Cpu{0}, Cpu{1}}}; }
   { auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 4}); }
   { auto infer = pipeline::inference(model, {.micro_batches = 4}); }
@@ -138,7 +138,7 @@ constexpr void boundaries(Value x) {
 }
 
 // Schedules of pipelines: known to the compiler, which proves them; `Schedule` is `pipeline::OneForwardOneBackward`.
-template <int> void schedules(const List<pipeline::StageCost>& costs, const pipeline::Schedule& own) {
+void schedules(const List<pipeline::StageCost>& costs, const pipeline::Schedule& own) {
   { static_assert(pipeline::verified<Schedule, 2, 4>); }
   { constexpr double bubble = pipeline::simulate(pipeline::table<Schedule>(2, 4), pipeline::UniformCost{}).bubble(); }
   { const pipeline::Schedule orders = pipeline::table<Schedule>(2, 4); }

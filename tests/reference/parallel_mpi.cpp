@@ -9,7 +9,7 @@ using namespace twill;
 
 // clang-format off
 
-template <int> void processes() {
+void processes() {
   { const parallel::MpiEnvironment mpi; }
   { auto communicator = parallel::mpi_communicator(); }
 }

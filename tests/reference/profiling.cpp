@@ -21,7 +21,7 @@ using Targets = Tensor<float, Cpu, Shape<dyn, 3>>;
 using Network = nn::Network<Mlp, Cpu>;
 
 // Traces: `trace` is that of some steps, `timeline` that of a pipeline's step.
-template <int> void traces(const profile::Trace& trace, const pipeline::Timeline& timeline, Tensor<float, Cpu, Shape<8>>& x) {
+void traces(const profile::Trace& trace, const pipeline::Timeline& timeline, Tensor<float, Cpu, Shape<8>>& x) {
   { const profile::Trace trace = profile::trace([&] { x += 1; }); }
   { std::cout << profile::node_table(trace, {.rows = 5}); }
   { const auto totals = profile::node_totals(trace, profile::GroupBy::operation); }
@@ -33,7 +33,7 @@ template <int> void traces(const profile::Trace& trace, const pipeline::Timeline
 }
 
 // Memory: `recording` is a `memory::Recording` of a device.
-template <int> void memory_over_time(const memory::Recording<memory::PoolFor<Cpu>>& recording, const memory::MemorySnapshot& early, const memory::MemorySnapshot& late) {
+void memory_over_time(const memory::Recording<memory::PoolFor<Cpu>>& recording, const memory::MemorySnapshot& early, const memory::MemorySnapshot& late) {
   { profile::save_memory_page("memory.html", recording.timeline()); }
   { const std::string page = profile::memory_page(recording.timeline()); }
   { profile::save_memory_trace("memory.json", recording.timeline()); }
@@ -46,14 +46,14 @@ template <int> void memory_over_time(const memory::Recording<memory::PoolFor<Cpu
 }
 
 // Loads of devices: also by the program twill-smi, example 16.
-template <int> void loads() {
+void loads() {
   { profile::show_utilization(); }
   { std::cout << profile::utilization_table(std::vector{Cpu{0}, Cpu{1}}); }
   { std::cout << profile::memory_table(std::vector{Cpu{0}}); }
 }
 
 // Progress and tables: for loops, and for numbers in text.
-template <int> void progress(profile::Table& table) {
+void progress(profile::Table& table) {
   { profile::Progress progress{1000, {.unit = "images"}}; }
   { profile::ConfusionMatrix confusion{{"cat", "dog"}}; }
   { profile::Table table{{{.title = "layer"}, {.title = "ms", .align = profile::Align::right}}}; }
@@ -65,7 +65,7 @@ template <int> void progress(profile::Table& table) {
 }
 
 // Drawings: SVG files.
-template <int> void drawings(const pipeline::Timeline& timeline) {
+void drawings(const pipeline::Timeline& timeline) {
   { profile::save_gantt("step.svg", timeline); }
   { const std::string svg = profile::svg_gantt(timeline); }
   { profile::save_plan<Mlp, nn::mse, optim::Sgd, Targets>("plan.svg", {{"batch", 64}}); }

@@ -18,7 +18,7 @@ using Vector = Tensor<float, Cpu, Shape<4>>;
 // clang-format off
 
 // Types and shapes: a tensor's element type, kind of device and shape are in its type; an extent is a number or `dyn`.
-template <int> void types(const Matrix& x) {
+void types(const Matrix& x) {
   { Tensor<float, Cpu, Shape<dyn, 4>> y = zeros<float, Shape<dyn, 4>>(Dims(3, 4)); }
   { const Dims extents(3, 4); }
   { const auto y = empty<float, Shape<dyn, 4>>(Dims(3, 4)); }
@@ -40,7 +40,7 @@ template <int> void types(const Matrix& x) {
 }
 
 // Creation: the element type is float and the device the current one unless told otherwise; extents that are `dyn` are given.
-template <int> void creation(const Matrix& x, const std::vector<float>& values, const Integers& places) {
+void creation(const Matrix& x, const std::vector<float>& values, const Integers& places) {
   { const Tensor y = empty<float, Shape<dyn, 4>>(Dims(3, 4)); }
   { const Tensor y = full<float, Shape<2, 3>>(0.5F); }
   { const Tensor y = zeros<float, Shape<2, 3>>(); }
@@ -67,7 +67,7 @@ template <int> void creation(const Matrix& x, const std::vector<float>& values, 
 }
 
 // Random numbers: drawn from the device's generator, which `manual_seed(device, 1)` seeds.
-template <int> void random_numbers(Matrix& x, const Vector& p) {
+void random_numbers(Matrix& x, const Vector& p) {
   { const Tensor y = rand<float, Shape<2, 3>>(); }
   { const Tensor y = randn<float, Shape<dyn, 4>>(Dims(3, 4)); }
   { const Tensor y = uniform<float, Shape<5>>(-1, 1); }
@@ -83,7 +83,7 @@ template <int> void random_numbers(Matrix& x, const Vector& p) {
 }
 
 // Reading and printing: `x.item()` is the number of a scalar tensor, and `std::cout << x` prints as NumPy does.
-template <int> void reading(const Matrix& x) {
+void reading(const Matrix& x) {
   { for (const float element : span_of(x)) std::cout << element << '\n'; }
   { const std::vector<float> values = to_vector(x); }
   { const std::string shown = to_string(x, {.precision = 3}); }
@@ -92,7 +92,7 @@ template <int> void reading(const Matrix& x) {
 
 // Views and shapes of tensors: all but `ravel` share memory. Members: `x.reshape<Shape<2, dyn>>()`, `x.transpose()`, `x.permute<1, 0>()`,
 // `x.squeeze<0>()`, `x.unsqueeze<0>()`, `x.expand<S>()`.
-template <int> void views(const Matrix& x, const Vector& v, const Tensor<float, Cpu, Shape<>>& number) {
+void views(const Matrix& x, const Vector& v, const Tensor<float, Cpu, Shape<>>& number) {
   { const Tensor y = flip<0>(x); }
   { const Tensor y = flipud(x); }
   { const Tensor y = fliplr(x); }
@@ -118,7 +118,7 @@ template <int> void views(const Matrix& x, const Vector& v, const Tensor<float, 
 }
 
 // Joining, repeating, padding: new tensors, computed in one pass.
-template <int> void joining(const Matrix& x, const Matrix& y, const Vector& v) {
+void joining(const Matrix& x, const Matrix& y, const Vector& v) {
   { const Tensor z = concat<0>(x, y); }
   { const Tensor z = concatenate<0>(x, y); }
   { const Tensor z = stack<0>(x, y); }
@@ -136,7 +136,7 @@ template <int> void joining(const Matrix& x, const Matrix& y, const Vector& v) {
 }
 
 // Indexing: `index` are integers, `mask` truth values in the shape of x. `x[mask]` and `x[index]` read and write.
-template <int> void indexing(Matrix& x, Vector& v, const Integers& index, const Truths& mask, const Matrix& values, const Tensor<std::int64_t, Cpu, Shape<dyn, 4>>& places) {
+void indexing(Matrix& x, Vector& v, const Integers& index, const Truths& mask, const Matrix& values, const Tensor<std::int64_t, Cpu, Shape<dyn, 4>>& places) {
   { const Tensor rows = take<0>(x, index); }
   { const Tensor y = take_along_axis<0>(x, places); }
   { const Tensor picked = x[mask]; }

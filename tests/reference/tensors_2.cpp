@@ -19,7 +19,7 @@ using Truths = Tensor<bool, Cpu, Shape<dyn, 4>>;
 
 // Arithmetic: functions and operators of elements; shapes broadcast, and `x` and `y` may be numbers in one of the places. They fuse
 // with what stands around them, and serve values of models, too.
-template <int> void arithmetic(const Matrix& x, const Matrix& y, const Integers& i, const Integers& j) {
+void arithmetic(const Matrix& x, const Matrix& y, const Integers& i, const Integers& j) {
   { const Tensor z = negative(x); }
   { const Tensor z = abs(x); }
   { const Tensor z = sign(x); }
@@ -59,7 +59,7 @@ template <int> void arithmetic(const Matrix& x, const Matrix& y, const Integers&
 }
 
 // Comparison, logic and bits: comparisons give truth values, which `where`, `x[mask]` and reductions take.
-template <int> void comparison(const Matrix& x, const Matrix& y, const Truths& mask, const Integers& i, const Integers& j) {
+void comparison(const Matrix& x, const Matrix& y, const Truths& mask, const Integers& i, const Integers& j) {
   { const Tensor z = equal(x, y); }
   { const Tensor z = not_equal(x, y); }
   { const Tensor z = less(x, y); }
@@ -82,7 +82,7 @@ template <int> void comparison(const Matrix& x, const Matrix& y, const Truths& m
 }
 
 // Real functions: integers become float32.
-template <int> void real_functions(const Matrix& x, const Matrix& y) {
+void real_functions(const Matrix& x, const Matrix& y) {
   { const Tensor z = exp(x); }
   { const Tensor z = expm1(x); }
   { const Tensor z = exp2(x); }
@@ -128,7 +128,7 @@ template <int> void real_functions(const Matrix& x, const Matrix& y) {
 }
 
 // Rounding and floating-point numbers: parts of numbers, neighbours, NaN and infinities.
-template <int> void rounding(const Matrix& x, const Matrix& y, const Tensor<std::int32_t, Cpu, Shape<dyn, 4>>& i4) {
+void rounding(const Matrix& x, const Matrix& y, const Tensor<std::int32_t, Cpu, Shape<dyn, 4>>& i4) {
   { const Tensor z = floor(x); }
   { const Tensor z = ceil(x); }
   { const Tensor z = round(x); }
@@ -154,12 +154,12 @@ template <int> void rounding(const Matrix& x, const Matrix& y, const Tensor<std:
 }
 
 // Operators: element by element, as the functions; a number takes the type of the tensor beside it.
-template <int> void operators(const Matrix& x, const Matrix& y) {
+void operators(const Matrix& x, const Matrix& y) {
   { const Tensor z = 2 * x + y / 3; }
 }
 
 // Reductions: over the axes that are named, or over all; negative ones count from the end. `sum<1>(x, keepdims)` keeps the axis.
-template <int> void reductions(const Matrix& x, const Matrix& weights) {
+void reductions(const Matrix& x, const Matrix& weights) {
   { const Tensor rows = sum<1>(x); }
   { const Tensor rows = prod<1>(x); }
   { const Tensor largest = max(x); }
@@ -196,7 +196,7 @@ template <int> void reductions(const Matrix& x, const Matrix& weights) {
 }
 
 // Running sums and differences: along one axis.
-template <int> void running(const Matrix& x) {
+void running(const Matrix& x) {
   { const Tensor y = cumsum<1>(x); }
   { const Tensor y = cumprod<1>(x); }
   { const Tensor y = cummax<1>(x); }
@@ -208,7 +208,7 @@ template <int> void running(const Matrix& x) {
 }
 
 // Rows: chains of reductions of rows and elementwise work are one kernel, with a name or without.
-template <int> void rows(const Matrix& x, const Matrix& y, const Tensor<std::int64_t, Cpu, Shape<dyn>>& label) {
+void rows(const Matrix& x, const Matrix& y, const Tensor<std::int64_t, Cpu, Shape<dyn>>& label) {
   { const Tensor z = rowwise([](auto row) { return row - mean(row); }, x); }
   { const Tensor ranges = per_row([](auto row) { return max(row) - min(row); }, x); }
   { const Tensor z = softmax(x); }
@@ -222,7 +222,7 @@ template <int> void rows(const Matrix& x, const Matrix& y, const Tensor<std::int
 }
 
 // Products: matrices and stacks of them, by the CBLAS that is installed or oneDNN; what follows fuses.
-template <int> void products(const Matrix& x, const Tensor<float, Cpu, Shape<4, 3>>& w, const Tensor<float, Cpu, Shape<4>>& v, const Tensor<float, Cpu, Shape<3>>& bias, const Tensor<float, Cpu, Shape<2, 4, 4>>& s) {
+void products(const Matrix& x, const Tensor<float, Cpu, Shape<4, 3>>& w, const Tensor<float, Cpu, Shape<4>>& v, const Tensor<float, Cpu, Shape<3>>& bias, const Tensor<float, Cpu, Shape<2, 4, 4>>& s) {
   { const Tensor y = matmul(x, w); }
   { const Tensor y = dot(x, v); }
   { const Tensor y = inner(x, x); }
@@ -237,7 +237,7 @@ template <int> void products(const Matrix& x, const Tensor<float, Cpu, Shape<4, 
 }
 
 // Expressions: an expression is computed when a tensor is made of it, in one pass over memory.
-template <int> void expressions(Matrix& y, const Matrix& a, const Matrix& b) {
+void expressions(Matrix& y, const Matrix& a, const Matrix& b) {
   { const Tensor c = eval(a * b); }
   { const auto owned = lazy(a * b); }
   { out(y) = a * b; }
@@ -248,7 +248,7 @@ template <int> void expressions(Matrix& y, const Matrix& a, const Matrix& b) {
 }
 
 // Functions and their gradients: of captureless lambdas and functions, derived by the compiler; `x` is a tensor.
-template <int> void gradients(const Matrix& x) {
+void gradients(const Matrix& x) {
   { const Tensor y = compiled([](auto v) { return tanh(v) * 2.0; })(x); }
   // PyTorch: `torch.func.grad`.
   { const Tensor by_x = grad([](auto v) { return sum(square(v)); })(x); }
@@ -257,7 +257,7 @@ template <int> void gradients(const Matrix& x) {
 }
 
 // Other libraries: memory that is shared and not copied.
-template <int> void other_libraries(float* pointer, std::vector<float>& values, const Matrix& x) {
+void other_libraries(float* pointer, std::vector<float>& values, const Matrix& x) {
   { const auto y = tensor_over<Shape<dyn, 4>>(pointer, Dims(3, 4)); }
   { const auto y = tensor_of(std::span{values}); }
   { auto shared = to_dlpack(x); }

@@ -10,7 +10,7 @@ using namespace twill;
 // clang-format off
 
 // Sorting and searching: in the header twill/algorithms.hpp, along the last axis unless another is named.
-template <int> void sorting(const Tensor<float, Cpu, Shape<dyn, 4>>& x, const Tensor<float, Cpu, Shape<dyn>>& v, const Tensor<std::int64_t, Cpu, Shape<dyn>>& label) {
+void sorting(const Tensor<float, Cpu, Shape<dyn, 4>>& x, const Tensor<float, Cpu, Shape<dyn>>& v, const Tensor<std::int64_t, Cpu, Shape<dyn>>& label) {
   { const Tensor sorted = sort(x); }
   { const Tensor order = argsort(x, descending); }
   { const Tensor sorted = sort(v, ascending); }
