@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Purpose and cost of README's two commands, which the first configuration by their presets says before anything else. README
-# has the same numbers, measured on two cores.
+# has the same numbers, measured on two cores; memory is that of the largest files, four compilers at a time.
 
 set(cost_of_fashion-mnist "builds the example of Fashion-MNIST: 3 minutes on two cores, 20 MB of disk, 3 GB of memory")
 set(cost_of_dev "builds twill and runs all its tests: 45 minutes on two cores, 7 GB of disk, 6 GB of memory")
