@@ -48,9 +48,9 @@ inline constexpr graph::Operation polynomial_operation{
     .name = "polynomial", .vjp = &polynomial_vjp, .wants_dense = true};
 
 /// c_0 + c_1 x + c_2 x^2 + … for every element of x. The result has the shape of x.
-constexpr Value polynomial(Value x, Value coefficients) {
+constexpr Value polynomial(Value x, Value coefficients, CallSite site = CallSite::here()) {
   if (coefficients.rank() != 1 || coefficients.dtype() != x.dtype())
-    x.graph().refuse(graph::Problem::index_has_another_rank, coefficients.rank(), 1, __builtin_LINE());
+    x.graph().refuse(graph::Problem::index_has_another_rank, coefficients.rank(), 1, site);
   return graph::add_operation(polynomial_operation, {x, coefficients}, x.dtype(), x.shape());
 }
 

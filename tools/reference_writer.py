@@ -264,7 +264,7 @@ def position_in(section: Section, entry: Entry, of_names: bool) -> int | None:
 
 
 def section_of(entry: Entry) -> tuple[Page, Section] | None:
-    full = entry.full.removeprefix("twill::")
+    full = entry.full.removeprefix("twill::").replace("parallel::pipeline::", "pipeline::")
     pages = PAGES[-1:] if any(re.fullmatch(pattern, full) for pattern in EXTENDING) else PAGES
     for of_names in (True, False):
         for page in pages:

@@ -31,7 +31,7 @@ struct Updates {
     for (std::int64_t size : sizes) {
       graph::Extents shape{};
       shape.append({size, 0});
-      weights.push_back(graph.add_parameter({&name, 1}, DType::float32, shape, {}, graph::Role::weight, 0));
+      weights.push_back(graph.add_parameter({&name, 1}, DType::float32, shape, {}, graph::Role::weight, {}));
       gradients.push_back(graph.add_input(DType::float32, shape));
       ++name;
     }

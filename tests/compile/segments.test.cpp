@@ -33,14 +33,14 @@ using graph::Value;
 Graph in_slots(const Graph& whole, int slots, std::mt19937_64& random) {
   Graph graph = whole;
   graph.nodes.clear();
-  graph.add_slot(slots - 1, 0);
+  graph.add_slot(slots - 1, {});
   std::vector<int> place(whole.nodes.size());
   const auto draw = [&] { return static_cast<int>(random() % static_cast<std::uint64_t>(slots)); };
   for (std::size_t i = 0; i < whole.nodes.size(); ++i) {
     graph::Node node = whole.nodes[i];
     const int first = node.arity > 0 ? place[static_cast<std::size_t>(node.input(0))] : -1;
     int slot = draw();
-    if (node.kind == graph::Kind::assign) slot = graph.settle(first, slot, 0);
+    if (node.kind == graph::Kind::assign) slot = graph.settle(first, slot, {});
     for (int k = 0; k < node.arity; ++k) {
       Value input{graph, place[static_cast<std::size_t>(node.input(k))]};
       if (node.kind != graph::Kind::assign || k > 0) input = graph::to_slot(input, slot);

@@ -20,6 +20,7 @@ using namespace twill::literals;
 void devices() {
   { const std::string name = to_string(Cpu{1}); }
   { const int number = device_count<Cpu>(); }
+  { const std::vector<Cpu> devices = all_devices<Cpu>(); }
   { const bool is_there = is_available<Cpu>(); }
   { const Cpu device = current_device<Cpu>(); }
   { set_device(Cpu{1}); }

@@ -99,6 +99,7 @@ constexpr void activations(Value x, Value a, Value b, Value scale, Value shift) 
   { const Value y = softplus(x); }
   { const Value y = logsigmoid(x); }
   { const Value y = mish(x); }
+  { const Value y = hardswish(x); }
   { const Value y = elu(x, 0.5); }
   { const Value y = celu(x); }
   { const Value y = selu(x); }
@@ -196,6 +197,10 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   { const Value y = transpose(image, {0, 2, 3, 1}); }
   { const Value y = unsqueeze(x, 1); }
   { const Value y = flatten(image); }
+  { const Value y = squeeze(image, 1); }
+  { const Value y = stddev<1>(x); }
+  { const Value y = ptp<1>(x); }
+  { const Value y = count_nonzero<1>(x); }
   { const Value y = unflatten(x, 1, {1, 28, 28}); }
   { const Value y = cast(x, DType::float32); }
   { const Value y = stop_gradient(x); }

@@ -121,6 +121,7 @@ void views(const Matrix& x, const Vector& v, const Tensor<float, Cpu, Shape<>>& 
 void joining(const Matrix& x, const Matrix& y, const Vector& v) {
   { const Tensor z = concat<0>(x, y); }
   { const Tensor z = concatenate<0>(x, y); }
+  { const Tensor z = cat<0>(x, y); }
   { const Tensor z = stack<0>(x, y); }
   { const Tensor z = hstack(x, y); }
   { const Tensor z = vstack(x, y); }

@@ -38,8 +38,8 @@ void arithmetic(const Matrix& x, const Matrix& y, const Integers& i, const Integ
   { const Tensor z = floor_divide(x, y); }
   { const Tensor z = remainder(x, y); }
   { const Tensor z = fmod(x, y); }
-  // PyTorch: `pow`.
   { const Tensor z = power(x, 2.0); }
+  { const Tensor z = pow(x, 2.0); }
   { const Tensor z = maximum(x, y); }
   { const Tensor z = minimum(x, y); }
   { const Tensor z = hypot(x, y); }
@@ -178,6 +178,8 @@ void reductions(const Matrix& x, const Matrix& weights) {
   { const Tensor rows = logsumexp<1>(x); }
   { const Tensor rows = count_nonzero<1>(x); }
   { const Tensor rows = average<1>(x, weights); }
+  { const Tensor matrix = cov(x); }
+  { const Tensor matrix = corrcoef(x); }
   { const Tensor rows = nansum<1>(x); }
   { const Tensor rows = nanprod<1>(x); }
   { const Tensor rows = nanmax<1>(x); }

@@ -108,7 +108,7 @@ inline constexpr std::tuple arithmetic_rows{
     detail::row("where", {}, {}, [](Value a, Value b) { return graph::where(a < b, a * a, b * a); }, [](const double* x) { return x[0] < x[1] ? x[0] * x[0] : x[0] * x[1]; }),
     detail::row("where of three", {}, {}, {}, [](Value a, Value b, Value c) { return graph::where(a > 0.25, b * c, b * b); }, [](const double* x) { return x[0] > 0.25 ? x[1] * x[2] : x[1] * x[1]; }),
     detail::row("fma", {}, {}, {}, [](Value a, Value b, Value c) {
-      const graph::Extents shape = graph::broadcast_shape(a.graph(), graph::broadcast_shape(a.graph(), a.shape(), b.shape(), 0), c.shape(), 0);
+      const graph::Extents shape = graph::broadcast_shape(a.graph(), graph::broadcast_shape(a.graph(), a.shape(), b.shape(), {}), c.shape(), {});
       return graph::detail::apply(kernel::Primitive::fma, DType::float64, {graph::broadcast_to(a, shape), graph::broadcast_to(b, shape), graph::broadcast_to(c, shape)});
     }, [](const double* x) { return x[0] * x[1] + x[2]; }),
 };

@@ -101,7 +101,7 @@ private:
     const DType dtype = chance(85) || options_.smooth ? DType::float64 : DType::float32;
     if (parameter) {
       const char name[] = {'p', static_cast<char>('0' + graph_.parameters.size())};
-      keep({graph_, graph_.add_parameter(std::string_view{name, 2}, dtype, shape, {}, graph::Role::weight, 0)});
+      keep({graph_, graph_.add_parameter(std::string_view{name, 2}, dtype, shape, {}, graph::Role::weight, {})});
       numbers(shape, dtype, made_ == nullptr ? nullptr : &made_->environment.parameters);
     } else {
       keep({graph_, graph_.add_input(dtype, shape)});
