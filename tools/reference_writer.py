@@ -202,6 +202,8 @@ class Writer:
             if line is None and self.needs_code(entry, section):
                 self.faults.append(f"docs/reference/{page.file}.md: {entry.name} ({entry.header}) has no line of code in "
                                    f"tests/reference/{page.file}*.cpp")
+            if page.file != "extending" and not self.merged_text(entry):
+                self.faults.append(f"docs/reference/{page.file}.md: {entry.name} ({entry.header}) has no sentence")
             self.index.append((entry.name, page.file, section.title))
             if entry.name in taken:
                 continue  # a table below the function that takes them

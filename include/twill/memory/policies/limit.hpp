@@ -14,6 +14,7 @@ namespace twill { inline namespace v0 { namespace memory {
 /// The kind tag by which `Pool` finds a limit policy among its arguments.
 struct LimitPolicyKind {};
 
+/// How many bytes a pool may reserve.
 template <class P>
 concept LimitPolicy = std::same_as<typename P::policy_kind, LimitPolicyKind> && requires(const P& limit) {
   { limit.bytes() } -> std::same_as<std::size_t>;

@@ -18,6 +18,7 @@ namespace twill { inline namespace v0 { namespace memory {
 /// The kind tag by which `Pool` finds a threading policy among its arguments.
 struct ThreadingPolicyKind {};
 
+/// How a pool is shared by threads: a lock, or none.
 template <class P>
 concept ThreadingPolicy = std::same_as<typename P::policy_kind, ThreadingPolicyKind> &&
     requires(typename P::Lock& lock) {
