@@ -49,6 +49,7 @@ MADE_BY = {
     "optim::LossScaled": "optim::loss_scaled",
     "optim::Groups": "optim::groups",
     "optim::Scheduled": "optim::scheduled",
+    "optim::Chained": "optim::then",
     "train::TrainStep": "train_step",
     "train::StepLoss": "step(x, label)",
     "train::AccumulatedStep": "accumulated_step",
@@ -90,6 +91,7 @@ class Section:
     headers: list[str]
     rows: bool = False     # one line of a table for each name
     needs_code: bool = True
+    types_need_code: bool = False  # also structs without constructors, which programs write
 
 
 @dataclass
@@ -153,9 +155,10 @@ PAGES = [
     ]),
     Page("optimisers", "Optimisers and schedules", "Rules that update weights, what wraps them, and schedules of their rate.",
          "training.md", [
-        Section("Rules", ["optim/sgd.hpp", "optim/adam.hpp", "optim/rmsprop.hpp", "optim/lamb.hpp"]),
+        Section("Rules", ["optim/sgd.hpp", "optim/adam.hpp", "optim/rmsprop.hpp", "optim/lamb.hpp"],
+                types_need_code=True),
         Section("Around rules", ["optim/clip.hpp", "optim/loss_scale.hpp", "optim/groups.hpp"]),
-        Section("Schedules", ["optim/schedules.hpp"]),
+        Section("Schedules", ["optim/schedules.hpp"], types_need_code=True),
     ]),
     Page("training", "Training", "Steps, planned or in stages, accumulation, and reports on compiled models.", "training.md", [
         Section("Steps", ["train/train_step.hpp", "train/accumulation.hpp", "train/optimiser.hpp"]),
@@ -166,7 +169,7 @@ PAGES = [
         Section("Data sets", ["data/dataset.hpp", "data/tensor_dataset.hpp", "data/fashion_mnist.hpp", "data/idx.hpp",
                               "data/image_dataset.hpp", "data/image.hpp"]),
         Section("Loaders and samplers", ["data/loader.hpp", "data/sampler.hpp", "data/prefetch.hpp"]),
-        Section("Transforms of images", ["data/transforms.hpp"]),
+        Section("Transforms of images", ["data/transforms.hpp"], types_need_code=True),
         Section("Tables", ["io/csv.hpp"]),
         Section("Images and tokens", ["io/image*.hpp", "io/jpeg.hpp", "io/png.hpp", "io/tokens.hpp"]),
         Section("Arrays", ["io/npy.hpp", "io/npz.hpp"]),

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
 
+ENGINE = r"twill::elementwise::(apply|compose\w*|has_algebra|kind_of\w*)"  # Doxygen leaves out only types by EXCLUDE_SYMBOLS
 HIDDEN_TEMPLATES = ("Isa",)
 SPELLED = {"KeepDims": "keepdims", "OrderOfMax": "order_inf", "OrderOfMin": "order_negative_inf"}  # types of objects
 HIDDEN_PARAMETERS = ("line", "here", "where")  # places of calls, which the compiler fills in
@@ -207,7 +208,7 @@ class Reference:
             full = f"{space}::{name}"
             if kind == "function" and name[0].isupper():
                 continue  # a guide that deduces a class's arguments
-            if name.startswith("KernelOf") or name.endswith("_operation") or name.startswith("split_in_"):
+            if re.match(r"KernelOf|split_in_|.*_operation$|.*<", name) or re.fullmatch(ENGINE, full):
                 continue
             if kind == "function":
                 entry = self.add("function", full, header, member)
@@ -252,8 +253,6 @@ class Reference:
         if "<" in full or "KernelOf" in full or self.is_nested(full):
             return
         entry = self.add("concept" if kind == "concept" else "class", full, header, compound)
-        if kind == "concept" and not entry.text:
-            entry.text = self.comment_above(entry)
         entry.bases = " ".join(plain(base) for base in compound.findall("basecompoundref"))
         own = full.rsplit("::", 1)[1]
         by_name: dict[str, Entry] = {}
@@ -276,12 +275,6 @@ class Reference:
                     by_name[name] = Entry("function", name, entry.header, sentences(member))
                     entry.members.append(by_name[name])
                 by_name[name].overloads.append(overload_of(member))
-
-    def comment_above(self, entry: Entry) -> list[str]:
-        """The comment of a concept on one line, which Doxygen loses."""
-        text = (self.root / "include/twill" / entry.header).read_text()
-        match = re.search(rf"((?:^/// .*\n)+)template <[^\n]*concept {entry.full.rsplit('::', 1)[-1]} ", text, re.MULTILINE)
-        return [squeeze(match[1].replace("/// ", " "))] if match else []
 
     def is_nested(self, full: str) -> bool:
         outer = full.rsplit("::", 1)[0]

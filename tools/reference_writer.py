@@ -90,7 +90,8 @@ class Writer:
         if not section.needs_code or last_of(entry.name).startswith("operator") or entry.is_trait or \
                 entry.name in MADE_BY or entry.name in THROWN_BY or entry.name in WITHOUT_CODE:
             return False
-        return entry.kind in ("function", "object") or entry.kind == "class" and entry.has_constructor
+        is_written = entry.has_constructor or section.types_need_code and entry.name not in self.options
+        return entry.kind in ("function", "object") or entry.kind == "class" and is_written
 
     def merged_text(self, entry: Entry) -> list[str]:
         text = list(entry.text)
@@ -202,6 +203,8 @@ class Writer:
             if line is None and self.needs_code(entry, section):
                 self.faults.append(f"docs/reference/{page.file}.md: {entry.name} ({entry.header}) has no line of code in "
                                    f"tests/reference/{page.file}*.cpp")
+            if page.file != "extending" and not self.merged_text(entry):
+                self.faults.append(f"docs/reference/{page.file}.md: {entry.name} ({entry.header}) has no sentence")
             self.index.append((entry.name, page.file, section.title))
             if entry.name in taken:
                 continue  # a table below the function that takes them

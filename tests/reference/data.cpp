@@ -49,7 +49,7 @@ void loaders(const Samples& samples) {
   { const data::SequentialSampler order{}; }
   { const data::ShuffledSampler order{.seed = 1}; }
   { const data::LimitedSampler order{data::ShuffledSampler{.seed = 1}, 1000}; }
-  { const data::ShardedSampler order{data::ShuffledSampler{.seed = 1}, 0, 4}; }
+  { const data::ShardedSampler<data::ShuffledSampler> order{{.seed = 1}, 0, 4}; }
   { const std::string waits = data::to_string(data::WaitReport{}); }
 }
 

@@ -56,13 +56,21 @@ void around(Step& step, Step& scaled) {
 // epoch; here `schedule.update()` comes before each step, and numbers are steps.
 void schedules(Step& step, double validation_loss) {
   { auto schedule = optim::scheduled(step, optim::Cosine{.rate = 0.1, .steps = 100}); }
+  // PyTorch: `StepLR(step_size, gamma)`.
   { const optim::StepDecay schedule{.rate = 0.1, .every = 1000, .factor = 0.5}; }
+  // PyTorch: `MultiStepLR(milestones, gamma)`.
   { const optim::MultiStep<2> schedule{.rate = 0.1, .milestones = {3000, 6000}}; }
+  // PyTorch: `ExponentialLR(gamma)`.
   { const optim::Exponential schedule{.rate = 0.1, .factor = 0.999}; }
+  // PyTorch: `CosineAnnealingLR(T_max, eta_min)`.
   { const optim::Cosine schedule{.rate = 0.1, .steps = 10'000, .least = 1e-4}; }
+  // PyTorch: `LinearLR(start_factor, end_factor, total_iters)`.
   { const optim::Linear schedule{.rate = 0.1, .steps = 1000, .start_factor = 1, .end_factor = 0}; }
+  // PyTorch: `OneCycleLR(max_lr, total_steps, pct_start, div_factor, final_div_factor)`.
   { const optim::OneCycle schedule{.max_rate = 0.1, .steps = 10'000}; }
   { const auto schedule = optim::warm_up(500, optim::Cosine{.rate = 0.1, .steps = 10'000}); }
+  // PyTorch: `SequentialLR`.
   { const auto schedule = optim::then(optim::Linear{.rate = 0.1, .steps = 500}, 500, optim::Exponential{.rate = 0.1}); }
+  // PyTorch: `ReduceLROnPlateau(mode, factor, patience, threshold, cooldown, min_lr, eps)`.
   { optim::Plateau plateau{{.rate = 0.1, .patience = 5}}; }
 }

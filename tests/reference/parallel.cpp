@@ -129,6 +129,9 @@ void pipelines(Pipe& model, const Matrix& x, const Labels& label, const nn::Stat
   { const auto ranks = pipeline::memory(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 4}, x, label); }
   { const auto costs = pipeline::stage_bytes<Pipe>(std::array{Dims(16, 8)}); }
   { const auto costs = pipeline::counted_costs<Pipe>(std::array{Dims(16, 8)}, {.operations_per_s = 1e11, .bytes_per_s = 2e10}); }
+  { using Pipe = Pipeline<Schedule, pipeline::Cut<Classifier>>; }
+  { using Pipe = Pipeline<Schedule, pipeline::CutBefore<Classifier, "output">>; }
+  { using Pipe = Pipeline<Schedule, pipeline::Balanced<Classifier, 2>>; }
   { const pipeline::StageCheckpointing some{pipeline::Checkpointing::except_last}; }
   { using Doubles = pipeline::BasicPipeline<Schedule, double, Cpu, Lower, Upper>; }
   { using Mixed = pipeline::BasicPipeline<Schedule, float, pipeline::On<Cpu, Meta>, Lower, Upper>; }
@@ -147,6 +150,13 @@ void schedules(const List<pipeline::StageCost>& costs, const pipeline::Schedule&
   { const double seconds = pipeline::ring_all_reduce_s(1e8, 4, {.bytes_per_s = 1e10}); }
   { const auto bytes = pipeline::peak_kept_bytes(own, costs); }
   { const auto most = pipeline::peak_activations(own); }
+  { using Pipe = Pipeline<pipeline::GPipe, Lower, Upper>; }
+  { using Pipe = Pipeline<pipeline::OneForwardOneBackward, Lower, Upper>; }
+  { using Chunks = pipeline::Interleaved<2>; }
+  { using Pipe = Pipeline<pipeline::ZeroBubbleH1, Lower, Upper>; }
+  { using Pipe = Pipeline<pipeline::ZeroBubbleH2, Lower, Upper>; }
+  { using Chunks = pipeline::ZeroBubbleV; }
+  { const pipeline::Cluster cluster{.between_stages = {.bytes_per_s = 1e10}}; }
   { const pipeline::Schedule orders = pipeline::schedule<Schedule>(2, 4); }
   { std::cout << pipeline::to_string(pipeline::verify(own)); }
   { const pipeline::Verdict verdict = pipeline::verify(own); }

@@ -25,6 +25,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 
 /// The source of a function of arguments. F is stateless, so its type identifies it.
 template <class F, class... Arguments> struct FunctionSource {
+  /// The graph of the call.
   static constexpr graph::Graph trace() {
     graph::Graph graph{};
     with_arguments<Arguments...>(graph, [&](const auto&... values) { add_outputs(graph, F{}(values...)); });
@@ -34,6 +35,7 @@ template <class F, class... Arguments> struct FunctionSource {
 
 /// The source of the gradients of a function's scalar result by its floating arguments.
 template <class F, bool WithValue, class... Arguments> struct GradientSource {
+  /// The graph of the call and of its gradients.
   static constexpr graph::Graph trace() {
     graph::Graph graph{};
     with_arguments<Arguments...>(graph, [&](const auto&... values) {

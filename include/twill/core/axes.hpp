@@ -10,11 +10,11 @@ namespace twill { inline namespace v0 {
 
 /// Reduced axes stay, with extent 1.
 struct KeptDims {
-  static constexpr bool keeps = true;
+  static constexpr bool keeps = true; ///< for reductions
 };
 /// Reduced axes disappear.
 struct DroppedDims {
-  static constexpr bool keeps = false;
+  static constexpr bool keeps = false; ///< for reductions
 };
 template <class K>
 concept ReducedDims = std::same_as<K, KeptDims> || std::same_as<K, DroppedDims>;

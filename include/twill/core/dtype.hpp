@@ -43,6 +43,7 @@ template <> struct ScalarOf<DType::float64> { using type = double; };
 template <class T>
 concept Scalar = (detail::dtype_index<T> >= 0);
 
+/// A floating-point type that a tensor can hold: half, bfloat16, float or double.
 template <class T>
 concept FloatingScalar = Scalar<T> && detail::dtype_index<T>
 >= 4;

@@ -108,6 +108,7 @@ template <std::int64_t... Extents> struct Shape {
 template <class S> inline constexpr bool is_shape = false;
 template <std::int64_t... E> inline constexpr bool is_shape<Shape<E...>> = true;
 
+/// A `Shape`, of any extents.
 template <class S>
 concept AnyShape = is_shape<S>;
 

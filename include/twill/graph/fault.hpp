@@ -141,6 +141,7 @@ struct Fault {
   int line = 0;                    ///< of the user's call
 
   Fault() = default;
+  /// A fault of a call, whose folders are left out.
   constexpr Fault(Problem kind, std::int64_t first, std::int64_t second, const CallSite& site)
       : problem{kind}, left{first}, right{second}, line{site.line} {
     const char* begin = site.file;

@@ -25,8 +25,8 @@ namespace twill { inline namespace v0 { namespace graph {
 
 /// A function's value and its operands, of one shape.
 template <int Count> struct Applied {
-  Value y{};
-  Value x[Count]{};
+  Value y{};        ///< the function's value
+  Value x[Count]{}; ///< its operands
 };
 
 /// The gradients of a function's operands: the given gradient times the derivative by each of them.

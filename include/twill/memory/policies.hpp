@@ -26,6 +26,7 @@ namespace twill { inline namespace v0 { namespace memory {
 /// The kind tag by which `Pool` finds a limit policy among its arguments.
 struct LimitPolicyKind {};
 
+/// How many bytes a pool may reserve.
 template <class P>
 concept LimitPolicy = std::same_as<typename P::policy_kind, LimitPolicyKind> && requires(const P& limit) {
   { limit.bytes() } -> std::same_as<std::size_t>;
@@ -63,6 +64,7 @@ private:
 /// The kind tag by which `Pool` finds a threading policy among its arguments.
 struct ThreadingPolicyKind {};
 
+/// How a pool is shared by threads: a lock, or none.
 template <class P>
 concept ThreadingPolicy = std::same_as<typename P::policy_kind, ThreadingPolicyKind> &&
     requires(typename P::Lock& lock) {

@@ -50,6 +50,7 @@ protected:
 /// The kind tag by which `Pool` finds a tracking policy among its arguments.
 struct TrackingPolicyKind {};
 
+/// The observer of a pool's events, or none.
 template <class P>
 concept TrackingPolicy = std::same_as<typename P::policy_kind, TrackingPolicyKind> &&
     requires(P& tracking, const MemoryEvent& event) {

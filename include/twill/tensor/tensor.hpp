@@ -340,6 +340,7 @@ private:
 template <class X> inline constexpr bool is_tensor = false;
 template <class T, class D, class S> inline constexpr bool is_tensor<Tensor<T, D, S>> = true;
 
+/// A `Tensor`, of any element type, device and shape.
 template <class X>
 concept AnyTensor = is_tensor<std::remove_cvref_t<X>>;
 

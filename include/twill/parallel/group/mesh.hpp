@@ -182,6 +182,7 @@ private:
 /// Whether M is a `Mesh`.
 template <class M> inline constexpr bool is_mesh = false;
 template <class... Axes> inline constexpr bool is_mesh<Mesh<Axes...>> = true;
+/// A `Mesh`, of any axes.
 template <class M>
 concept AnyMesh = is_mesh<M>;
 

@@ -102,7 +102,7 @@ template <nn::Model M, int Stages, class... Dimensions> struct Balanced {
     const int first = detail::first_place(graph, root, candidates);
     const int places = candidates.count() - 1 - first;
     if (places < Stages - 1) {
-      found.fault = {graph::Problem::model_has_fewer_places_to_cut_than_stages_need, places, Stages - 1, 0};
+      found.fault = {graph::Problem::model_has_fewer_places_to_cut_than_stages_need, places, Stages - 1, {}};
       return found;
     }
     for (const int cut : detail::balanced(candidates, Stages, first))
