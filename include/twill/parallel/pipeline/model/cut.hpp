@@ -81,7 +81,9 @@ template <nn::Model M, FixedString... Prefixes> struct CutBefore {
       else if (!found.fault.any())
         found.fault = {is_there ? graph::Problem::model_is_to_be_cut_out_of_order
                                 : graph::Problem::model_has_no_weight_before_which_it_is_to_be_cut,
-                       found.count, 0, {}};
+                       found.count,
+                       0,
+                       {}};
     };
     (cut(Prefixes.view()), ...);
     return found;
