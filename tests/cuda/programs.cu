@@ -59,7 +59,7 @@ void append(std::vector<float>& values, const auto& tensor) {
 
 /// The lines of kernel K of a source, as a program.
 template <class S, std::size_t First, std::size_t... I> auto program_at(std::index_sequence<I...>) {
-  return Program<typename decltype(compile::detail::line_type<S, First + I>())::type...>{};
+  return Program<typename kernel::TypeOfLine<S::table.lines[First + I]>::type...>{};
 }
 
 /// Names the CUDA kernel of every fused program of a source, and tells how many there are.
