@@ -196,7 +196,7 @@ inline constexpr std::tuple reduction_rows{
     detail::row_on("prod over 0", detail::matrices, [](Value x) { return graph::prod(x, {0}); }, {0.4, 1.6}),
     detail::row_on("prod over -1", detail::matrices, [](Value x) { return graph::prod(x, {-1}, KeepDims::yes) * x; }, {0.4, 1.6}),
     detail::row_on("var over 0", detail::matrices, [](Value x) { return graph::square(graph::var(x, {0})); }),
-    detail::row_on("stddev", detail::matrices, [](Value x) { return graph::stddev<0>(x, correction<1>); }),
+    detail::row_on("stddev", detail::matrices, [](Value x) { return graph::stddev<0>(graph::concat<0>(x, -x), correction<1>); }),
     detail::row_on("ptp", detail::matrices, [](Value x) { return graph::ptp<1>(x) * graph::sum<1>(x); }),
     detail::row_on("squeeze", detail::matrices, [](Value x) { return graph::squeeze(graph::expand_dims<0>(graph::square(x)), 0); }),
     detail::row_on("swapaxes", detail::matrices, [](Value x) { return graph::swapaxes<0, 1>(graph::square(x)); }),

@@ -22,7 +22,7 @@ struct LibraryEngine {
   std::size_t workspace_bytes = 0;
   bool can_be_built = true;
   bool can_run = true;
-  float milliseconds = 1;
+  double seconds = 1;
 };
 inline constexpr bool counts_engines = false;
 inline std::vector<long> engine_runs() { return {}; }

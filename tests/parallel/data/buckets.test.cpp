@@ -20,7 +20,7 @@ struct Results {
   void add(DType dtype, std::int64_t elements) {
     const int number = static_cast<int>(values.size());
     compile::ValueInfo value{.storage = compile::Storage::output, .dtype = dtype, .index = number, .last_use = number};
-    value.shape.append(graph::Extent{.factor = elements});
+    value.shape.append(graph::Extent{elements});
     values.push_back(value);
   }
   [[nodiscard]] compile::TableView table() const {
