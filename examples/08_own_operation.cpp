@@ -21,7 +21,7 @@ using graph::Value;
 
 // Gradients are ordinary nodes: those of the polynomial by x use the polynomial of the derivative's coefficients, so that
 // derivatives of any order follow from this one rule.
-constexpr Value polynomial(Value x, Value coefficients);
+constexpr Value polynomial(Value x, Value coefficients, CallSite site = CallSite::here());
 
 constexpr void polynomial_vjp(graph::Graph& graph, int node, const graph::Cotangents& cotangents,
                               graph::InputGradients& gradients) {
@@ -48,7 +48,7 @@ inline constexpr graph::Operation polynomial_operation{
     .name = "polynomial", .vjp = &polynomial_vjp, .wants_dense = true};
 
 /// c_0 + c_1 x + c_2 x^2 + … for every element of x. The result has the shape of x.
-constexpr Value polynomial(Value x, Value coefficients, CallSite site = CallSite::here()) {
+constexpr Value polynomial(Value x, Value coefficients, CallSite site) {
   if (coefficients.rank() != 1 || coefficients.dtype() != x.dtype())
     x.graph().refuse(graph::Problem::index_has_another_rank, coefficients.rank(), 1, site);
   return graph::add_operation(polynomial_operation, {x, coefficients}, x.dtype(), x.shape());
