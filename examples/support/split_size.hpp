@@ -100,8 +100,7 @@ template <twill::nn::Model M, int Percent> struct CutAtShare {
     twill::pipeline::CutPlaces found{};
     found.fault = graph.fault;
     if (found.fault.any()) return found;
-    const twill::compile::Cuts cuts{graph, root,
-                                            twill::pipeline::SizesOr32<twill::nn::Size<"batch", 8>>::of(graph)};
+    const twill::compile::Cuts cuts{graph, root, twill::pipeline::SizesOr32<twill::nn::Size<"batch", 8>>::of(graph)};
     const auto miss = [&](int cut) {
       const std::int64_t off = 100 * cuts.work(0, cut) - Percent * cuts.work(0, cuts.count() - 1);
       return off < 0 ? -off : off;

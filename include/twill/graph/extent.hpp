@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
 namespace twill { inline namespace v0 { namespace graph {
 
@@ -75,9 +76,15 @@ struct Extent {
   /// Its number for these values of the symbols.    throws: ShapeError where that exceeds 64 bits
   [[nodiscard]] TWILL_CONSTEXPR std::int64_t evaluate(const SymbolValues& values) const {
     std::int64_t product = factor;
-    for (int i = 0; i < max_symbols && symbols >> 4 * i != 0; ++i)
-      for (int k = 0; k < power(i); ++k)
-        if (__builtin_mul_overflow(product, values[static_cast<std::size_t>(i)], &product)) throw_too_large(values);
+    for (int i = 0; i < max_symbols && symbols >> 4 * i != 0; ++i) {
+      const std::int64_t value = values[static_cast<std::size_t>(i)];
+      for (int k = 0; k < power(i); ++k) {
+        if (std::is_constant_evaluated()) // where an overflow does not compile; nvcc's builtin is for run time only
+          product *= value;
+        else if (__builtin_mul_overflow(product, value, &product))
+          throw_too_large(values);
+      }
+    }
     return product;
   }
   [[nodiscard]] friend constexpr bool operator==(const Extent& left, const Extent& right) {

@@ -164,7 +164,9 @@ template <DivisibleSource S, Budget B> class Fitting {
               {least.weights + least.states > B::budget_bytes
                    ? graph::Problem::fit_budget_is_below_the_weights_and_states
                    : graph::Problem::fit_budget_is_below_the_lowest_peak,
-               B::budget_bytes, least.total(), {}}};
+               B::budget_bytes,
+               least.total(),
+               {}}};
     }
   }
 

@@ -28,10 +28,10 @@ inline constexpr const char* ranks_name = "random.ranks";
 [[nodiscard]] inline std::string draw_name_of_rank(std::size_t rank) { return join_text({"random.rank.", rank}); }
 
 /// The entries of one network, with `next` as its next draw.
-[[nodiscard]] inline Checkpoint checkpoint_of(nn::StateDict model, nn::StateDict optimiser, Draw next) {
+[[nodiscard]] inline Checkpoint checkpoint_of(const nn::StateDict& model, const nn::StateDict& optimiser, Draw next) {
   Checkpoint checkpoint{};
-  checkpoint.add("model", std::move(model));
-  checkpoint.add("optimiser", std::move(optimiser));
+  checkpoint.add("model", model);
+  checkpoint.add("optimiser", optimiser);
   set_draw(checkpoint, "random.device", next); // the generator's state on one device
   --next.step;
   set_draw(checkpoint, "random.model", next);
