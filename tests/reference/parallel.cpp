@@ -55,7 +55,7 @@ void data_parallel(Network& model, Step& step, Rank& communicator, const Matrix&
   { std::cout << parallel::to_string(step.balance()); }
   { const auto pieces = parallel::chunk(x, devices); }
   { const Tensor whole = parallel::concatenate(pieces, Cpu{0}); }
-  { const std::vector<Cpu> devices = parallel::all_devices<Cpu>(); }
+  { const std::vector<Cpu> devices = all_devices<Cpu>(); }
   { const auto columns = parallel::scatter<1>(x, devices); }
   { const Tensor whole = parallel::gather(pieces, Cpu{0}); }
 }

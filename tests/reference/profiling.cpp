@@ -60,7 +60,6 @@ void progress(profile::Table& table) {
   { const std::string text = profile::fixed(3.14159, 2); }
   { const std::string text = profile::percent(0.25, 1); }
   { const std::string text = profile::duration(0.0031); }
-  { const std::string text = profile::bytes_text(3'000'000); }
   { profile::save_text("the table", "table.txt", "..."); }
 }
 
