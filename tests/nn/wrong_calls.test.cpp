@@ -16,7 +16,7 @@ using namespace twill;
 
 namespace {
 
-const graph::Value x{}, index{}, mask{};
+[[maybe_unused]] const graph::Value x{}, index{}, mask{};
 
 /// Whether a call is complete, and takes no number, truth value, text or null more.
 template <class F>
