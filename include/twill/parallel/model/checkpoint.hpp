@@ -20,7 +20,6 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace twill { inline namespace v0 { namespace io { namespace detail { inline namespace TWILL_ISA {
 
@@ -67,8 +66,8 @@ train::OptionsReport restore(const Checkpoint& checkpoint, pipeline::BasicPipeli
 /// may save it. A collective call of the whole mesh.    throws: this rank's exception; CommunicatorError naming another
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
 [[nodiscard]] Checkpoint checkpoint_of(ParallelModel<M, S, C, Model, T>& model, Step& step) {
-  nn::StateDict weights = state_dict(model);
-  Checkpoint checkpoint = detail::checkpoint_of(std::move(weights), step.state_dict(), model.pipeline().next_draw());
+  const nn::StateDict weights = state_dict(model);
+  Checkpoint checkpoint = detail::checkpoint_of(weights, step.state_dict(), model.pipeline().next_draw());
   C& world = model.world();
   const Draw own = generator(typename C::Device(world.device())).state();
   parallel::detail::HostNumbers<C, 2> numbers{world};
