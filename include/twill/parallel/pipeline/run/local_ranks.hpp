@@ -33,8 +33,10 @@ template <class P, template <class> class Work> class LocalRanks {
   };
   using Numbers = std::make_index_sequence<static_cast<std::size_t>(P::ranks)>;
   template <std::size_t I> using CommunicatorOf = typename P::template ThreadOf<static_cast<int>(I)>;
-  template <std::size_t... I>
-  static auto tuple_of(std::index_sequence<I...>) -> std::tuple<std::unique_ptr<Rank<CommunicatorOf<I>>>...>;
+  template <class> struct TupleOf; // a class, since nvcc 13 mistakes the type of a function for another
+  template <std::size_t... I> struct TupleOf<std::index_sequence<I...>> {
+    using type = std::tuple<std::unique_ptr<Rank<CommunicatorOf<I>>>...>;
+  };
 
 public:
   template <class... Arguments>
@@ -84,7 +86,7 @@ private:
   P* pipeline_;
   parallel::ThreadOptions options_;
   typename P::Communicators communicators_;
-  decltype(tuple_of(Numbers{})) ranks_{};
+  typename TupleOf<Numbers>::type ranks_{};
 };
 
 }}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
