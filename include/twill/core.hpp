@@ -5,6 +5,7 @@
 
 #include <twill/core/axes.hpp>
 #include <twill/core/bits.hpp>
+#include <twill/core/bytes.hpp>
 #include <twill/core/call_site.hpp>
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>

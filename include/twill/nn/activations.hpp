@@ -10,22 +10,6 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/ops/biased_product.hpp>
 
-namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
-
-/// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the
-/// second. Rows whose greatest is infinite have NaN, as in PyTorch's log_softmax and cross entropy.
-struct Normaliser {
-  Value greatest;
-  Value excess;
-};
-[[nodiscard]] TWILL_CONSTEXPR Normaliser normaliser(Value x, int axis, CallSite site) {
-  const AlongAxis row{axis, site};
-  const Value greatest = row.fixed(row.max(x));
-  return {greatest, log(row.sum(exp(x - greatest)))};
-}
-
-}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
-
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the
@@ -36,8 +20,9 @@ struct Normaliser {
 };
 /// The normaliser along an axis.
 [[nodiscard]] TWILL_CONSTEXPR Normaliser normaliser(Value x, int axis, CallSite site) {
-  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, site));
-  return {greatest, log(sum(exp(x - greatest), {axis}, KeepDims::yes, site))};
+  const AlongAxis row{axis, site};
+  const Value greatest = row.fixed(row.max(x));
+  return {greatest, log(row.sum(exp(x - greatest)))};
 }
 
 /// exp(x - max) / sum over one axis.
@@ -45,8 +30,8 @@ struct Normaliser {
   return formula::Softmax{}(detail::autocast_to_wide(x), AlongAxis{axis, site});
 }
 
-/// log(sum(exp(x))) over one axis. Rows with infinity have their maximum for it, as have
-/// rows of nothing but its negative.
+/// log(sum(exp(x))) over one axis. Rows with infinity have their maximum for it, as have rows of nothing but its
+/// negative.
 [[nodiscard]] TWILL_CONSTEXPR Value logsumexp(Value x, int axis = -1, KeepDims keep = KeepDims::no,
                                               CallSite site = CallSite::here()) {
   const Value rows = formula::LogSumExp{}(detail::autocast_to_wide(x), AlongAxis{axis, site});

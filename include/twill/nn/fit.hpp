@@ -9,6 +9,7 @@
 // decisions. Read next: compile/passes/fit.hpp.
 
 #include <twill/compile/passes/fit.hpp>
+#include <twill/core/bytes.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/nn/declared_inputs.hpp>
@@ -16,23 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-
-namespace twill { inline namespace v0 { inline namespace literals {
-
-/// A number of KiB in bytes: times 2^10.
-[[nodiscard]] consteval std::int64_t operator""_KiB(unsigned long long count) {
-  return static_cast<std::int64_t>(count) << 10;
-}
-/// A number of MiB in bytes: times 2^20.
-[[nodiscard]] consteval std::int64_t operator""_MiB(unsigned long long count) {
-  return static_cast<std::int64_t>(count) << 20;
-}
-/// A number of GiB in bytes: times 2^30.
-[[nodiscard]] consteval std::int64_t operator""_GiB(unsigned long long count) {
-  return static_cast<std::int64_t>(count) << 30;
-}
-
-}}} // namespace twill::v0::literals
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
