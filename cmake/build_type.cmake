@@ -9,7 +9,7 @@ function(twill_warn_of_no_build_type)
     return()
   endif()
   set_property(GLOBAL PROPERTY TWILL_WARNED_OF_NO_BUILD_TYPE TRUE)
-  message(WARNING "twill: CMAKE_BUILD_TYPE is not set, so nothing is optimised and training steps take 10 to 100 times as long. "
+  message(WARNING "twill: CMAKE_BUILD_TYPE is not set, so nothing is optimised and training steps take 7 to 60 times as long. "
                   "Configure with -D CMAKE_BUILD_TYPE=Release, and compile with -march=native for this machine's vector "
                   "instructions: target_compile_options(<your target> PRIVATE -march=native)")
 endfunction()

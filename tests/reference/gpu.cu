@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of code of several pages, which need CUDA: tools/reference_lines.py says how they are found. They are compiled, not run.
+// Lines of code of several pages, which need CUDA: tools/reference/lines.py says how they are found. They are compiled, not run.
 
 #include <twill/cuda.cuh>
 #include <twill/profile/cuda/show_utilization.cuh>

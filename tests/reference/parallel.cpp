@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of code of docs/reference/parallel.md: tools/reference_lines.py says how they are found. They are compiled, not run.
+// Lines of code of docs/reference/parallel.md: tools/reference/lines.py says how they are found. They are compiled, not run.
 
 #include <twill/io.hpp>
 #include <twill/parallel.hpp>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of docs/reference are what tools/reference_writer.py writes, and every public name has its entry and its line of code.
+"""The pages of docs/reference are what tools/reference/writer.py writes, and every public name has its entry and its line of code.
 
 `--write` writes them. Ends with 4 (skipped) where Doxygen is missing.
 """
@@ -11,12 +11,12 @@ from pathlib import Path
 
 import tree
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-import reference_writer
+sys.path.append(str(Path(__file__).resolve().parents[1] / "reference"))
+import writer
 
 
 def check(root):
-    pages, faults = reference_writer.make(root)
+    pages, faults = writer.make(root)
     yield from faults
     for path, text in pages.items():
         if not (root / path).exists() or (root / path).read_text() != text:
@@ -31,5 +31,5 @@ if __name__ == "__main__":
         print("skipped: Doxygen is not installed")
         sys.exit(4)
     if "--write" in sys.argv:
-        sys.exit(reference_writer.write(Path(__file__).resolve().parents[2]))
+        sys.exit(writer.write(Path(__file__).resolve().parents[2]))
     tree.run(check)

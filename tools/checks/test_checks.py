@@ -395,7 +395,7 @@ class ReferencePages(Tree):
                    "int line = __builtin_LINE()) { return x; }\n\n}} // namespace twill::v0\n")
 
     def pages(self):
-        return reference_pages.reference_writer.make(self.root)
+        return reference_pages.writer.make(self.root)
 
     def test_a_name_without_a_line_of_code_is_refused(self):
         self.assertIn(f"{self.PAGE}: map (expr/map.hpp) has no line of code", "".join(self.pages()[1]))

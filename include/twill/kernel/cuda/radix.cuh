@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Long sorts on CUDA devices by CUB's radix sort. Its working memory comes from the caller, so compiled steps and
-// recorded graphs sort with it. It is stable, and keys are integers, so the order is that of hosts. This overload is
-// more special than that of kernel/gpu/radix.hpp. Not in expr.cuh: CUB takes longer to compile than a chain of
-// operations. Read next: kernel/gpu/queue_sort.hpp.
+// recorded graphs sort with it. It is stable, and keys are integers, so the order is that of hosts.
+// Not in expr.cuh: CUB takes longer to compile than a chain of operations. Read next: kernel/gpu/queue_sort.hpp.
 
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/queue.hpp>

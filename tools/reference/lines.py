@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reference_layout import Page
+from layout import Page
 
 
 @dataclass

@@ -15,11 +15,11 @@ from collections import defaultdict
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from reference_layout import EXTENDING, MADE_BY, PAGES, THROWN_BY, WITHOUT_CODE, Page, Section
-from reference_lines import Code, Line, assign, code_of
-from reference_names import Entry, Reference, call_of, run_doxygen, short_default, short_type, signature
+from layout import EXTENDING, MADE_BY, PAGES, THROWN_BY, WITHOUT_CODE, Page, Section
+from lines import Code, Line, assign, code_of
+from names import Entry, Reference, call_of, run_doxygen, short_default, short_type, signature
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 KEYWORDS = ("float", "double", "int", "bool")
 
 
@@ -229,7 +229,7 @@ class Writer:
 
     def contents(self) -> str:
         """The pages, and all names with the section that has them."""
-        out = ["# Reference", "", "<!-- Written by tools/reference_writer.py. -->", "",
+        out = ["# Reference", "", "<!-- Written by tools/reference/writer.py. -->", "",
                "Every public name, with its signature, options and defaults, and a line of code that is compiled by the tests. "
                "Names are as after `using namespace twill`. The guides are in [docs](../README.md).", "",
                "| page | |", "|---|---|",
@@ -247,7 +247,7 @@ class Writer:
         return "\n".join(out).rstrip() + "\n"
 
     def page(self, page: Page, by_section: dict[str, list[Entry]], code: Code, lines: dict[tuple[str, str], Line]) -> str:
-        out = [f"# {page.title}", "", f"<!-- Written by tools/reference_writer.py from the headers and tests/reference/{page.file}*.cpp. -->",
+        out = [f"# {page.title}", "", f"<!-- Written by tools/reference/writer.py from the headers and tests/reference/{page.file}*.cpp. -->",
                "", f"{page.opening} The guide is [{page.guide}](../{page.guide})." if page.file != "extending" else page.opening, ""]
         present = [s for s in page.sections if by_section.get(s.title)]
         out += [" · ".join(f"[{s.title}](#{anchor(s.title)})" for s in present), ""]
@@ -295,7 +295,7 @@ def make(root: Path) -> tuple[dict[str, str], list[str]]:
     for entry in sorted(reference.entries, key=lambda e: e.kind != "class"):  # before guides that deduce their arguments
         place = section_of(entry)
         if place is None:
-            writer.faults.append(f"tools/reference_layout.py: no page for {entry.header}")
+            writer.faults.append(f"tools/reference/layout.py: no page for {entry.header}")
             continue
         there = placed[place[0].file][place[1].title]
         twin = next((other for other in there if other.name == entry.name), None)
@@ -313,7 +313,7 @@ def make(root: Path) -> tuple[dict[str, str], list[str]]:
     pages["docs/reference/README.md"] = writer.contents()
     if (root / "include/twill/all.hpp").exists():
         known = {entry.name for entry in reference.entries}
-        writer.faults += [f"tools/reference_layout.py: there is no {name}" for name in (*MADE_BY, *THROWN_BY, *WITHOUT_CODE)
+        writer.faults += [f"tools/reference/layout.py: there is no {name}" for name in (*MADE_BY, *THROWN_BY, *WITHOUT_CODE)
                           if name not in known]
     return pages, sorted(set(writer.faults))
 
