@@ -38,7 +38,7 @@ def chains_of(names: list[str], reach: dict[str, set[str]]) -> list[list[str]]:
 
     def place(name: str, tried: set[str]) -> bool:
         for lower in sorted(reach[name] & set(names)):
-            if lower > name and name in reach[lower]:
+            if lower >= name and name in reach[lower]:
                 continue  # they include each other, at the end of one: a chain is no ring
             if lower not in tried:
                 tried.add(lower)
