@@ -47,6 +47,7 @@ def faults(file: Path, command: list[str]):
         return
     first = next((line for line in output.splitlines() if "error" in line), "")
     first = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", first)  # nvcc prints 12L where the others print 12
+    first = re.sub(r"'(.)'(?:, (?='))?", r"\1", first)  # and a text as a list of characters
     for text in expected:
         if text not in first:
             yield f"the first line with `error` lacks the sentence\n  expected: {text}\n  got:      {first[:2000]}"
