@@ -17,7 +17,7 @@
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor/access.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -19,7 +19,7 @@
 #include <twill/profile/memory_trace.hpp>
 #include <twill/profile/plan_drawing.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <cstdlib>
 #include <filesystem>

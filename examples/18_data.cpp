@@ -19,7 +19,7 @@
 #include <twill/nn/network.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/tensor/random.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <algorithm>
 #include <cstdint>

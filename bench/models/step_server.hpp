@@ -11,7 +11,7 @@
 #include <twill/memory/statistics.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -10,7 +10,7 @@
 #include <twill/optim/sgd.hpp>
 #include <twill/profile/trace.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -50,7 +50,7 @@ int main() {
 
   // region: staged
   nn::Network<Classifier, Cpu> model{Cpu{0}};
-  train::Optimiser optimiser{model, optim::Sgd{{.rate = 0.1}}};
+  training::Optimiser optimiser{model, optim::Sgd{{.rate = 0.1}}};
   float total = 0;
   for (int i = 0; i < 3; ++i) {
     model.zero_grad();

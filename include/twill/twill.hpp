@@ -16,4 +16,4 @@
 #include <twill/ops.hpp>
 #include <twill/optim.hpp>
 #include <twill/tensor.hpp>
-#include <twill/train.hpp>
+#include <twill/training.hpp>

@@ -10,7 +10,7 @@
 #include <twill/nn/losses.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 

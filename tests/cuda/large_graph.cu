@@ -8,7 +8,7 @@
 #include <twill/nn/autocast.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -19,7 +19,7 @@ using namespace twill;
 
 using Model = nn::Autocast<models::ResNet50<224>, bfloat16>;
 using Loss = std::remove_cvref_t<decltype(nn::cross_entropy)>;
-using Step = train::WholeStep<Model, float, Loss, optim::Sgd, compile::Argument<std::int64_t, Shape<dyn>>>;
+using Step = training::WholeStep<Model, float, Loss, optim::Sgd, compile::Argument<std::int64_t, Shape<dyn>>>;
 
 static_assert(compile::Compiled<Step>::sizes.kernels > 1);
 

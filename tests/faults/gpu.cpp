@@ -18,7 +18,7 @@
 #include <twill/nn/slot.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <array>
 #include <bit>

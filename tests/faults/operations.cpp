@@ -24,7 +24,7 @@
 #include <twill/ops/sort.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 
 #include <tests/support/runtime_calls.hpp>
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/compile/report/report.hpp>
 #include <twill/expr.hpp>
@@ -14,7 +14,7 @@
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/profile/trace.hpp>
-#include <twill/train/accumulation.hpp>
+#include <twill/training/accumulation.hpp>
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 // without an engine, the step runs all the same and the choice tells why.
 
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/compile/function.hpp>
 #include <twill/core/error.hpp>
@@ -17,7 +17,7 @@
 #include <twill/ops/convolution.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor/random.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,13 +6,13 @@
 
 #include <examples/models/gpt2.hpp>
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/kernel/gpu/attention.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/nn/autocast.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <algorithm>
 #include <cstdint>

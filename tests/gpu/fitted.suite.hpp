@@ -5,7 +5,7 @@
 // keeps everything, and the pool counts what the compiler predicted. [TRAIN-5, MEM-8]
 
 #include <tests/support/suite.hpp>
-#include <tests/train/fitted.hpp>
+#include <tests/training/fitted.hpp>
 
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn/embedding.hpp>

@@ -7,7 +7,7 @@
 #include <tests/support/gpu_bodies.hpp>
 #include <tests/support/runtime_calls.hpp>
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/data/loader.hpp>
 #include <twill/data/tensor_dataset.hpp>

@@ -5,12 +5,12 @@
 // captured ones, in which the launches of all steps are one graph.
 
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn/recurrent_layers.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -1,18 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of bytes on a GPU, from statements as a user writes them (the host's are in tests/train/memory_table.test.cpp),
+// The tables of bytes on a GPU, from statements as a user writes them (the host's are in tests/training/memory_table.test.cpp),
 // and the peak of a step, which `Meta` tells before it runs. [MEM-3, MEM-4, MEM-8]
 
 #include <tests/support/suite.hpp>
-#include <tests/train/byte_table.hpp>
+#include <tests/training/byte_table.hpp>
 
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/optimiser.hpp>
+#include <twill/training/optimiser.hpp>
 
 #include <algorithm>
 #include <array>
@@ -64,7 +64,7 @@ const Case rounded{"a layer on a GPU takes its weights, rounded up to 512 bytes"
 void losses_keep_nothing() {
   const TestedDevice device{0};
   nn::Network<Line<1, nn::Bias::yes>, TestedDevice> model{device};
-  train::Optimiser optimiser{model, optim::Sgd{}};
+  training::Optimiser optimiser{model, optim::Sgd{}};
   const auto x = full<float, Shape<dyn, 1>>(Dims(1024, 1), 0.5F, device);
   const auto before = memory_allocated(device);
   float total = 0;

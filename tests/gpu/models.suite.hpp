@@ -6,13 +6,13 @@
 // operation of the program's own that no graph can hold.
 
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/compile/function.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/nn/normalisation.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <cstdint>
 #include <string>

@@ -5,7 +5,7 @@
 // machine with one GPU there is one replica, and all parts are on it.
 
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/data/loader.hpp>
 #include <twill/data/tensor_dataset.hpp>

@@ -6,7 +6,7 @@
 
 #include <tests/support/skip.hpp>
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/losses.hpp>

@@ -8,7 +8,7 @@
 #include <tests/support/suite.hpp>
 
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <cstdint>
 #include <limits>

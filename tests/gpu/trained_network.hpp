@@ -5,11 +5,11 @@
 // step replays what the second has captured.
 
 #include <tests/support/suite.hpp>
-#include <tests/train/models.hpp>
+#include <tests/training/models.hpp>
 
 #include <twill/nn/network.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <concepts>
 #include <cstddef>

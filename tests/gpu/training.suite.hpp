@@ -5,11 +5,11 @@
 // are those of `Cpu` within the rounding of sums in another order.
 
 #include <tests/support/suite.hpp>
-#include <tests/train/trained_numbers.hpp>
+#include <tests/training/trained_numbers.hpp>
 
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/accumulation.hpp>
+#include <twill/training/accumulation.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -35,7 +35,7 @@ const Case planned_case{"planned steps from a loader give the host's numbers", &
 
 inline void staged() {
   check_both_kinds([](auto& model, auto& loader, std::vector<double>& numbers) {
-    train::Optimiser optimiser{model, optim::MomentumSgd{{.rate = 0.1}}};
+    training::Optimiser optimiser{model, optim::MomentumSgd{{.rate = 0.1}}};
     for (int epoch = 0; epoch < 2; ++epoch)
       for (auto [x, label] : loader) {
         optimiser.zero_grad();

@@ -6,7 +6,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/data/loader.hpp>
 #include <twill/data/tensor_dataset.hpp>
@@ -16,7 +16,7 @@
 #include <twill/optim/adam.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -64,8 +64,8 @@ struct Run {
     io::set_position(checkpoint, "loader", loader.position());
     return checkpoint;
   }
-  train::OptionsReport restore(const io::Checkpoint& checkpoint) {
-    train::OptionsReport report = io::restore(checkpoint, model, step);
+  training::OptionsReport restore(const io::Checkpoint& checkpoint) {
+    training::OptionsReport report = io::restore(checkpoint, model, step);
     loader.set_position(io::position_of(checkpoint, "loader"));
     return report;
   }
@@ -181,9 +181,9 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
 
   nn::StateDict older{}; // of before options were kept
   for (const auto& [key, tensor] : rule.entries())
-    if (!key.starts_with(train::options_prefix)) older.add(key, tensor);
+    if (!key.starts_with(training::options_prefix)) older.add(key, tensor);
   Run plain{0, {.beta1 = 0.25}};
-  const train::OptionsReport report = io::restore(with(weights, older), plain.model, plain.step);
+  const training::OptionsReport report = io::restore(with(weights, older), plain.model, plain.step);
   CHECK((report.loaded.empty() && report.kept.empty() && report.missing.size() == 9));
   CHECK((plain.step.rule.options.beta1 == 0.25 && plain.step.steps() == 2));
 
@@ -192,13 +192,13 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
   damaged.step.rule.options.beta1 = std::numeric_limits<double>::quiet_NaN();
   CHECK(refusal(damaged.save()) ==
         "load_state_dict: 'options/beta1' is nan in the state dictionary, has to be in [0, 1); "
-        "train::without_options(state) leaves the options as they are");
+        "training::without_options(state) leaves the options as they are");
   Run own{0, {.beta1 = 0.25}};
-  const train::OptionsReport of_own = io::restore(damaged.save(), own.model, own.step, io::OptionsOf::program);
+  const training::OptionsReport of_own = io::restore(damaged.save(), own.model, own.step, io::OptionsOf::program);
   CHECK((of_own.loaded.empty() && of_own.missing.empty() && of_own.kept.size() == 9));
   CHECK((own.step.rule.options.beta1 == 0.25 && own.step.steps() == 2));
   CHECK(same(nn::state_dict(own.model), weights));
-  CHECK(same(train::without_options(own.step.state_dict()), train::without_options(rule)));
+  CHECK(same(training::without_options(own.step.state_dict()), training::without_options(rule)));
 
   Run fresh{0, {.beta1 = 0.25}}; // whose rule's states are made at its first step, and compared before
   const nn::StateDict fresh_weights = nn::state_dict(fresh.model);
@@ -236,13 +236,13 @@ TEST_CASE("a staged optimiser goes on where it stopped", "[io][IO-5]") {
   Net whole{};
   Net first{};
   set_weights(first, weights_of(whole));
-  train::Optimiser of_whole{whole, rule};
-  train::Optimiser of_first{first, rule};
+  training::Optimiser of_whole{whole, rule};
+  training::Optimiser of_first{first, rule};
   steps(whole, of_whole, 0, 6);
   steps(first, of_first, 0, 3);
   const io::Checkpoint checkpoint = io::checkpoint_of(first, of_first);
   Net second{};
-  train::Optimiser of_second{second, optim::MomentumSgd{{.rate = 0.5, .momentum = 0.25, .nesterov = true}}};
+  training::Optimiser of_second{second, optim::MomentumSgd{{.rate = 0.5, .momentum = 0.25, .nesterov = true}}};
   io::restore(checkpoint, second, of_second);
   steps(second, of_second, 3, 6);
   CHECK(weights_of(second) == weights_of(whole));
@@ -269,7 +269,7 @@ TEST_CASE("a plateau goes on where it stopped, with the options of the checkpoin
   };
 
   optim::Plateau other{{.rate = 0.5, .patience = 7}};
-  const train::OptionsReport report = io::restore_plateau(checkpoint, "plateau", other);
+  const training::OptionsReport report = io::restore_plateau(checkpoint, "plateau", other);
   CHECK((report.loaded.size() == 8 && report.missing.empty()));
   REQUIRE(report.changed.size() == 7); // all but the rate
   CHECK(report.changed[0].name == "larger_is_better");
@@ -288,7 +288,7 @@ TEST_CASE("a plateau goes on where it stopped, with the options of the checkpoin
     older.set(name, checkpoint.integer(name));
   optim::Plateau same_options{options};
   same_options.options.patience = 5;
-  const train::OptionsReport partial = io::restore_plateau(older, "plateau", same_options);
+  const training::OptionsReport partial = io::restore_plateau(older, "plateau", same_options);
   CHECK((partial.loaded == std::vector<std::string>{"patience"} && partial.missing.size() == 7));
   CHECK(go_on(plateau, same_options) < 0.5);
 

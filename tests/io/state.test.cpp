@@ -5,7 +5,7 @@
 #include "tests/support/late_device.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/io/safetensors.hpp>
 #include <twill/io/stored.hpp>

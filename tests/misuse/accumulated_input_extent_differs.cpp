@@ -9,7 +9,7 @@
 #include <twill/nn/linear.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/accumulation.hpp>
+#include <twill/training/accumulation.hpp>
 
 using namespace twill;
 

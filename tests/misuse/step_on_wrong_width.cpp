@@ -9,7 +9,7 @@
 #include <twill/nn/linear.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 using namespace twill;
 

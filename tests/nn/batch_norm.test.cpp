@@ -3,12 +3,12 @@
 // Batch normalisation and its buffers: formulas against plain loops, running statistics over steps, evaluation, staged and
 // planned runs, replicas, and batches that are too small.
 
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/data/data_parallel.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -155,7 +155,7 @@ TEST_CASE("gradients of batch norm agree with finite differences, in training an
   }
 }
 
-TEST_CASE("planned steps move running statistics as staged ones do", "[nn][train]") {
+TEST_CASE("planned steps move running statistics as staged ones do", "[nn][training]") {
   const auto x = random_rows<float, 4>(Cpu{}, 9);
   const auto y = random_rows<float, 4>(Cpu{}, 9, 1);
   manual_seed_all(1);
@@ -164,7 +164,7 @@ TEST_CASE("planned steps move running statistics as staged ones do", "[nn][train
   nn::Network<Rows, Cpu> planned{};
   const optim::Sgd rule{{.rate = 0.1}};
   auto step = train_step(planned, nn::mse, rule);
-  train::Optimiser optimiser{staged, rule};
+  training::Optimiser optimiser{staged, rule};
   for (int i = 0; i < 3; ++i) {
     step(x, y);
     nn::mse(staged.forward(x), y).backward();

@@ -5,10 +5,10 @@
 
 #include "tests/support/late_device.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -4,10 +4,10 @@
 // reaches the caller. Replicas have tests of their own in tests/parallel.
 
 #include "tests/support/late_device.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -35,7 +35,7 @@ template <class D> using Model = nn::Network<DropoutClassifier, D, double>;
 template <class D> std::vector<double> trained(Model<D>& model) {
   const D device = model.device();
   manual_seed(device, 3);
-  train::Optimiser optimiser{model, optim::MomentumSgd{{.rate = 0.1}}};
+  training::Optimiser optimiser{model, optim::MomentumSgd{{.rate = 0.1}}};
   std::vector<double> numbers{};
   for (std::uint64_t i = 0; i < 3; ++i) {
     const auto x = random_rows<double, 5>(device, 13, i);

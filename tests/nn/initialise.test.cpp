@@ -3,7 +3,7 @@
 // The statistics of fresh weights, and that a seed gives the same weights everywhere.
 
 #include "tests/support/late_device.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -8,7 +8,7 @@
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn/recurrent_layers.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,7 @@
 #include <twill/memory.hpp>
 #include <twill/nn.hpp>
 #include <twill/optim.hpp>
-#include <twill/train.hpp>
+#include <twill/training.hpp>
 
 #include "tests/support/late_device.hpp"
 
@@ -51,8 +51,8 @@ template <class A, class B> std::vector<float> trained(A a, B b) {
   };
   Parts<A, B> parts{make(a, 5, [](A device) { return nn::Network<First, A>{device}; }),
                     make(b, 6, [](B device) { return nn::Network<Second, B>{device}; })};
-  train::Optimiser first{parts.first, optim::MomentumSgd{{.rate = 0.1}}};
-  train::Optimiser second{parts.second, optim::MomentumSgd{{.rate = 0.1}}};
+  training::Optimiser first{parts.first, optim::MomentumSgd{{.rate = 0.1}}};
+  training::Optimiser second{parts.second, optim::MomentumSgd{{.rate = 0.1}}};
   const auto x = rows<5>().to(a);
   const auto y = rows<3>().to(b);
   std::vector<float> found;

@@ -2,7 +2,7 @@
 //
 // Normalisation layers with weights against plain loops, over axes, groups and halves.
 
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/norm_layers.hpp>
 

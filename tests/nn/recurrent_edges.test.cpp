@@ -3,7 +3,7 @@
 // Recurrent layers at their edges: sequences of length 0, batches without rows, and padding that holds NaN, which nobody
 // reads, in values or in gradients.
 
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/network.hpp>
 #include <twill/nn/recurrent_layers.hpp>

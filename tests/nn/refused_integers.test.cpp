@@ -3,12 +3,12 @@
 // Tokens outside of an embedding, lengths beyond the steps and labels that are no classes are refused by layer and value, in
 // every form of a run, before anything has changed.
 
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/data/data_parallel_step.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parts of a model in device slots, run in stages: results, gradients and steps are those of one device, and what is in
-// different slots really runs at once. Planned steps: tests/train/slot_steps.test.cpp.
+// different slots really runs at once. Planned steps: tests/training/slot_steps.test.cpp.
 
 #include <twill/memory.hpp>
 #include <twill/nn.hpp>
 #include <twill/optim.hpp>
-#include <twill/train.hpp>
+#include <twill/training.hpp>
 
 #include "tests/support/late_device.hpp"
 
@@ -63,7 +63,7 @@ void append(std::vector<double>& found, const nn::StateDict& state) {
 template <class M, class D> std::vector<double> trained(std::vector<D> devices) {
   manual_seed(devices[0], 5);
   nn::Network<M, D, double> model{devices};
-  train::Optimiser optimiser{model, optim::MomentumSgd{{.rate = 0.1}}};
+  training::Optimiser optimiser{model, optim::MomentumSgd{{.rate = 0.1}}};
   const auto x = rows<5>(4).to(devices[0]);
   const auto y = rows<3>(4).to(devices[0]);
   std::vector<double> found;

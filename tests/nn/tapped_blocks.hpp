@@ -3,7 +3,7 @@
 //
 // A model with taps, or without, for tests that look into it.
 
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/compile/report/observation.hpp>
 #include <twill/nn.hpp>

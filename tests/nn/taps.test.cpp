@@ -7,7 +7,7 @@
 
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/data/data_parallel_step.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 

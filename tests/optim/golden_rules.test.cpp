@@ -3,14 +3,14 @@
 // Every update rule, groups and clipping beside six steps of torch.optim from given gradients; LAMB beside its paper.
 
 #include "tests/support/golden.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/optim/adam.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/groups.hpp>
 #include <twill/optim/rmsprop.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/optimiser.hpp>
+#include <twill/training/optimiser.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -40,7 +40,7 @@ template <class R, class Look> void check(std::size_t k, R rule, const Look& loo
   const Cpu device{0};
   nn::Network<Three, Cpu, double> model{device};
   set_weights(model, golden("rules/start").values);
-  train::Optimiser optimiser{model, rule};
+  training::Optimiser optimiser{model, rule};
   for (std::size_t step = 0; step < steps; ++step) {
     const double* next = gradients.values.data() + step * elements;
     std::vector<memory::Buffer<Cpu>> fresh{};
@@ -106,7 +106,7 @@ TEST_CASE("weight decay can leave vectors out", "[optim][TRAIN-3]") {
     copy_bytes(Cpu{0}, zero.back().data(), Cpu{}, zeros.data(), zero.back().bytes(), CopyOptions{});
   }
   model.state()->add_gradients(std::move(zero));
-  train::Optimiser optimiser{model, optim::decay_matrices_only(optim::AdamW{{.rate = 0.5, .weight_decay = 0.5}})};
+  training::Optimiser optimiser{model, optim::decay_matrices_only(optim::AdamW{{.rate = 0.5, .weight_decay = 0.5}})};
   optimiser.step();
   std::vector<double> expected(12, 0.75);
   expected.resize(17, 1.0);
@@ -128,6 +128,6 @@ TEST_CASE("numbers outside their range are refused with the value", "[optim]") {
   CHECK_THROWS_WITH(optim::Adagrad{{.rate = -1}}, Catch::Contains("adagrad: rate must not be negative, got -1.0"));
   CHECK_THROWS_WITH(optim::clip_norm(optim::Sgd{}, -2), Catch::Contains("clip_norm: max_norm must not be negative"));
   nn::Network<Three> model{Cpu{0}};
-  CHECK_THROWS_WITH((train::Optimiser{model, optim::Sgd{}}.state("clip.gradient_norm")),
+  CHECK_THROWS_WITH((training::Optimiser{model, optim::Sgd{}}.state("clip.gradient_norm")),
                     Catch::Contains("state: the rule keeps no single number 'clip.gradient_norm'"));
 }

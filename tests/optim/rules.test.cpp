@@ -5,11 +5,11 @@
 
 #include "tests/support/late_device.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -87,7 +87,7 @@ template <class D, class T, class R, class Reference> void check_rule(R rule, Re
   nn::Network<Regressor, D, T> staged{device};
   nn::Network<Regressor, D, T> planned{device};
   set_weights(planned, weights_of(staged));
-  train::Optimiser optimiser{staged, rule};
+  training::Optimiser optimiser{staged, rule};
   auto step = train_step(planned, nn::mse, rule);
   const std::vector<T> start = weights_of(staged);
   std::vector<double> expected(start.begin(), start.end());
@@ -137,7 +137,7 @@ TEST_CASE("update rules compute what PyTorch documents on a late device", "[opti
 TEST_CASE("options change between steps without building anything again", "[optim]") {
   const Cpu device{0};
   nn::Network<Regressor, Cpu, double> model{device};
-  train::Optimiser optimiser{model, optim::Adam{{.rate = 0.5}}};
+  training::Optimiser optimiser{model, optim::Adam{{.rate = 0.5}}};
   const auto x = random_rows<double, 2>(device, 9);
   const auto target = random_rows<double, 1>(device, 9, 1);
   nn::mse(model.forward(x), target).backward();
@@ -162,7 +162,7 @@ TEST_CASE("options outside their range are refused with the value", "[optim]") {
 
 TEST_CASE("a step without gradients is refused and names the weight", "[optim]") {
   nn::Network<Regressor> model{};
-  train::Optimiser optimiser{model, optim::Sgd{}};
+  training::Optimiser optimiser{model, optim::Sgd{}};
   CHECK_THROWS_WITH(optimiser.step(), "step: 'hidden.weight' has no gradient; call backward first");
   CHECK(optimiser.steps() == 0);
 }

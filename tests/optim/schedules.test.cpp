@@ -3,13 +3,13 @@
 // The rates of every schedule beside torch.optim.lr_scheduler's over 40 steps, and their use in a training step.
 
 #include "tests/support/golden.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/optim/adam.hpp>
 #include <twill/optim/groups.hpp>
 #include <twill/optim/schedules.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 

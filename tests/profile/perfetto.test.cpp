@@ -13,7 +13,7 @@
 #include <twill/profile/memory_trace.hpp>
 #include <twill/profile/schedule_trace.hpp>
 #include <twill/profile/trace_report.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include "tests/support/python.hpp"
 #include "tests/support/skip.hpp"

@@ -6,10 +6,10 @@
 #include <twill/optim/sgd.hpp>
 #include <twill/profile/measured_peaks.hpp>
 #include <twill/profile/trace_report.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include "tests/support/late_device.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <catch2/catch.hpp>
 

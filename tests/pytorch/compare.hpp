@@ -7,7 +7,7 @@
 #include <twill/io/safetensors.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <algorithm>
 #include <cmath>

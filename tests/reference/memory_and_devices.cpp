@@ -44,7 +44,7 @@ void streams(const Cpu::Event& event) {
 void seeds() {
   { manual_seed(Cpu{0}, 1); }
   { manual_seed_all(1); }
-  { Generator& numbers = generator(Cpu{0}); }
+  { RandomGenerator& numbers = generator(Cpu{0}); }
 }
 
 // Memory in use: of the pool of a device, with PyTorch's names.

@@ -14,7 +14,7 @@ struct Classifier {
 using Network = nn::Network<Classifier, Cpu>;
 using Step = decltype(train_step(std::declval<Network&>(), nn::cross_entropy, optim::loss_scaled(optim::clip_norm(optim::Sgd{{}}, 1))));
 
-// Rules: a rule is a value that `train_step` or `train::Optimiser` is given; `.rate` is the learning rate, PyTorch's `lr`. Options may change
+// Rules: a rule is a value that `train_step` or `training::Optimiser` is given; `.rate` is the learning rate, PyTorch's `lr`. Options may change
 // between steps: `step.rule.options.rate = 0.001`.
 void rules() {
   { const optim::Sgd rule{{.rate = 0.1}}; }

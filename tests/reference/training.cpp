@@ -22,12 +22,12 @@ using Matrix = Tensor<float, Cpu, Shape<dyn, 8>>;
 void steps(nn::Network<Model, Cpu>& model, const Matrix& x, const Labels& label) {
   { auto step = train_step(model, nn::cross_entropy, optim::AdamW{{.rate = 1e-3}}); }
   { auto step = accumulated_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}); }
-  { train::Optimiser optimiser{model, optim::Sgd{{.rate = 0.1}}}; }
+  { training::Optimiser optimiser{model, optim::Sgd{{.rate = 0.1}}}; }
 }
 
 // Summaries and plans: what a model is before it runs; `Model` is a struct with a `forward`, `Labels` the type of the targets.
 void plans() {
-  { const train::Summary layers = summary<Model>({{"batch", 64}}); }
+  { const training::Summary layers = summary<Model>({{"batch", 64}}); }
   { std::cout << to_string(summary<Model>({{"batch", 64}})); }
   { constexpr compile::Report forward = plan<Model>(); }
   { static_assert(plan<Model, nn::cross_entropy, optim::Adam, Labels>().launches < 20); }

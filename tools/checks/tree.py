@@ -8,7 +8,7 @@ from pathlib import Path
 # A file includes its own layer or an earlier one.
 LAYERS = [
     "core", "device", "memory", "kernel", "elementwise", "tensor", "graph", "compile", "expr",
-    "ops", "nn", "optim", "train", "data", "io", "parallel", "profile",
+    "ops", "nn", "optim", "training", "data", "io", "parallel", "profile",
     "algorithms",
 ]
 # Layers that <twill/twill.hpp> leaves to <twill/all.hpp>.

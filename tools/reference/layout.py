@@ -34,12 +34,12 @@ EXTENDING = [
     r"pipeline::(verify_computation|least_micro_batches|multiple_of|with::.*|RankPlaces|SizesOr32)",
     r"profile::(core_times\w*|CoreTimes|load_between|gpu_\w+|GpuRow|host_table|process_table|machine_text|width_of|escape_xml)",
     r"profile::(nice_ticks|Svg\w*|Ticks|words_of|no_event|lives_of|MemoryLi\w+|TraceEvents|SourcePlaces|ProgressValue)",
-    r"train::(RuleNumbers|OptimiserState|StepProgram|ForwardOf|StepOf|AccumulateGradients|UpdateFromSums)",
+    r"training::(RuleNumbers|OptimiserState|StepProgram|ForwardOf|StepOf|AccumulateGradients|UpdateFromSums)",
     r"describe_visible_devices|refused|on|stream_of|working_memory|BasicInput",
     r"activate(_again)?|each_alone_by_environment|restore_device|gpu::is_captured|counted_bytes|read_item|reader_of|rest_of_double",
     r"graph::(add_channel_bias|attention_\w+|check_attention\w*|compute_again|join|mean_over|most_parts|normaliser|reduce)",
     r"graph::(beside|copied_to|on_ranks)|parallel::MpiEndpoint|pipeline::(StateCheck|state_key|mailboxes|postings|channels)",
-    r"nn::(described|listed|match|require_fitting|tracked_set)|train::(continues_scalar|declare_sums|sum_scale_scalar)",
+    r"nn::(described|listed|match|require_fitting|tracked_set)|training::(continues_scalar|declare_sums|sum_scale_scalar)",
 ]
 
 # Types that programs get from a function and do not construct.
@@ -50,9 +50,9 @@ MADE_BY = {
     "optim::Groups": "optim::groups",
     "optim::Scheduled": "optim::scheduled",
     "optim::Chained": "optim::then",
-    "train::TrainStep": "train_step",
-    "train::StepLoss": "step(x, label)",
-    "train::AccumulatedStep": "accumulated_step",
+    "training::TrainStep": "train_step",
+    "training::StepLoss": "step(x, label)",
+    "training::AccumulatedStep": "accumulated_step",
     "data::GeneratedDataset": "data::generated_dataset",
     "data::ImageDataset": "data::image_dataset",
     "data::Compose": "data::compose",
@@ -67,7 +67,7 @@ MADE_BY = {
     "nn::Moved": "nn::to",
     "nn::HookHandle": "model.on_forward(f)",
     "gpu::CapturedGraph": "gpu::capture",
-    "Generator": "generator(device)",
+    "RandomGenerator": "generator(device)",
     "Pending": "submit(device, f)",
 }
 
@@ -161,9 +161,9 @@ PAGES = [
         Section("Schedules", ["optim/schedules.hpp"], types_need_code=True),
     ]),
     Page("training", "Training", "Steps, planned or in stages, accumulation, and reports on compiled models.", "training.md", [
-        Section("Steps", ["train/train_step.hpp", "train/accumulation.hpp", "train/optimiser.hpp"]),
-        Section("Summaries and plans", ["train/summary.hpp", "train/inspect.hpp", "train/fit_report.hpp", "compile/*/*"]),
-        Section("Options of rules in checkpoints", ["train/rule_options.hpp"], needs_code=False),
+        Section("Steps", ["training/train_step.hpp", "training/accumulation.hpp", "training/optimiser.hpp"]),
+        Section("Summaries and plans", ["training/summary.hpp", "training/inspect.hpp", "training/fit_report.hpp", "compile/*/*"]),
+        Section("Options of rules in checkpoints", ["training/rule_options.hpp"], needs_code=False),
     ]),
     Page("data", "Data and files", "Data sets, loaders and transforms, and the files that twill reads and writes.", "data.md", [
         Section("Data sets", ["data/dataset.hpp", "data/tensor_dataset.hpp", "data/fashion_mnist.hpp", "data/idx.hpp",
@@ -215,7 +215,7 @@ PAGES = [
          "[devices](../how_to_add_a_device_kind.md) and [schedules](../how_to_add_a_schedule.md) have the code.",
          "architecture.md", [
         Section("Models, graphs and operations", ["graph/*", "ops/*", "ops/detail/*", "nn/*", "compile/*", "compile/*/*"], needs_code=False),
-        Section("Rules and steps", ["optim/*", "train/*"], needs_code=False),
+        Section("Rules and steps", ["optim/*", "training/*"], needs_code=False),
         Section("Kernels", ["kernel/*"], needs_code=False),
         Section("Sorting", ["algorithms/*"], needs_code=False),
         Section("Devices", ["device/*", "device/*/*", "expr/leaf.hpp", "elementwise/argument.hpp"], needs_code=False),

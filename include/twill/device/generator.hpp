@@ -37,11 +37,11 @@ TWILL_EXPORT inline constinit SeedOfAll seed_of_all{};
 } // namespace detail
 
 /// The state of a device's random operations. Safe to use from several threads.
-class Generator {
+class RandomGenerator {
 public:
-  constexpr Generator() = default;
-  Generator(const Generator&) = delete;
-  Generator& operator=(const Generator&) = delete;
+  constexpr RandomGenerator() = default;
+  RandomGenerator(const RandomGenerator&) = delete;
+  RandomGenerator& operator=(const RandomGenerator&) = delete;
 
   /// The seed and a step number that no other draw has had.
   [[nodiscard]] Draw next();
@@ -64,13 +64,13 @@ private:
 };
 
 namespace detail {
-template <class D> TWILL_EXPORT inline constinit std::array<Generator, max_devices> generators{};
-static_assert(std::is_trivially_destructible_v<Generator>, "twill: generators outlive every static object");
+template <class D> TWILL_EXPORT inline constinit std::array<RandomGenerator, max_devices> generators{};
+static_assert(std::is_trivially_destructible_v<RandomGenerator>, "twill: generators outlive every static object");
 } // namespace detail
 
 /// The generator of a device.
 /// throws: DeviceError when the device does not exist
-template <DeviceName D> [[nodiscard]] Generator& generator(const D& device) {
+template <DeviceName D> [[nodiscard]] RandomGenerator& generator(const D& device) {
   require_exists(device, "generator");
   return detail::generators<D>[static_cast<std::size_t>(device.index)];
 }

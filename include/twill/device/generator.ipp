@@ -7,7 +7,7 @@
 
 namespace twill { inline namespace v0 {
 
-TWILL_BODY Draw Generator::next() {
+TWILL_BODY Draw RandomGenerator::next() {
   const std::lock_guard lock{mutex_};
   follow_seed_of_all();
   const Draw draw = state_;
@@ -15,24 +15,24 @@ TWILL_BODY Draw Generator::next() {
   return draw;
 }
 
-TWILL_BODY void Generator::give_back(Draw unused) {
+TWILL_BODY void RandomGenerator::give_back(Draw unused) {
   const std::lock_guard lock{mutex_};
   if (state_.seed == unused.seed && state_.step == unused.step + 1) state_ = unused;
 }
 
-TWILL_BODY Draw Generator::state() {
+TWILL_BODY Draw RandomGenerator::state() {
   const std::lock_guard lock{mutex_};
   follow_seed_of_all();
   return state_;
 }
 
-TWILL_BODY void Generator::set_state(Draw state) {
+TWILL_BODY void RandomGenerator::set_state(Draw state) {
   const std::lock_guard lock{mutex_};
   follow_seed_of_all();
   state_ = state;
 }
 
-TWILL_BODY void Generator::follow_seed_of_all() {
+TWILL_BODY void RandomGenerator::follow_seed_of_all() {
   auto& shared = detail::seed_of_all;
   if (shared.times_set.load(std::memory_order_acquire) == times_seen_) return;
   const std::lock_guard lock{shared.mutex};

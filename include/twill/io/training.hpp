@@ -5,7 +5,7 @@
 // scale among them) and options, the number of steps, on which schedules depend, and the random numbers to come;
 // `restore` goes on from there, bit for bit, on any device, with the options of the checkpoint or of the program. The
 // place in an epoch, a plateau and other numbers are the user's to `set`. Read next: io/checkpoint_folder.hpp,
-// train/rule_options.hpp.
+// training/rule_options.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/data/loader.hpp>
@@ -13,7 +13,7 @@
 #include <twill/io/checkpoint.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/optim/schedules.hpp>
-#include <twill/train/rule_options.hpp>
+#include <twill/training/rule_options.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -69,8 +69,8 @@ void set_plateau(Checkpoint& checkpoint, std::string_view name, const optim::Pla
 /// program's count; the report says which.
 /// throws: ValueError when there is none of this name, or naming a value and those that are allowed, with nothing
 /// changed
-train::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::string_view name, optim::Plateau& plateau,
-                                     OptionsOf of = OptionsOf::checkpoint);
+training::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::string_view name, optim::Plateau& plateau,
+                                        OptionsOf of = OptionsOf::checkpoint);
 
 /// Keeps the place in an epoch, under a name: `set_position(checkpoint, "loader", loader.position())`.
 void set_position(Checkpoint& checkpoint, std::string_view name, const data::Position& position);
@@ -93,13 +93,13 @@ template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(cons
 /// the checkpoint is older than options in checkpoints, or where the program's are asked for; the report says which.
 /// throws: ShapeError, ValueError naming what does not fit, with nothing changed
 template <class Network, class Step>
-train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Step& step,
-                             OptionsOf of = OptionsOf::checkpoint) {
+training::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Step& step,
+                                OptionsOf of = OptionsOf::checkpoint) {
   const nn::StateDict model = checkpoint.state("model");
   const Draw of_device = draw_of(checkpoint, "random.device");
   const Draw of_model = draw_of(checkpoint, "random.model");
   nn::require_loadable(network, model);
-  train::OptionsReport options = step.load_state_dict(detail::rule_state_of(checkpoint, of));
+  training::OptionsReport options = step.load_state_dict(detail::rule_state_of(checkpoint, of));
   nn::load_state_dict(network, model);
   generator(network.device()).set_state(of_device);
   network.state()->last_draw = of_model;

@@ -27,7 +27,7 @@ namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf options) {
   const nn::StateDict state = checkpoint.state("optimiser");
-  return options == OptionsOf::program ? train::without_options(state) : state;
+  return options == OptionsOf::program ? training::without_options(state) : state;
 }
 
 TWILL_BODY void require_allowed(std::string_view name, double value, optim::Allowed allowed) {
@@ -52,8 +52,8 @@ TWILL_BODY void set_plateau(Checkpoint& checkpoint, std::string_view name, const
   });
 }
 
-TWILL_BODY train::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::string_view name,
-                                                optim::Plateau& plateau, OptionsOf of) {
+TWILL_BODY training::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::string_view name,
+                                                   optim::Plateau& plateau, OptionsOf of) {
   using optim::Allowed;
   const std::string start = join_text({name, "."});
   const optim::Plateau::State state{
@@ -71,7 +71,7 @@ TWILL_BODY train::OptionsReport restore_plateau(const Checkpoint& checkpoint, st
       return std::to_string(value);
   };
   optim::PlateauOptions options = plateau.options;
-  train::OptionsReport report{};
+  training::OptionsReport report{};
   optim::PlateauOptions::for_each(options, [&](const char* option, auto& value, Allowed allowed) {
     const std::string key = join_text({start, "options.", option});
     if (of == OptionsOf::program) return static_cast<void>(report.kept.emplace_back(option));

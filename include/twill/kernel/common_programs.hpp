@@ -3,7 +3,7 @@
 //
 // Programs of most networks in float32: layers with a bias and ReLU, cross entropy over labels, SGD and Adam. The
 // compiled library holds their tables, so that a model compiles none of them. compile/passes/lower.hpp makes exactly
-// these of such layers, as tests/train/common_programs.test.cpp checks. Read next: kernel/program.hpp.
+// these of such layers, as tests/training/common_programs.test.cpp checks. Read next: kernel/program.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/tabulate.hpp>

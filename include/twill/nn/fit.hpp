@@ -5,7 +5,7 @@
 // compiler decides which activations of the whole step are kept and which computed again, with the least work such that
 // weights, optimiser's states, gradients and activations stay within the budget, in planned steps, staged runs and each
 // replica of a `DataParallel`; gradients have the bits of the model without, dropout included. A budget that cannot be
-// met does not compile; the error names it and the lowest peak. `fit_report` of train/fit_report.hpp shows the
+// met does not compile; the error names it and the lowest peak. `fit_report` of training/fit_report.hpp shows the
 // decisions. Read next: compile/passes/fit.hpp.
 
 #include <twill/compile/passes/fit.hpp>

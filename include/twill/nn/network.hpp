@@ -3,7 +3,7 @@
 //
 // Networks: models with weights on a device. The model is a type whose static `forward` is traced; the network owns one
 // buffer for each weight, their gradients once computed, and the model's run-time numbers. `forward` keeps the values
-// for a backward pass, `infer` nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
+// for a backward pass, `infer` nothing; both call the hooks of nn/hooks.hpp. Read next: training/train_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>

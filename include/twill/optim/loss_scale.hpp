@@ -4,7 +4,7 @@
 // Loss scaling for gradients in half precision (Micikevicius et al., 2018), as a rule of a rule: `train_step(model,
 // loss, optim::loss_scaled(optim::AdamW{}))`. The scale, the count of steps since it changed and the count of skipped
 // steps are states on the device, so a step never waits: gradients are divided by the scale, and if one of them is not
-// finite the step leaves weights and all states of the wrapped rule unchanged. Read next: train/sources.hpp.
+// finite the step leaves weights and all states of the wrapped rule unchanged. Read next: training/sources.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/detail/sum_over_weights.hpp>

@@ -4,7 +4,7 @@
 // Learning-rate schedules: functions from the number of steps so far to a rate, with torch.optim.lr_scheduler's names,
 // formulas and defaults. They are small values: `step.rule.options.rate = schedule(step.steps())` uses one, and its
 // state is that number. Only the plateau depends on anything else, and exposes its state. Read next:
-// train/train_step.hpp.
+// training/train_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/options.hpp>

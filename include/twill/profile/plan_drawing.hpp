@@ -4,7 +4,7 @@
 // Memory plans of compiled programs as pictures, self-contained SVG: instructions to the right, offsets in the arena
 // upwards, a rectangle for each buffer from the instruction that writes it to the last that reads it, and a line at the
 // bytes that are alive at each instruction. The plan is that of the executor, computed again, so nothing has to run.
-// Read next: `dump` in train/inspect.hpp, which prints the plan as text, and profile/svg.hpp.
+// Read next: `dump` in training/inspect.hpp, which prints the plan as text, and profile/svg.hpp.
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/plan/binding.hpp>
@@ -16,7 +16,7 @@
 #include <twill/core/text.hpp>
 #include <twill/profile/format.hpp>
 #include <twill/profile/svg.hpp>
-#include <twill/train/inspect.hpp>
+#include <twill/training/inspect.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -56,12 +56,12 @@ template <compile::Source S>
 /// arguments are those of `dump`.
 template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
 [[nodiscard]] std::string svg_plan(compile::DimensionSizes sizes, const PlanDrawingOptions& options = {}) {
-  return svg_plan<train::StepOf<M, Loss, R, Targets...>>(sizes, options);
+  return svg_plan<training::StepOf<M, Loss, R, Targets...>>(sizes, options);
 }
 /// Draws the plan of a model's forward pass.
 template <nn::Model M>
 [[nodiscard]] std::string svg_plan(compile::DimensionSizes sizes, const PlanDrawingOptions& options = {}) {
-  return svg_plan<train::ForwardOf<M>>(sizes, options);
+  return svg_plan<training::ForwardOf<M>>(sizes, options);
 }
 
 /// Writes the picture of a training step's plan to a file.    throws: SystemError

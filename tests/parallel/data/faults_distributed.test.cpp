@@ -6,7 +6,7 @@
 
 #include "tests/parallel/group/endings.hpp"
 #include "tests/support/four_devices.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/linear.hpp>
 #include <twill/parallel/data/distributed_step.hpp>

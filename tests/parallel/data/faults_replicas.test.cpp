@@ -6,7 +6,7 @@
 
 #include "tests/parallel/group/faults.hpp"
 #include "tests/support/four_devices.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/tensor_parallel.hpp>

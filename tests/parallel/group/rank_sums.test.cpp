@@ -11,7 +11,7 @@
 #include <twill/parallel/data/data_parallel_step.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
 #include <twill/parallel/threads/ranks.hpp>
-#include <twill/train/accumulation.hpp>
+#include <twill/training/accumulation.hpp>
 
 #include "tests/support/four_devices.hpp"
 #include "tests/support/numbers.hpp"

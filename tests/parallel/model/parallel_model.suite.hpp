@@ -67,7 +67,7 @@ inline WholeRun train_one_network(std::uint64_t seed, std::int64_t rows, int ste
   run.draw = generator(Cpu{0}).next();
   manual_seed(Cpu{0}, seed);
   nn::Network<Meshed<1>, Cpu, double> whole{Cpu{0}};
-  train::Optimiser optimiser{whole, meshed_rule};
+  training::Optimiser optimiser{whole, meshed_rule};
   for (int i = 0; i < steps; ++i) {
     whole.zero_grad();
     const auto loss = nn::cross_entropy(whole.forward(run.x), run.labels);

@@ -95,7 +95,7 @@ TEST_CASE("replicas of pipelines normalise by all their rows, and start from the
   const Draw draw = generator(Cpu{0}).next();
   manual_seed(Cpu{0}, 3);
   nn::Network<Normalised, Cpu, double> whole{Cpu{0}};
-  train::Optimiser optimiser{whole, meshed_rule};
+  training::Optimiser optimiser{whole, meshed_rule};
   for (int i = 0; i < 2; ++i) {
     whole.zero_grad();
     nn::cross_entropy(whole.forward(data.x), data.labels).backward();
@@ -137,7 +137,7 @@ struct Upper {
 nn::StateDict without_count(const nn::StateDict& states) {
   nn::StateDict chosen{};
   for (const auto& [name, tensor] : states.entries())
-    if (name != "steps" && !name.starts_with(train::options_prefix)) chosen.add(name, tensor);
+    if (name != "steps" && !name.starts_with(training::options_prefix)) chosen.add(name, tensor);
   return chosen;
 }
 
@@ -150,8 +150,8 @@ TEST_CASE("stages that are models of their own train as they do one after the ot
   nn::Network<Lower, Cpu, double> lower{Cpu{0}};
   nn::Network<Upper, Cpu, double> upper{Cpu{0}};
   const optim::Adam rule{{.rate = 0.1}};
-  train::Optimiser of_lower{lower, rule};
-  train::Optimiser of_upper{upper, rule};
+  training::Optimiser of_lower{lower, rule};
+  training::Optimiser of_upper{upper, rule};
   for (int i = 0; i < 2; ++i) {
     lower.zero_grad(), upper.zero_grad();
     nn::cross_entropy(upper.forward(lower.forward(data.x)), data.labels).backward();

@@ -126,7 +126,7 @@ TEST_CASE("a training on a mesh goes on where it was saved, on that mesh, on ano
   check_close(train_on<Other, 1>(6, data, &read, 2, parallel::zero<1>), wanted);
 
   nn::Network<Meshed<1>, Cpu, double> one{Cpu{0}};
-  train::Optimiser optimiser{one, other_rule};
+  training::Optimiser optimiser{one, other_rule};
   io::restore(read, one, optimiser);
   io::Checkpoint half{};
   for (int i = 0; i < 2; ++i) {

@@ -7,7 +7,7 @@
 #include <twill/nn.hpp>
 #include <twill/optim.hpp>
 #include <twill/parallel/model/tensor_parallel.hpp>
-#include <twill/train.hpp>
+#include <twill/training.hpp>
 
 #include "tests/support/late_device.hpp"
 #include "tests/support/message_of.hpp"
@@ -107,7 +107,7 @@ TEST_CASE("each half of a block makes one call forward and one backward", "[para
   using X = decltype(inputs(Cpu{0}));
   using Y = decltype(targets(Cpu{0}));
   using Network = nn::Network<Divided<2>, Cpu>;
-  using Step = train::TrainStep<Network, std::remove_const_t<decltype(nn::mse)>, optim::MomentumSgd>;
+  using Step = training::TrainStep<Network, std::remove_const_t<decltype(nn::mse)>, optim::MomentumSgd>;
   // Nobody wants the gradient of the first half's input.
   STATIC_REQUIRE(calls_of<Step::source<X, Y>>(kernel::Collective::all_reduce) == 3);
   STATIC_REQUIRE(calls_of<Network::Evaluation>(kernel::Collective::all_reduce) == 2);

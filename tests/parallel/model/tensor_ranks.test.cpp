@@ -8,7 +8,7 @@
 #include <twill/parallel/group/rank_group.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>
-#include <twill/train.hpp>
+#include <twill/training.hpp>
 
 #include "tests/support/message_of.hpp"
 

@@ -7,7 +7,7 @@
 #include "tests/parallel/mpi/models.hpp"
 #include "tests/parallel/model/parallel_model.suite.hpp"
 #include "tests/support/four_devices.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/optim/adam.hpp>

@@ -4,7 +4,7 @@
 // over all stages, states, and cuts that the library finds, against all that there are.
 #include "tests/support/late_device.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/stage_boundary.hpp>
@@ -83,7 +83,7 @@ template <class P> void check_as_one_network(int micro_batches, std::int64_t row
   const auto labels = random_labels(Cpu{0}, rows, 3);
   const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.25);
   auto step = train_step(pipe, nn::cross_entropy, rule, {.micro_batches = micro_batches});
-  train::Optimiser optimiser{whole, rule};
+  training::Optimiser optimiser{whole, rule};
   for (int i = 0; i < 3; ++i) {
     whole.zero_grad();
     const auto loss = nn::cross_entropy(whole.forward(x), labels);
@@ -113,7 +113,7 @@ TEST_CASE("ranks step their own stages over a communicator, replicas beside each
   nn::Network<Skipping, Cpu, double> whole{Cpu{0}};
   manual_seed(Cpu{0}, 7);
   const Draw draw = generator(Cpu{0}).next();
-  train::Optimiser optimiser{whole, rule};
+  training::Optimiser optimiser{whole, rule};
   double expected = 0;
   for (int i = 0; i < 2; ++i) {
     whole.zero_grad();

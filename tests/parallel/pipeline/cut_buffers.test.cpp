@@ -3,7 +3,7 @@
 // Stages of a cut model that keep running statistics: as one network does where there is one micro-batch, once for each where
 // forward passes are computed again.
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/linear.hpp>
@@ -13,7 +13,7 @@
 #include <twill/parallel/pipeline/model/state.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
-#include <twill/train/optimiser.hpp>
+#include <twill/training/optimiser.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -46,7 +46,7 @@ TEST_CASE("stages update running statistics as one network does, once a micro-ba
   pipeline::BasicPipeline<pipeline::OneForwardOneBackward, double, Cpu, pipeline::Cut<Normed>> pipe{{Cpu{0}, Cpu{1}}};
   pipeline::load_state_dict(pipe, nn::state_dict(whole));
   auto step = train_step(pipe, nn::cross_entropy, rule, {.checkpointing = pipeline::Checkpointing::always});
-  train::Optimiser optimiser{whole, rule};
+  training::Optimiser optimiser{whole, rule};
   for (int i = 0; i < 3; ++i) {
     whole.zero_grad();
     const auto loss = nn::cross_entropy(whole.forward(x), labels);

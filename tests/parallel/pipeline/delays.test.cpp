@@ -4,7 +4,7 @@
 // send ends when it is received. Nothing hangs, and the gradients have the bits of a step in which nothing was held up.
 #include "tests/support/four_devices.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/stage_boundary.hpp>

@@ -8,7 +8,7 @@
 #include "tests/support/four_devices.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/numbers.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/linear.hpp>
 #include <twill/parallel/data/chunk.hpp>

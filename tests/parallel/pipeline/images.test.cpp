@@ -4,7 +4,7 @@
 // channels last, and the numbers are one network's.
 #include "tests/support/late_device.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/convolution.hpp>

@@ -4,7 +4,7 @@
 // two modes: dropout, and run-time numbers of single stages.
 #include "tests/support/four_devices.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/batch_norm.hpp>

@@ -3,7 +3,7 @@
 // The peak of each rank's device as it is counted, against what was known before, for every schedule and every way of
 // checkpointing, on devices whose streams run late.
 #include "tests/support/late_device.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/linear.hpp>

@@ -6,7 +6,7 @@
 #include "tests/support/emulated_device.hpp"
 #include "tests/support/late_device.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/compile/run/gpu/capture.hpp>
 #include <twill/compile/run/gpu/numbers.hpp>
@@ -23,7 +23,7 @@
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/threads/ranks.hpp>
-#include <twill/train/optimiser.hpp>
+#include <twill/training/optimiser.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -107,7 +107,7 @@ void check_training(P& pipe, Network& one, int micro_batches, std::int64_t rows,
   const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.25);
   auto step = train_step(pipe, nn::cross_entropy, rule,
                          {.micro_batches = micro_batches, .checkpointing = checkpointing, .timeout_ms = 60'000});
-  train::Optimiser optimiser{one, rule};
+  training::Optimiser optimiser{one, rule};
   for (int i = 0; i < 3; ++i) {
     const auto seed = static_cast<std::uint64_t>(10 + i);
     one.zero_grad();

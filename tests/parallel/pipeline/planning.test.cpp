@@ -4,7 +4,7 @@
 // them.
 #include "bench/support/machine.hpp"
 #include "bench/support/measured_costs.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/linear.hpp>

@@ -4,7 +4,7 @@
 // divided out once and before gradients are clipped; options that change between steps; half gradients of micro-batches.
 #include "tests/support/four_devices.hpp"
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/stage_boundary.hpp>
@@ -65,7 +65,7 @@ struct Course {
 };
 Course train_whole(nn::Network<Model, Cpu, bfloat16>& whole, const Tensor<std::int64_t, Cpu, Shape<dyn>>& labels) {
   Course course;
-  train::Optimiser optimiser{whole, make_rule()};
+  training::Optimiser optimiser{whole, make_rule()};
   for (const Batch& x : batches()) {
     optimiser.zero_grad();
     optimiser.backward(nn::cross_entropy(whole.forward(x), labels));
@@ -175,7 +175,7 @@ TEST_CASE("a pipeline goes on from a checkpoint bit for bit, and one network fro
   CHECK(other_step.gradient_norm() == step.gradient_norm());
 
   nn::Network<Model, Cpu, bfloat16> whole{Cpu{0}};
-  train::Optimiser optimiser{whole, make_rule()};
+  training::Optimiser optimiser{whole, make_rule()};
   io::restore(checkpoint, whole, optimiser);
   CHECK(difference(nn::state_dict(whole), checkpoint.state("model")) == 0);
   io::restore(io::checkpoint_of(whole, optimiser), other, other_step); // and back

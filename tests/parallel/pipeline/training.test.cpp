@@ -3,7 +3,7 @@
 // Pipelines of models against one network of the whole: gradients in float64, losses, updated weights, uneven micro-batches,
 // two stages on a rank.
 #include "tests/support/test_seed.hpp"
-#include "tests/train/models.hpp"
+#include "tests/training/models.hpp"
 
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/linear.hpp>
@@ -103,7 +103,7 @@ void check_training(int micro_batches, std::int64_t rows, std::vector<Cpu> devic
   auto step =
       train_step(pipe, nn::cross_entropy, rule, {.micro_batches = micro_batches, .checkpointing = checkpointing});
   // end region
-  train::Optimiser optimiser{whole, rule};
+  training::Optimiser optimiser{whole, rule};
   for (int i = 0; i < 3; ++i) {
     whole.zero_grad();
     const auto loss = nn::cross_entropy(whole.forward(x), labels);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NaN attribution: the first value of a run that is not finite, in the words of the model: its layer, operation and
-// shapes. For that the compiler's trace is lowered once more at run time. Read next: train/train_step.hpp.
+// shapes. For that the compiler's trace is lowered once more at run time. Read next: training/train_step.hpp.
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/report/observation.hpp>

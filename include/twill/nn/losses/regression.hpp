@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Losses of a prediction and a target of one shape. Each is one elementwise formula and a reduction over all elements,
-// so it fuses into one kernel with the operations before it. Read next: train/train_step.hpp.
+// so it fuses into one kernel with the operations before it. Read next: training/train_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/losses/loss.hpp>

@@ -16,7 +16,7 @@
 #include <twill/parallel/group/collectives.hpp>
 #include <twill/parallel/group/rank_sums.hpp>
 #include <twill/parallel/threads/communicator.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -39,19 +39,19 @@ public:
     for (std::size_t rank = 0; rank < replicas.devices().size(); ++rank) ranks_.emplace_back(replicas.state(rank));
   }
   /// Those of one replica.
-  [[nodiscard]] train::OptimiserState<D>& of(std::size_t rank) { return ranks_[rank]; }
+  [[nodiscard]] training::OptimiserState<D>& of(std::size_t rank) { return ranks_[rank]; }
 
   [[nodiscard]] double item(std::string_view name) const { return ranks_.front().item(name); }
   [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const { return ranks_.front().state_dict(steps); }
   [[nodiscard]] std::int64_t load(const nn::StateDict& state) {
     std::int64_t steps = 0;
-    for (train::OptimiserState<D>& rank : ranks_)
+    for (training::OptimiserState<D>& rank : ranks_)
       steps = rank.load_state_dict(state, [] { return compile::TableFor<Update, D>::view().parameters; });
     return steps;
   }
 
 private:
-  std::vector<train::OptimiserState<D>> ranks_{};
+  std::vector<training::OptimiserState<D>> ranks_{};
 };
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
@@ -61,22 +61,22 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// Runs whole steps of a network on several devices.
 template <class Network, class L, optim::Rule R>
 class DataParallelStep
-    : public train::TrainingState<R, detail::ReplicaStates<Network, train::update_of_t<Network, R>>> {
+    : public training::TrainingState<R, detail::ReplicaStates<Network, training::update_of_t<Network, R>>> {
   using D = typename Network::device_type;
   static_assert(Network::slots == 1, "twill: data_parallel_step: the model puts parts into several device slots, a "
                                      "replica has one device; train it without replicas");
   using T = typename Network::Element;
   using M = nn::traced_model_t<Network>;
-  using UpdateSource = train::update_of_t<Network, R>;
-  using Base = train::TrainingState<R, detail::ReplicaStates<Network, UpdateSource>>;
+  using UpdateSource = training::update_of_t<Network, R>;
+  using Base = training::TrainingState<R, detail::ReplicaStates<Network, UpdateSource>>;
   using Base::states_, Base::steps_;
 
-  template <class... Targets> using Gradient = train::LossGradient<M, T, L, R, Targets...>;
+  template <class... Targets> using Gradient = training::LossGradient<M, T, L, R, Targets...>;
   template <class X> using share_t = decltype(scattered<0>(std::declval<const X&>(), Rows{}, std::declval<const D&>()));
 
 public:
   /// The program of one replica for arguments of these types, for inspection.
-  template <AnyTensor... Tensors> using source = train::source_for<Gradient, M, share_t<Tensors>...>;
+  template <AnyTensor... Tensors> using source = training::source_for<Gradient, M, share_t<Tensors>...>;
 
   using Base::rule;
 
@@ -97,7 +97,7 @@ public:
   /// One step. Arguments: the model's inputs, then the loss's targets, which may be on any device of the kind.
   /// throws: a replica's exception, naming it, or a TimeoutError naming a missing one, after that has ended. The step
   /// is then unusable: weights of some replicas may be new. Make another, from the module's weights or a checkpoint.
-  template <AnyTensor... Tensors> train::StepLoss<T, D> operator()(const Tensors&... tensors) {
+  template <AnyTensor... Tensors> training::StepLoss<T, D> operator()(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, share_t<Tensors>...>();
     using Source = source<Tensors...>;
     const auto& devices = model_->devices();
@@ -163,7 +163,7 @@ private:
   /// One replica: its programs, and one buffer with the loss and all gradients, which one call sums.
   struct Rank {
     Rank(D on, std::shared_ptr<nn::NetworkState<D>> network, ThreadCommunicator<D> member,
-         train::OptimiserState<D>& of_rule)
+         training::OptimiserState<D>& of_rule)
         : device{on}, state{std::move(network)}, communicator{std::move(member)}, optimiser{&of_rule} {
       constexpr std::size_t line = 64;
       std::size_t bytes = line;
@@ -211,7 +211,7 @@ private:
     void run(const nn::RunContext& context, std::int64_t first_row, double weight, compile::Capture allowed,
              const Shares&... shares) {
       auto& program = programs.template next<S>(std::span<const D>{&device, 1}, context.run_scalars, allowed);
-      program.run_scalars.set(train::loss_weight_scalar, weight);
+      program.run_scalars.set(training::loss_weight_scalar, weight);
       AddUpRankSums sums{program.executor.table(), [this](const Call& call) { communicator.run(call); }};
       program.run(context.on_layers,
                   {.parameters = optimiser->addresses(updates.table().parameters),
@@ -233,9 +233,9 @@ private:
     D device;
     std::shared_ptr<nn::NetworkState<D>> state;
     ThreadCommunicator<D> communicator;
-    train::OptimiserState<D>* optimiser;
-    train::UpdateProgram<R, UpdateSource, D> updates{compile::Arena::kept};
-    train::StepPrograms<train::StepProgram<M, D>> programs{};
+    training::OptimiserState<D>* optimiser;
+    training::UpdateProgram<R, UpdateSource, D> updates{compile::Arena::kept};
+    training::StepPrograms<training::StepProgram<M, D>> programs{};
     memory::Buffer<D> results{}; ///< the loss, then the gradients, each on its own cache lines
     std::vector<void*> outputs{};
     std::int64_t count = 0;      ///< of elements of T

@@ -6,7 +6,7 @@
 // parallel/data/distributed_step.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/train/accumulation.hpp>
+#include <twill/training/accumulation.hpp>
 
 #include <string_view>
 
@@ -26,19 +26,19 @@ struct SummedTrace {
 [[nodiscard]] constexpr graph::Value loss_weight(graph::Graph& graph) {
   DType dtype = graph.element;
   for (const graph::RunScalarInfo& run_scalar : graph.run_scalars)
-    if (run_scalar.name.view() == train::loss_weight_scalar) dtype = run_scalar.dtype;
-  return graph::run_scalar(graph, train::loss_weight_scalar, 1, dtype);
+    if (run_scalar.name.view() == training::loss_weight_scalar) dtype = run_scalar.dtype;
+  return graph::run_scalar(graph, training::loss_weight_scalar, 1, dtype);
 }
 
 template <class M, class T, class L, class R, class... Targets>
 [[nodiscard]] constexpr SummedTrace trace_sums(const graph::Parts& parts) {
-  train::LossTrace trace = train::trace_loss<M, T, L, R, Targets...>(parts);
+  training::LossTrace trace = training::trace_loss<M, T, L, R, Targets...>(parts);
   SummedTrace result{};
   result.graph = static_cast<graph::Graph&&>(trace.graph);
   graph::Graph& graph = result.graph;
   if (graph.fault.any()) return result;
-  result.sums = train::declare_sums(graph, trace.weights);
-  const graph::Value continues = graph::run_scalar(graph, train::continues_scalar, 0, DType::boolean);
+  result.sums = training::declare_sums(graph, trace.weights);
+  const graph::Value continues = graph::run_scalar(graph, training::continues_scalar, 0, DType::boolean);
   const graph::Value weighted = graph::reshape(graph::Value{graph, trace.loss}, graph::Extents{});
   const graph::Value weight = graph::cast(loss_weight(graph), weighted.dtype());
   List<int> terms = trace.gradients;
@@ -59,7 +59,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 
 /// Adds the weighted loss and its gradients to the sums. The loss of the batch is the output.
 template <class M, class T, class L, class R, class... Targets>
-struct AddToSums : train::DividedSource<AddToSums, M, T, L, R, Targets...> {
+struct AddToSums : training::DividedSource<AddToSums, M, T, L, R, Targets...> {
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
     detail::SummedTrace trace = detail::trace_sums<M, T, L, R, Targets...>(parts);
     graph::Graph& graph = trace.graph;
@@ -72,14 +72,14 @@ struct AddToSums : train::DividedSource<AddToSums, M, T, L, R, Targets...> {
 
 /// The results of `LossGradient` plus the sums, all times a factor. The sums stay unchanged.
 template <class M, class T, class L, class R, class... Targets>
-struct FinishSums : train::DividedSource<FinishSums, M, T, L, R, Targets...> {
+struct FinishSums : training::DividedSource<FinishSums, M, T, L, R, Targets...> {
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
     detail::SummedTrace trace = detail::trace_sums<M, T, L, R, Targets...>(parts);
     graph::Graph& graph = trace.graph;
     if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
     const auto scaled = [&](int id, DType dtype) {
       const graph::Value total{graph, id};
-      const graph::Value factor = graph::run_scalar(graph, train::sum_scale_scalar, 1, total.dtype());
+      const graph::Value factor = graph::run_scalar(graph, training::sum_scale_scalar, 1, total.dtype());
       return graph::cast(total * factor, dtype).id();
     };
     graph.outputs.push_back(scaled(trace.totals.back(), graph.element));

@@ -19,7 +19,7 @@
 #include <twill/parallel/data/weight_parts.hpp>
 #include <twill/parallel/data/zero_stage.hpp>
 #include <twill/parallel/group/rank_sums.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <algorithm>
 #include <array>
@@ -34,27 +34,27 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 
 /// Runs whole steps of one rank. All ranks make the same steps.
 template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<0>>
-class DistributedStep : public train::TrainingState<
+class DistributedStep : public training::TrainingState<
                             R, detail::DistributedUpdate<Network, DistributedDataParallel<Network, C>, R, Z::stage>> {
   using D = typename Network::device_type;
   using T = typename Network::Element;
   using M = nn::traced_model_t<Network>;
   using Model = DistributedDataParallel<Network, C>;
   using Update = detail::DistributedUpdate<Network, Model, R, Z::stage>;
-  using Base = train::TrainingState<R, Update>;
+  using Base = training::TrainingState<R, Update>;
   using Base::steps_;
   using Memory = typename Update::Memory;
   using Weights = typename Update::Weights;
   static constexpr bool has_parts = Update::has_parts;
   static constexpr bool adds_up = Z::stage < 2; ///< batches, before the exchange
 
-  template <class... Targets> using Plain = train::LossGradient<M, T, L, R, Targets...>;
+  template <class... Targets> using Plain = training::LossGradient<M, T, L, R, Targets...>;
   template <class... Targets> using Adding = AddToSums<M, T, L, R, Targets...>;
   template <class... Targets> using Finishing = FinishSums<M, T, L, R, Targets...>;
 
 public:
   /// The program of a step on tensors of these types, for inspection.
-  template <AnyTensor... Tensors> using source = train::source_for<Plain, M, Tensors...>;
+  template <AnyTensor... Tensors> using source = training::source_for<Plain, M, Tensors...>;
 
   using Base::rule;
 
@@ -88,11 +88,11 @@ public:
   /// counts rows. Returns the loss of all ranks, during `no_sync` that of these rows.
   /// throws: ShapeError, DeviceError, OutOfMemoryError, here and on all ranks; CommunicatorError naming another rank
   template <AnyTensor First, AnyTensor... Rest>
-  train::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
+  training::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
     model_->telling_others([&] {
       nn::check_inputs<M, T, D, true, First, Rest...>();
-      train::require_on("train_step", device_, first, rest...);
+      training::require_on("train_step", device_, first, rest...);
       if constexpr (adds_up)
         if (is_silent_) return add(first, rest...);
       step(first, rest...);
@@ -132,8 +132,8 @@ public:
   }
 
 private:
-  struct Program : train::StepProgram<M, D> {
-    using train::StepProgram<M, D>::StepProgram;
+  struct Program : training::StepProgram<M, D> {
+    using training::StepProgram<M, D>::StepProgram;
     std::optional<GatherPlan> gathers{};
   };
 
@@ -159,7 +159,7 @@ private:
     if (sums_.empty()) sums_.begin(rows);
     const bool is_even = model_->options().share == Share::even;
     sums_.finish(is_even ? (sums_.rows() + rows) * model_->size() : shares.all_rows);
-    using Source = train::source_for<Finishing, M, Tensors...>;
+    using Source = training::source_for<Finishing, M, Tensors...>;
     if (rows == 0 && RankSums{compile::TableFor<Source, D>::view()}.empty()) return reduce_sums();
     reduce<Source>(shares, sums_.weight_of(rows), true, tensors...);
   }
@@ -227,7 +227,7 @@ private:
 
   /// Adds a batch to this rank's sums.
   template <AnyTensor... Tensors> void add(const Tensors&... tensors) {
-    using S = train::source_for<Adding, M, Tensors...>;
+    using S = training::source_for<Adding, M, Tensors...>;
     const std::int64_t rows = first_extent(tensors...);
     Program& program = next<S>();
     AddUpRankSums callback{program.executor.table(), [this](const Call& call) { model_->run(call); }};
@@ -235,7 +235,7 @@ private:
     // If sums over ranks mix gradients of all, the rows of all have equal weight.
     if (sums_.empty()) sums_.begin(callback.empty() ? rows : row_shares_.most(rows));
     void* output = loss_.data();
-    train::DrawOfRun draw{program, *model_->module().state()};
+    training::DrawOfRun draw{program, *model_->module().state()};
     run(program, program.draws ? draw.take() : Draw{}, sums_.rows(), sums_.weight_of(rows), {&output, 1}, &callback,
         tensors...);
     sums_.count(rows);
@@ -244,9 +244,9 @@ private:
   template <AnyTensor... Tensors>
   void run(Program& program, const Draw& draw, std::int64_t first_row, double weight, std::span<void* const> outputs,
            compile::HostCallback* callback, const Tensors&... tensors) {
-    program.run_scalars.set(train::loss_weight_scalar, weight);
-    program.run_scalars.set_if_present(train::continues_scalar, sums_.empty() ? 0 : 1);
-    program.run_scalars.set_if_present(train::sum_scale_scalar, sums_.scale());
+    program.run_scalars.set(training::loss_weight_scalar, weight);
+    program.run_scalars.set_if_present(training::continues_scalar, sums_.empty() ? 0 : 1);
+    program.run_scalars.set_if_present(training::sum_scale_scalar, sums_.scale());
     if (program.draws) program.set_draw(draw);
     program.run(model_->module().layer_hooks(),
                 {.parameters = parameters_of(program),
@@ -285,10 +285,10 @@ private:
   D device_;
   RowShares<Model> row_shares_;
   compile::RunScalars update_scalars_;
-  train::RuleNumbers<R> rule_numbers_;
+  training::RuleNumbers<R> rule_numbers_;
   memory::Buffer<D> loss_;
   BatchSums<T, D> sums_{};
-  train::StepPrograms<Program> programs_{};
+  training::StepPrograms<Program> programs_{};
   Update& update_;
   std::int64_t runs_ = 0;
   bool is_silent_ = false;

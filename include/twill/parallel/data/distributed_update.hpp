@@ -87,14 +87,14 @@ public:
     else if (to_load_)
       result = *to_load_;
     else
-      train::add_steps(result, steps);
+      training::add_steps(result, steps);
     return result;
   }
 
   /// Resumes from such states, at the first step if there was none. Returns their count of steps.
   /// throws: ShapeError, ValueError naming the mismatch; then nothing has changed
   std::int64_t load(const nn::StateDict& state) {
-    const train::CountedStates given = train::without_steps(state);
+    const training::CountedStates given = training::without_steps(state);
     if (given.states.size() > 0 || given.steps > 0) {
       const auto infos = table().parameters.subspan(Network::parameter_infos().size());
       static_cast<void>(nn::match(infos, given.states, {}));

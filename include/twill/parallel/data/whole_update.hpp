@@ -7,8 +7,8 @@
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/bucket_memory.hpp>
-#include <twill/train/optimiser_state.hpp>
-#include <twill/train/sources.hpp>
+#include <twill/training/optimiser_state.hpp>
+#include <twill/training/sources.hpp>
 
 #include <cstdint>
 #include <span>
@@ -19,7 +19,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// One rank's update of all weights.
 template <class Network, class Model, optim::Rule R, class Weights> class WholeUpdate {
   using D = typename Network::device_type;
-  using Source = train::UpdateWeights<typename Network::model_type, typename Network::Element, R>;
+  using Source = training::UpdateWeights<typename Network::model_type, typename Network::Element, R>;
   using Memory = BucketMemory<Model, D>;
 
 public:
@@ -65,7 +65,7 @@ private:
   Model* model_;
   Memory* memory_;
   compile::Executor<D> executor_;
-  train::OptimiserState<D> state_;
+  training::OptimiserState<D> state_;
 };
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -12,8 +12,8 @@
 #include <twill/parallel/data/whole_weights.hpp>
 #include <twill/parallel/data/zero_stage.hpp>
 #include <twill/parallel/group/rank_sums.hpp>
-#include <twill/train/sources.hpp>
-#include <twill/train/training_state.hpp>
+#include <twill/training/sources.hpp>
+#include <twill/training/training_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 
 /// The update of a part of each weight: rules' sums over elements are summed over the ranks. Inputs: the gradients.
 template <class M, class T, class R> struct UpdateParts {
-  static constexpr graph::Graph trace() { return train::trace_update<M, T, R>(optim::Updated::parts); }
+  static constexpr graph::Graph trace() { return training::trace_update<M, T, R>(optim::Updated::parts); }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
@@ -87,13 +87,13 @@ public:
       copy_bytes(Cpu{}, data, whole.device(), whole.data(), tensor.bytes.size(), CopyOptions{});
       result.add(std::string{info.name.view()}, std::move(tensor));
     }
-    train::add_steps(result, steps);
+    training::add_steps(result, steps);
     return result;
   }
 
   /// Takes this rank's parts out of such states. throws: ShapeError, ValueError naming the mismatch
   void load(const nn::StateDict& state) {
-    const train::CountedStates given = train::without_steps(state);
+    const training::CountedStates given = training::without_steps(state);
     const nn::Matched matched = nn::match(update_.state().infos(), given.states, {});
     for (std::size_t number = 0; number < matched.tensors.size(); ++number)
       update_.state().take(number, update_.parts(), matched.tensors[number]->bytes.data());

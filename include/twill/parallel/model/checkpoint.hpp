@@ -51,9 +51,9 @@ template <pipeline::ScheduleKind S, FloatingScalar T, pipeline::RankPlaces D, cl
 /// Resumes from a checkpoint of the same model and rule, with the options of the checkpoint or of the program.
 /// throws: ShapeError, ValueError naming the mismatch, with nothing changed
 template <pipeline::ScheduleKind S, FloatingScalar T, pipeline::RankPlaces D, class... Parts, class L, optim::Rule R>
-train::OptionsReport restore(const Checkpoint& checkpoint, pipeline::BasicPipeline<S, T, D, Parts...>& model,
-                             pipeline::PipelineStep<pipeline::BasicPipeline<S, T, D, Parts...>, L, R>& step,
-                             OptionsOf of = OptionsOf::checkpoint) {
+training::OptionsReport restore(const Checkpoint& checkpoint, pipeline::BasicPipeline<S, T, D, Parts...>& model,
+                                pipeline::PipelineStep<pipeline::BasicPipeline<S, T, D, Parts...>, L, R>& step,
+                                OptionsOf of = OptionsOf::checkpoint) {
   const nn::StateDict states = detail::rule_state_of(checkpoint, of);
   const Draw of_model = draw_of(checkpoint, "random.device");
   step.require_loadable(states);
@@ -85,8 +85,8 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 /// program.
 /// throws: ShapeError, ValueError naming the mismatch, with nothing changed; CommunicatorError naming another rank
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
-train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step,
-                             OptionsOf of = OptionsOf::checkpoint) {
+training::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step,
+                                OptionsOf of = OptionsOf::checkpoint) {
   C& world = model.world();
   try {
     const nn::StateDict states = detail::rule_state_of(checkpoint, of);
@@ -96,7 +96,7 @@ train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C
       of_rank = draw_of(checkpoint, detail::draw_name_of_rank(static_cast<std::size_t>(world.rank())));
     step.require_loadable(states);
     load_state_dict(model, checkpoint.state("model"));
-    train::OptionsReport options = step.load_state_dict(states);
+    training::OptionsReport options = step.load_state_dict(states);
     model.pipeline().set_next_draw(of_model);
     if (of_rank) generator(typename C::Device(world.device())).set_state(*of_rank);
     parallel::barrier(world); // ranks may share a device, whose generator the next one would set back

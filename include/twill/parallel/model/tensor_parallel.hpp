@@ -16,7 +16,7 @@
 #include <twill/parallel/model/whole_tensors.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>
-#include <twill/train/train_step.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -144,7 +144,7 @@ public:
   /// Steps of all ranks by a loss and a rule, each rank in its own thread.
   TensorParallelStep(Model& model, L loss, R rule) : model_{&model} {
     for (int rank = 0; rank < Model::size(); ++rank)
-      steps_.push_back(std::make_unique<train::TrainStep<Network, L, R>>(model.network(rank), loss, rule));
+      steps_.push_back(std::make_unique<training::TrainStep<Network, L, R>>(model.network(rank), loss, rule));
   }
 
   /// One step; returns the loss, which all ranks compute alike. Arguments: the model's inputs, then the loss's targets,
@@ -159,11 +159,13 @@ public:
   }
 
   /// The step of a rank, for its state, options and memory.
-  [[nodiscard]] train::TrainStep<Network, L, R>& rank_step(int rank) { return *steps_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] training::TrainStep<Network, L, R>& rank_step(int rank) {
+    return *steps_[static_cast<std::size_t>(rank)];
+  }
 
 private:
   Model* model_;
-  std::vector<std::unique_ptr<train::TrainStep<Network, L, R>>> steps_{};
+  std::vector<std::unique_ptr<training::TrainStep<Network, L, R>>> steps_{};
 };
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -13,7 +13,7 @@
 #include <twill/optim/loss_scale.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/train/optimiser.hpp>
+#include <twill/training/optimiser.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -53,7 +53,7 @@ template <optim::LossScaleOptions Options, optim::Rule R>
 /// elsewhere.
 template <class M, class T, class R, optim::Updated Updated = optim::Updated::whole_weights> struct UpdateStage {
   static constexpr graph::Graph trace() {
-    graph::Graph graph = train::trace_weights<M, T>();
+    graph::Graph graph = training::trace_weights<M, T>();
     const List<int> weights = nn::trainable_weights(graph);
     optim::declare_states<R>(graph);
     List<int> gradients{};
@@ -75,7 +75,7 @@ template <class M, class T, class R, optim::Updated Updated = optim::Updated::wh
 
 template <class Network, optim::Rule R>
 using StageOptimiser =
-    train::Optimiser<Network, R, UpdateStage<typename Network::model_type, typename Network::Element, R>>;
+    training::Optimiser<Network, R, UpdateStage<typename Network::model_type, typename Network::Element, R>>;
 
 struct SumOfSquares {
   constexpr graph::Value operator()(graph::Value x, graph::Value factor) const {

@@ -128,7 +128,7 @@ public:
         return parallel::whole_tensor(*communicator_, pipeline_->groups(), info, schedule_.rank(stage), own);
       });
     });
-    return train::with_options(std::move(whole), rule);
+    return training::with_options(std::move(whole), rule);
   }
 
 private:

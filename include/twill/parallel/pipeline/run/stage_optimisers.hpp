@@ -14,7 +14,7 @@
 #include <twill/parallel/model/whole_tensors.hpp>
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
-#include <twill/train/optimiser.hpp>
+#include <twill/training/optimiser.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -40,7 +40,7 @@ inline namespace TWILL_ISA {
 /// Sharded optimiser of a stage with several replicas, which divide the rule's states (ZeRO, Rajbhandari et al., 2020):
 /// each has those for its part of the weights, updates this part from gradients that all have, and fetches the others'
 /// parts. The bits equal those of a full update on each, except for rules that sum over the elements of a weight, which
-/// add in another order. Like `train::Optimiser`, but steps are collective calls of replicas.
+/// add in another order. Like `training::Optimiser`, but steps are collective calls of replicas.
 template <class Network, optim::Rule R, parallel::Communicator C> class SharedOptimiser {
   using D = typename Network::device_type;
   using Source = UpdateStage<typename Network::model_type, typename Network::Element, R, optim::Updated::parts>;
@@ -104,7 +104,7 @@ public:
 
   /// Takes this replica's parts of whole states. requires: they match
   void load_state_dict(const nn::StateDict& state) {
-    const train::CountedStates given = train::without_steps(state);
+    const training::CountedStates given = training::without_steps(state);
     if (given.states.size() == 0) update_.state().reset();
     for (std::size_t i = 0; i < update_.state().infos().size() && given.states.size() > 0; ++i)
       update_.state().take(i, update_.parts(), given.states.find(update_.state().infos()[i].name.view())->bytes.data());
@@ -151,7 +151,7 @@ private:
   std::shared_ptr<nn::NetworkState<D>> network_;
   C* replicas_;
   compile::RunScalars run_scalars_;
-  train::RuleNumbers<R> numbers_;
+  training::RuleNumbers<R> numbers_;
   parallel::Buckets layout_;
   Update update_;
   std::int64_t steps_ = 0;
@@ -241,13 +241,13 @@ public:
         }
       }
     });
-    train::add_steps(whole, steps());
+    training::add_steps(whole, steps());
     return whole;
   }
 
   /// throws: ShapeError, ValueError if a state of one network does not match, equally on every rank
   void require_loadable(const nn::StateDict& state) const {
-    const train::CountedStates given = train::without_steps(state);
+    const training::CountedStates given = training::without_steps(state);
     if (given.states.size() == 0 && given.steps == 0) return; // of a rule that made no step
     StateCheck check{given.states};
     P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
@@ -259,7 +259,7 @@ public:
   /// Takes the local stages' part of such a state. throws: as above, with nothing changed
   void load_state_dict(const P& pipeline, const nn::StateDict& state) {
     require_loadable(state);
-    const train::CountedStates given = train::without_steps(state);
+    const training::CountedStates given = training::without_steps(state);
     P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
       if (!std::get<I>(all_)) return;
       nn::StateDict own{};
@@ -272,7 +272,7 @@ public:
           own.add(std::string{info.name.view()},
                   group != nullptr ? parallel::part_of_stored(info, key, tensor, group->rank()) : tensor);
         }
-      train::add_steps(own, given.steps);
+      training::add_steps(own, given.steps);
       at<I>().load_state_dict(own);
     });
   }

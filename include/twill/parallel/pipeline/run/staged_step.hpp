@@ -53,14 +53,14 @@ public:
   /// Throws the exceptions of `load_state_dict`, without loading.
   void require_loadable(const nn::StateDict& state) const {
     R copy = rule; // nothing is set
-    const train::LoadedOptions options{copy, state};
+    const training::LoadedOptions options{copy, state};
     optimisers_.require_loadable(options.states());
   }
   /// Resumes from the state of a step on one device, or on any number of ranks; if it holds no options, the rule keeps
   /// its own. Every rank calls it with the same state, without waiting for another.
   /// throws: ShapeError, ValueError naming the mismatch, with nothing changed
-  train::OptionsReport load_state_dict(const nn::StateDict& state) {
-    train::LoadedOptions options{rule, state};
+  training::OptionsReport load_state_dict(const nn::StateDict& state) {
+    training::LoadedOptions options{rule, state};
     optimisers_.load_state_dict(*pipeline_, options.states());
     return options.set();
   }

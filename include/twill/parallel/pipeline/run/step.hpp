@@ -88,7 +88,7 @@ public:
                  CopyOptions{});
       return std::move(tensor);
     };
-    return train::with_options(this->optimisers_.state_dict(whole_of), rule);
+    return training::with_options(this->optimisers_.state_dict(whole_of), rule);
   }
 
 private:
