@@ -3,7 +3,8 @@
 //
 // Summary of a model, layer by layer: `std::puts(to_string(summary<Mlp>({{"batch", 64}})).c_str())`. A layer is a scope
 // with weights or operations; operations outside of scopes form the model's own row. Counts are of one forward pass in
-// training, as traced: two operations for a multiply-add, one for an element of others. Read next: training/inspect.hpp.
+// training, as traced: two operations for a multiply-add, one for an element of others. Read next:
+// training/inspect.hpp.
 
 #include <twill/compile/report/dump.hpp>
 #include <twill/core/config.hpp>

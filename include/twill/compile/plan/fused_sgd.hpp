@@ -83,8 +83,8 @@ struct SgdOperands {
 }
 
 /// Whether multiplying in the update takes less time than a product whose result is written and read again. For factors
-/// of one or two rows a step of bench/training/mlp_step takes 0.45 and 0.75 times as long, and both add in the same order,
-/// so no bit changes; from four rows on a library's product gains as much as the passes over the gradient cost.
+/// of one or two rows a step of bench/training/mlp_step takes 0.45 and 0.75 times as long, and both add in the same
+/// order, so no bit changes; from four rows on a library's product gains as much as the passes over the gradient cost.
 [[nodiscard]] TWILL_CONSTEXPR bool fuses_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t most_factor_rows = 2;
   return k > 0 && k <= most_factor_rows && k * (m + n) <= m * n;
