@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stacks of matrices: the last two axes are a matrix, those before them count the stack. Shape rules that all functions
-// of linalg/ share, the loop over a stack on a host's threads, and errors that name the matrix. Read next: linalg/lu.hpp.
+// of linalg/ share, the loop over a stack on a host's threads, and errors that name the matrix. Read next:
+// linalg/lu.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/call_site.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Triangular systems and Cholesky factors. Both read one triangle alone. Gradients of the factor are symmetric, as if the
-// matrix had been (Murray, 2016). Read next: linalg/lu.hpp.
+// Triangular systems and Cholesky factors. Both read one triangle alone. Gradients of the factor are symmetric, as if
+// the matrix had been (Murray, 2016). Read next: linalg/eigh.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -102,7 +102,7 @@ template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored>
   return detail::solved_with_triangle(a, b, {Triangle, D}, site);
 }
 
-/// Lower triangular L with L L^T = A for symmetric positive definite A (..., n, n), of which the lower triangle is read.
+/// Lower triangular L with L L^T = A for symmetric positive definite A (..., n, n); the lower triangle is read.
 /// throws: LinAlgError when a matrix is not positive definite: it names the matrix and the leading minor
 [[nodiscard]] TWILL_CONSTEXPR Value cholesky(Value a, CallSite site = CallSite::here()) {
   a = checked_square(a, site);
@@ -129,12 +129,12 @@ template <> struct KernelOf<&linalg::detail::triangular_operation> {
     const auto* from = static_cast<const T*>(call.operands[1].data);
     auto* to = static_cast<T*>(call.operands[2].data);
     // To LAPACK matrices are transposed: X^T op(A)^T = B^T.
-    const auto triangle = call.attributes[0] != 0 ? linalg::Triangle::lower : linalg::Triangle::upper;
-    const auto unit = call.attributes[1] != 0 ? linalg::UnitDiagonal::yes : linalg::UnitDiagonal::no;
-    const auto transposed = call.attributes[2] != 0 ? linalg::Transposed::yes : linalg::Transposed::no;
+    const auto triangle = call.attributes[0] != 0 ? linalg::detail::Triangle::lower : linalg::detail::Triangle::upper;
+    const auto unit = call.attributes[1] != 0 ? linalg::detail::UnitDiagonal::yes : linalg::detail::UnitDiagonal::no;
+    const auto transposed = call.attributes[2] != 0 ? linalg::detail::Transposed::yes : linalg::detail::Transposed::no;
     linalg::detail::for_each_matrix(team, {stack.count, n, std::max(n, k)}, [&](std::int64_t i) {
       std::copy(from + i * n * k, from + (i + 1) * n * k, to + i * n * k);
-      linalg::Lapack<T>::trsm_right(triangle, transposed, unit, k, n, matrices + i * n * n, to + i * n * k);
+      linalg::detail::Lapack<T>::trsm_right(triangle, transposed, unit, k, n, matrices + i * n * n, to + i * n * k);
     });
   }
 };
@@ -152,7 +152,7 @@ template <> struct KernelOf<&linalg::detail::cholesky_operation> {
         std::copy(from + (i * n + row) * n, from + (i * n + row) * n + row + 1, l + row * n);
         std::fill(l + row * n + row + 1, l + (row + 1) * n, T{0});
       }
-      failure.note(i, linalg::Lapack<T>::potrf(linalg::Triangle::upper, n, l));
+      failure.note(i, linalg::detail::Lapack<T>::potrf(linalg::detail::Triangle::upper, n, l));
     });
     if (failure.any())
       throw LinAlgError(failure.text("cholesky", stack.count) +

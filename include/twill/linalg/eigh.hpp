@@ -74,22 +74,22 @@ template <> struct KernelOf<&linalg::detail::eigh_operation> {
     const auto* from = static_cast<const T*>(call.operands[0].data);
     auto* values = static_cast<T*>(call.operands[1].data);
     auto* vectors = static_cast<T*>(call.operands[2].data);
-    const auto wanted = vectors != nullptr ? linalg::Vectors::yes : linalg::Vectors::no;
-    const auto workspace = linalg::Lapack<T>::syevd_workspace(wanted, n);
+    const auto wanted = vectors != nullptr ? linalg::detail::Vectors::yes : linalg::detail::Vectors::no;
+    const auto workspace = linalg::detail::Lapack<T>::syevd_workspace(wanted, n);
     linalg::detail::FirstFailure failure{};
     linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
       const linalg::detail::Workspace<T> memory{n * n + workspace.elements, workspace.integers};
       T* const a = vectors != nullptr ? vectors + i * n * n : memory.elements + workspace.elements;
       std::copy(from + i * n * n, from + (i + 1) * n * n, a);
-      failure.note(i, linalg::Lapack<T>::syevd(wanted, linalg::Triangle::upper, n, a, values + i * n, memory.elements,
-                                               memory.integers, workspace));
+      failure.note(i, linalg::detail::Lapack<T>::syevd(wanted, linalg::detail::Triangle::upper, n, a, values + i * n,
+                                                       memory.elements, memory.integers, workspace));
       if (vectors != nullptr) linalg::detail::transpose_in_place(a, n);
     });
     if (failure.any()) throw LinAlgError(failure.text("eigh", stack.count) + "has eigenvalues that were not found");
   }
   template <class T> static void reserve(const Team& team, const kernel::Call& call) {
     const std::int64_t n = linalg::detail::matrices_of(call.shapes[0]).rows;
-    const auto workspace = linalg::Lapack<T>::syevd_workspace(linalg::Vectors::yes, n);
+    const auto workspace = linalg::detail::Lapack<T>::syevd_workspace(linalg::detail::Vectors::yes, n);
     linalg::detail::Workspace<T>::reserve(team, n * n + workspace.elements, workspace.integers);
   }
 };

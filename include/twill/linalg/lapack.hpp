@@ -3,8 +3,8 @@
 //
 // LAPACK of host devices, for float and double: the routines by their own names, column-major and with a workspace
 // that the caller gives. A row-major matrix is the transposed one to them; linalg/ chooses routines so that little is
-// copied. Each works in the calling thread. A call needs a LAPACK library that CMake found (TWILL_WITH_LAPACK): OpenBLAS
-// and MKL have it, else liblapack. Read next: linalg/lu.hpp.
+// copied. Each works in the calling thread. A call needs a LAPACK library that CMake found (TWILL_WITH_LAPACK), which
+// OpenBLAS and MKL are. Read next: linalg/lu.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -16,7 +16,7 @@
 #include <limits>
 #include <string>
 
-namespace twill { inline namespace v0 { namespace linalg {
+namespace twill { inline namespace v0 { namespace linalg { namespace detail {
 
 #if defined(TWILL_WITH_LAPACK)
 inline constexpr bool has_lapack = true;
@@ -30,27 +30,36 @@ struct OneThread {};
 // arguments come last, as gfortran passes them.
 namespace lapack {
 extern "C" {
-#define TWILL_LAPACK_ROUTINES(T, t)                                                                                    \
-  void twill_##t##getrf(const int* m, const int* n, T* a, const int* lda, int* pivots,                                 \
-                        int* info) __asm__(#t "getrf_");                                                               \
-  void twill_##t##trsm(const char* side, const char* uplo, const char* trans, const char* diag, const int* m,          \
-                       const int* n, const T* alpha, const T* a, const int* lda, T* b, const int* ldb, std::size_t,    \
-                       std::size_t, std::size_t, std::size_t) __asm__(#t "trsm_");                                     \
-  void twill_##t##potrf(const char* uplo, const int* n, T* a, const int* lda, int* info,                               \
-                        std::size_t) __asm__(#t "potrf_");                                                             \
-  void twill_##t##gelqf(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork,           \
-                        int* info) __asm__(#t "gelqf_");                                                               \
-  void twill_##t##orglq(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,         \
-                        const int* lwork, int* info) __asm__(#t "orglq_");                                             \
-  void twill_##t##syevd(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* w, T* work,          \
-                        const int* lwork, int* integers, const int* liwork, int* info, std::size_t,                    \
-                        std::size_t) __asm__(#t "syevd_");                                                             \
-  void twill_##t##gesdd(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu, \
-                        T* vt, const int* ldvt, T* work, const int* lwork, int* integers, int* info,                   \
-                        std::size_t) __asm__(#t "gesdd_");
-TWILL_LAPACK_ROUTINES(float, s)
-TWILL_LAPACK_ROUTINES(double, d)
-#undef TWILL_LAPACK_ROUTINES
+void twill_sgetrf(const int* m, const int* n, float* a, const int* lda, int* pivots, int* info) __asm__("sgetrf_");
+void twill_strsm(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,
+                 const float* alpha, const float* a, const int* lda, float* b, const int* ldb, std::size_t, std::size_t,
+                 std::size_t, std::size_t) __asm__("strsm_");
+void twill_spotrf(const char* uplo, const int* n, float* a, const int* lda, int* info, std::size_t) __asm__("spotrf_");
+void twill_sgelqf(const int* m, const int* n, float* a, const int* lda, float* tau, float* work, const int* lwork,
+                  int* info) __asm__("sgelqf_");
+void twill_sorglq(const int* m, const int* n, const int* k, float* a, const int* lda, const float* tau, float* work,
+                  const int* lwork, int* info) __asm__("sorglq_");
+void twill_ssyevd(const char* job, const char* uplo, const int* n, float* a, const int* lda, float* w, float* work,
+                  const int* lwork, int* integers, const int* liwork, int* info, std::size_t,
+                  std::size_t) __asm__("ssyevd_");
+void twill_sgesdd(const char* job, const int* m, const int* n, float* a, const int* lda, float* s, float* u,
+                  const int* ldu, float* vt, const int* ldvt, float* work, const int* lwork, int* integers, int* info,
+                  std::size_t) __asm__("sgesdd_");
+void twill_dgetrf(const int* m, const int* n, double* a, const int* lda, int* pivots, int* info) __asm__("dgetrf_");
+void twill_dtrsm(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,
+                 const double* alpha, const double* a, const int* lda, double* b, const int* ldb, std::size_t,
+                 std::size_t, std::size_t, std::size_t) __asm__("dtrsm_");
+void twill_dpotrf(const char* uplo, const int* n, double* a, const int* lda, int* info, std::size_t) __asm__("dpotrf_");
+void twill_dgelqf(const int* m, const int* n, double* a, const int* lda, double* tau, double* work, const int* lwork,
+                  int* info) __asm__("dgelqf_");
+void twill_dorglq(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau, double* work,
+                  const int* lwork, int* info) __asm__("dorglq_");
+void twill_dsyevd(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work,
+                  const int* lwork, int* integers, const int* liwork, int* info, std::size_t,
+                  std::size_t) __asm__("dsyevd_");
+void twill_dgesdd(const char* job, const int* m, const int* n, double* a, const int* lda, double* s, double* u,
+                  const int* ldu, double* vt, const int* ldvt, double* work, const int* lwork, int* integers, int* info,
+                  std::size_t) __asm__("dgesdd_");
 }
 } // namespace lapack
 
@@ -58,23 +67,25 @@ TWILL_LAPACK_ROUTINES(double, d)
 template <class T> struct LapackRoutines {
   static_assert(sizeof(T) == 0, "twill: linalg: matrices are float32 or float64; convert with cast");
 };
+/// LAPACK's single precision.
 template <> struct LapackRoutines<float> {
-  static constexpr auto getrf = &lapack::twill_sgetrf;
-  static constexpr auto trsm = &lapack::twill_strsm;
-  static constexpr auto potrf = &lapack::twill_spotrf;
-  static constexpr auto gelqf = &lapack::twill_sgelqf;
-  static constexpr auto orglq = &lapack::twill_sorglq;
-  static constexpr auto syevd = &lapack::twill_ssyevd;
-  static constexpr auto gesdd = &lapack::twill_sgesdd;
+  static constexpr auto getrf = &lapack::twill_sgetrf; ///< LU factors
+  static constexpr auto trsm = &lapack::twill_strsm;   ///< triangular systems
+  static constexpr auto potrf = &lapack::twill_spotrf; ///< Cholesky factors
+  static constexpr auto gelqf = &lapack::twill_sgelqf; ///< LQ as reflectors
+  static constexpr auto orglq = &lapack::twill_sorglq; ///< Q of reflectors
+  static constexpr auto syevd = &lapack::twill_ssyevd; ///< symmetric eigenproblems
+  static constexpr auto gesdd = &lapack::twill_sgesdd; ///< singular values
 };
+/// LAPACK's double precision.
 template <> struct LapackRoutines<double> {
-  static constexpr auto getrf = &lapack::twill_dgetrf;
-  static constexpr auto trsm = &lapack::twill_dtrsm;
-  static constexpr auto potrf = &lapack::twill_dpotrf;
-  static constexpr auto gelqf = &lapack::twill_dgelqf;
-  static constexpr auto orglq = &lapack::twill_dorglq;
-  static constexpr auto syevd = &lapack::twill_dsyevd;
-  static constexpr auto gesdd = &lapack::twill_dgesdd;
+  static constexpr auto getrf = &lapack::twill_dgetrf; ///< LU factors
+  static constexpr auto trsm = &lapack::twill_dtrsm;   ///< triangular systems
+  static constexpr auto potrf = &lapack::twill_dpotrf; ///< Cholesky factors
+  static constexpr auto gelqf = &lapack::twill_dgelqf; ///< LQ as reflectors
+  static constexpr auto orglq = &lapack::twill_dorglq; ///< Q of reflectors
+  static constexpr auto syevd = &lapack::twill_dsyevd; ///< symmetric eigenproblems
+  static constexpr auto gesdd = &lapack::twill_dgesdd; ///< singular values
 };
 
 /// Whether a triangle is the upper one, in column-major order.
@@ -165,9 +176,10 @@ public:
 
   /// How many elements and integers a routine wants as workspace.
   struct Workspace {
-    std::int64_t elements = 0;
-    std::int64_t integers = 0;
+    std::int64_t elements = 0; ///< of the matrix's type
+    std::int64_t integers = 0; ///< of `int`
   };
+  /// The workspace of `syevd`.
   [[nodiscard]] static Workspace syevd_workspace(Vectors vectors, std::int64_t n) {
     const int size = checked(n);
     const int leading = at_least_one(size);
@@ -179,8 +191,8 @@ public:
                     1);
     return {whole(elements), integers};
   }
-  /// Eigenvalues of a symmetric matrix, ascending, and eigenvectors as columns in place of it. A positive result: it did
-  /// not converge.
+  /// Eigenvalues of a symmetric matrix, ascending, and eigenvectors as columns in place of it. A positive result: no
+  /// convergence.
   [[nodiscard]] static int syevd(Vectors vectors, Triangle triangle, std::int64_t n, T* a, T* values, T* work,
                                  int* integers, const Workspace& workspace) {
     const OneThread scope{};
@@ -194,6 +206,7 @@ public:
     return info;
   }
 
+  /// The workspace of `gesdd`.
   [[nodiscard]] static Workspace gesdd_workspace(Vectors vectors, std::int64_t m, std::int64_t n) {
     const int rows = checked(m);
     const int columns = checked(n);
@@ -208,7 +221,7 @@ public:
                     &rank_leading, &elements, &ask, &integers, &info, 1);
     return {whole(elements), std::int64_t{8} * rank};
   }
-  /// Singular values, descending, and the thin factors U (m x k) and V^T (k x n). A positive result: it did not converge.
+  /// Singular values, descending, and the thin factors U (m x k), V^T (k x n). A positive result: no convergence.
   [[nodiscard]] static int gesdd(Vectors vectors, std::int64_t m, std::int64_t n, T* a, T* values, T* u, T* vt, T* work,
                                  int* integers, const Workspace& workspace) {
     const OneThread scope{};
@@ -238,4 +251,4 @@ private:
   }
 };
 
-}}} // namespace twill::v0::linalg
+}}}} // namespace twill::v0::linalg::detail

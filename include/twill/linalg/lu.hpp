@@ -26,12 +26,12 @@ template <class Factors, class Pivots> struct LU {
   Pivots pivots{};   ///< (..., n), int64
 };
 
-/// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
-inline constexpr graph::Operation lu_operation{.name = "lu_factor", .results = 3, .wants_dense = true};
-
 }}}} // namespace twill::v0::linalg::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+/// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
+inline constexpr graph::Operation lu_operation{.name = "lu_factor", .results = 3, .wants_dense = true};
 
 /// The functions that solve with LU factors, as errors name them.
 enum class Solver : std::int64_t { solve, inv, lu_solve };
@@ -180,7 +180,7 @@ template <class Sign, class LogAbsDet> struct SlogDet {
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-template <> struct KernelOf<&linalg::lu_operation> {
+template <> struct KernelOf<&linalg::detail::lu_operation> {
   template <class T> static void run(const Team& team, const kernel::Call& call) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
     const std::int64_t n = stack.rows;
@@ -193,7 +193,7 @@ template <> struct KernelOf<&linalg::lu_operation> {
       std::copy(from + i * n * n, from + (i + 1) * n * n, factors);
       linalg::detail::transpose_in_place(factors, n);
       int* const exchanged = kernel::Scratch::of_thread<int>(n);
-      static_cast<void>(linalg::Lapack<T>::getrf(n, factors, exchanged)); // a zero pivot is no error yet
+      static_cast<void>(linalg::detail::Lapack<T>::getrf(n, factors, exchanged)); // a zero pivot is no error yet
       linalg::detail::transpose_in_place(factors, n);
       bool is_odd = false;
       for (std::int64_t row = 0; row < n; ++row) {
@@ -231,20 +231,22 @@ template <> struct KernelOf<&linalg::detail::lu_solve_operation> {
         if (exchanges[row] != row) std::swap_ranges(x + row * k, x + (row + 1) * k, x + exchanges[row] * k);
       };
       // To LAPACK x is X^T and lu holds U^T below L^T.
-      const auto by_lower = [&](linalg::Transposed t) {
-        linalg::Lapack<T>::trsm_right(linalg::Triangle::upper, t, linalg::UnitDiagonal::yes, k, n, lu, x);
+      const auto by_lower = [&](linalg::detail::Transposed t) {
+        linalg::detail::Lapack<T>::trsm_right(linalg::detail::Triangle::upper, t, linalg::detail::UnitDiagonal::yes, k,
+                                              n, lu, x);
       };
-      const auto by_upper = [&](linalg::Transposed t) {
-        linalg::Lapack<T>::trsm_right(linalg::Triangle::lower, t, linalg::UnitDiagonal::no, k, n, lu, x);
+      const auto by_upper = [&](linalg::detail::Transposed t) {
+        linalg::detail::Lapack<T>::trsm_right(linalg::detail::Triangle::lower, t, linalg::detail::UnitDiagonal::no, k,
+                                              n, lu, x);
       };
       if (transposed) {
-        by_upper(linalg::Transposed::yes);
-        by_lower(linalg::Transposed::yes);
+        by_upper(linalg::detail::Transposed::yes);
+        by_lower(linalg::detail::Transposed::yes);
         for (std::int64_t row = n - 1; row >= 0; --row) exchange(row);
       } else {
         for (std::int64_t row = 0; row < n; ++row) exchange(row);
-        by_lower(linalg::Transposed::no);
-        by_upper(linalg::Transposed::no);
+        by_lower(linalg::detail::Transposed::no);
+        by_upper(linalg::detail::Transposed::no);
       }
     });
     if (singular.any())

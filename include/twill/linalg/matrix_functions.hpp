@@ -207,9 +207,10 @@ template <MatrixNorm Which = MatrixNorm::frobenius>
     return min(sum(abs(a), {-1}), {-1});
 }
 
-/// The powers of elements as rows: (..., n) gives (..., n, N), the highest first, as in NumPy; of increasing order as in
-/// PyTorch for `Increasing`.
+/// Whether powers begin with the highest, as in NumPy, or with the lowest.
 enum class VanderOrder : bool { decreasing, increasing };
+
+/// The powers N - 1, …, 0 of elements: (..., n) gives (..., n, N).
 template <int N, VanderOrder Order = VanderOrder::decreasing>
 [[nodiscard]] constexpr Value vander(Value x, CallSite site = CallSite::here()) {
   static_assert(N >= 1, "twill: vander: at least one power");

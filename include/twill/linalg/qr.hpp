@@ -87,21 +87,21 @@ template <> struct KernelOf<&linalg::detail::qr_operation> {
     const auto* from = static_cast<const T*>(call.operands[0].data);
     auto* q = static_cast<T*>(call.operands[1].data);
     auto* r = static_cast<T*>(call.operands[2].data);
-    const std::int64_t work = linalg::Lapack<T>::lq_workspace(n, m);
+    const std::int64_t work = linalg::detail::Lapack<T>::lq_workspace(n, m);
     linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
       // To LAPACK the matrix is A^T = R^T Q^T: R^T is the L of its LQ decomposition.
       T* const memory = linalg::detail::Workspace<T>(m * n + k + work, 0).elements;
       T* const a = memory;
       T* const tau = a + m * n;
       std::copy(from + i * m * n, from + (i + 1) * m * n, a);
-      linalg::Lapack<T>::gelqf(n, m, a, tau, tau + k, work);
+      linalg::detail::Lapack<T>::gelqf(n, m, a, tau, tau + k, work);
       if (r != nullptr)
         for (std::int64_t row = 0; row < k; ++row) {
           T* const to = r + (i * k + row) * n;
           std::fill(to, to + row, T{0});
           std::copy(a + row * n + row, a + (row + 1) * n, to + row);
         }
-      linalg::Lapack<T>::orglq(k, m, k, a, n, tau, tau + k, work);
+      linalg::detail::Lapack<T>::orglq(k, m, k, a, n, tau, tau + k, work);
       for (std::int64_t row = 0; row < m; ++row) std::copy(a + row * n, a + row * n + k, q + (i * m + row) * k);
     });
   }
@@ -109,7 +109,7 @@ template <> struct KernelOf<&linalg::detail::qr_operation> {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
     linalg::detail::Workspace<T>::reserve(team,
                                           stack.rows * stack.columns + std::min(stack.rows, stack.columns) +
-                                              linalg::Lapack<T>::lq_workspace(stack.columns, stack.rows),
+                                              linalg::detail::Lapack<T>::lq_workspace(stack.columns, stack.rows),
                                           0);
   }
 };

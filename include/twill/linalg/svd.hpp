@@ -95,9 +95,9 @@ template <> struct KernelOf<&linalg::detail::svd_operation> {
     auto* s = static_cast<T*>(call.operands[1].data);
     auto* u = static_cast<T*>(call.operands[2].data);
     auto* vh = static_cast<T*>(call.operands[3].data);
-    const auto wanted = u != nullptr || vh != nullptr ? linalg::Vectors::yes : linalg::Vectors::no;
+    const auto wanted = u != nullptr || vh != nullptr ? linalg::detail::Vectors::yes : linalg::detail::Vectors::no;
     // To LAPACK the matrix is A^T = V S U^T: its left factor is V, in memory Vh, and its right one U.
-    const auto workspace = linalg::Lapack<T>::gesdd_workspace(wanted, n, m);
+    const auto workspace = linalg::detail::Lapack<T>::gesdd_workspace(wanted, n, m);
     const std::int64_t elements = m * n + k * m + k * n;
     linalg::detail::FirstFailure failure{};
     linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
@@ -106,15 +106,16 @@ template <> struct KernelOf<&linalg::detail::svd_operation> {
       T* const left = vh != nullptr ? vh + i * k * n : a + m * n;
       T* const right = u != nullptr ? u + i * m * k : a + m * n + k * n;
       std::copy(from + i * m * n, from + (i + 1) * m * n, a);
-      failure.note(i, linalg::Lapack<T>::gesdd(wanted, n, m, a, s + i * k, left, right, memory.elements,
-                                               memory.integers, workspace));
+      failure.note(i, linalg::detail::Lapack<T>::gesdd(wanted, n, m, a, s + i * k, left, right, memory.elements,
+                                                       memory.integers, workspace));
     });
     if (failure.any()) throw LinAlgError(failure.text("svd", stack.count) + "has singular values that were not found");
   }
   template <class T> static void reserve(const Team& team, const kernel::Call& call) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
     const std::int64_t k = std::min(stack.rows, stack.columns);
-    const auto workspace = linalg::Lapack<T>::gesdd_workspace(linalg::Vectors::yes, stack.columns, stack.rows);
+    const auto workspace =
+        linalg::detail::Lapack<T>::gesdd_workspace(linalg::detail::Vectors::yes, stack.columns, stack.rows);
     linalg::detail::Workspace<T>::reserve(
         team, stack.rows * stack.columns + k * (stack.rows + stack.columns) + workspace.elements, workspace.integers);
   }

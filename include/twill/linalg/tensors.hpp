@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear algebra of tensors: the functions on traced values, compiled for the tensors' types and shapes. Expressions are
-// evaluated first. Read next: compile/function.hpp.
+// Linear algebra of tensors: the functions on traced values, compiled for the tensors' types and shapes. Expressions
+// are evaluated first. Read next: compile/function.hpp.
 
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
@@ -65,15 +65,19 @@ template <class X, class F> [[nodiscard]] auto by_proportion(const X& x, F f) {
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
 
+/// X with A X = B.
 template <TensorOperand A, TensorOperand B> [[nodiscard]] auto solve(const A& a, const B& b) {
   return detail::on_tensors([](Value x, Value y) { return solve(x, y); }, a, b);
 }
+/// Inverses.
 template <TensorOperand A> [[nodiscard]] auto inv(const A& a) {
   return detail::on_tensors([](Value x) { return inv(x); }, a);
 }
+/// Determinants.
 template <TensorOperand A> [[nodiscard]] auto det(const A& a) {
   return detail::on_tensors([](Value x) { return det(x); }, a);
 }
+/// Signs and logarithms of the absolute values of determinants.
 template <TensorOperand A> [[nodiscard]] auto slogdet(const A& a) {
   return detail::named_on_tensors<SlogDet>(
       [](Value x) {
@@ -82,6 +86,7 @@ template <TensorOperand A> [[nodiscard]] auto slogdet(const A& a) {
       },
       a);
 }
+/// LU factors with partial pivoting.
 template <TensorOperand A> [[nodiscard]] auto lu_factor(const A& a) {
   return detail::named_on_tensors<LU>(
       [](Value x) {
@@ -90,16 +95,20 @@ template <TensorOperand A> [[nodiscard]] auto lu_factor(const A& a) {
       },
       a);
 }
+/// X with A X = B for a triangular A.
 template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored, TensorOperand A, TensorOperand B>
 [[nodiscard]] auto solve_triangular(const A& a, const B& b) {
   return detail::on_tensors([](Value x, Value y) { return solve_triangular<Triangle, D>(x, y); }, a, b);
 }
+/// Lower triangular L with L L^T = A.
 template <TensorOperand A> [[nodiscard]] auto cholesky(const A& a) {
   return detail::on_tensors([](Value x) { return cholesky(x); }, a);
 }
+/// X with A X = B, from the Cholesky factor of A.
 template <TensorOperand B, TensorOperand L> [[nodiscard]] auto cholesky_solve(const B& b, const L& l) {
   return detail::on_tensors([](Value x, Value y) { return cholesky_solve(x, y); }, b, l);
 }
+/// The reduced QR decomposition.
 template <TensorOperand A> [[nodiscard]] auto qr(const A& a) {
   return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
     return detail::named_on_tensors<QR>(
@@ -110,6 +119,7 @@ template <TensorOperand A> [[nodiscard]] auto qr(const A& a) {
         tensor);
   });
 }
+/// Eigenvalues and eigenvectors of symmetric matrices.
 template <TensorOperand A> [[nodiscard]] auto eigh(const A& a) {
   return detail::named_on_tensors<EigenPairs>(
       [](Value x) {
@@ -118,9 +128,11 @@ template <TensorOperand A> [[nodiscard]] auto eigh(const A& a) {
       },
       a);
 }
+/// Eigenvalues of symmetric matrices.
 template <TensorOperand A> [[nodiscard]] auto eigvalsh(const A& a) {
   return detail::on_tensors([](Value x) { return eigvalsh(x); }, a);
 }
+/// The thin singular value decomposition.
 template <TensorOperand A> [[nodiscard]] auto svd(const A& a) {
   return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
     return detail::named_on_tensors<SVD>(
@@ -131,15 +143,18 @@ template <TensorOperand A> [[nodiscard]] auto svd(const A& a) {
         tensor);
   });
 }
+/// Singular values, descending.
 template <TensorOperand A> [[nodiscard]] auto svdvals(const A& a) {
   return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
     return detail::on_tensors([](Value x) { return svdvals<P>(x); }, tensor);
   });
 }
+/// Pseudo-inverses.
 template <TensorOperand A> [[nodiscard]] auto pinv(const A& a) {
   return detail::by_proportion(
       a, []<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return pinv<P>(x); }, tensor); });
 }
+/// Solutions of least squares, with rank and singular values.
 template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a, const B& b) {
   return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
     return detail::named_on_tensors<LeastSquares>(
@@ -150,27 +165,34 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a,
         tensor, b);
   });
 }
+/// The number of singular values that are not zero.
 template <TensorOperand A> [[nodiscard]] auto matrix_rank(const A& a) {
   return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
     return detail::on_tensors([](Value x) { return matrix_rank<P>(x); }, tensor);
   });
 }
+/// The largest singular value over the smallest.
 template <TensorOperand A> [[nodiscard]] auto cond(const A& a) {
   return detail::by_proportion(
       a, []<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return cond<P>(x); }, tensor); });
 }
+/// Exponentials of matrices.
 template <TensorOperand A> [[nodiscard]] auto matrix_exp(const A& a) {
   return detail::on_tensors([](Value x) { return matrix_exp(x); }, a);
 }
+/// A^N.
 template <int N, TensorOperand A> [[nodiscard]] auto matrix_power(const A& a) {
   return detail::on_tensors([](Value x) { return matrix_power<N>(x); }, a);
 }
+/// Norms of matrices.
 template <MatrixNorm Which = MatrixNorm::frobenius, TensorOperand A> [[nodiscard]] auto matrix_norm(const A& a) {
   return detail::on_tensors([](Value x) { return matrix_norm<Which>(x); }, a);
 }
+/// Powers of elements as rows.
 template <int N, VanderOrder Order = VanderOrder::decreasing, TensorOperand X> [[nodiscard]] auto vander(const X& x) {
   return detail::on_tensors([](Value v) { return vander<N, Order>(v); }, x);
 }
+/// Cross products of vectors of three.
 template <TensorOperand A, TensorOperand B> [[nodiscard]] auto cross(const A& a, const B& b) {
   return detail::on_tensors([](Value x, Value y) { return cross(x, y); }, a, b);
 }
