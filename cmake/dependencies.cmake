@@ -51,6 +51,14 @@ else()
   twill_note(oneDNN "" "matrix products go to CBLAS alone (libdnnl-dev)")
 endif()
 
+if(TWILL_HAS_LAPACK)
+  target_link_libraries(twill INTERFACE $<BUILD_INTERFACE:${TWILL_LAPACK_LIBRARY}>)
+  target_compile_definitions(twill INTERFACE $<BUILD_INTERFACE:TWILL_WITH_LAPACK=1>)
+  twill_note(LAPACK "${TWILL_LAPACK_LIBRARY}" "decompositions and solvers, <twill/linalg.hpp>")
+else()
+  twill_note(LAPACK "" "no <twill/linalg.hpp> (libopenblas-openmp-dev)")
+endif()
+
 # What only this tree's own tests, benchmarks and examples link; a project around it finds what it needs itself.
 if(PROJECT_IS_TOP_LEVEL OR TWILL_BUILD_TESTS OR TWILL_BUILD_BENCHMARKS OR TWILL_BUILD_EXAMPLES)
   # zlib reads gzip-compressed data sets and .npz files; only files that include data/idx.hpp or io/npz.hpp need it.

@@ -3,7 +3,9 @@
 # Where the libraries of host devices lie: used by twill's own build and by twillConfig.cmake, so that a package finds on the
 # machine that uses it what the build would find there.
 
-# Sets, for each of CBLAS and ONEDNN, TWILL_HAS_<name>, TWILL_<name>_LIBRARY and TWILL_<name>_INCLUDE_DIR.
+include(CheckFunctionExists)
+
+# Sets, for each of CBLAS, ONEDNN and LAPACK, TWILL_HAS_<name>, TWILL_<name>_LIBRARY and, but for LAPACK, TWILL_<name>_INCLUDE_DIR.
 macro(twill_find_host_libraries)
   # CBLAS for large matrix products. OpenBLAS's OpenMP build comes first: its threads can be bounded by the caller, and it
   # does not compete with the teams of twill. Any other library that offers cblas.h will do.
@@ -22,6 +24,24 @@ macro(twill_find_host_libraries)
     endif()
     mark_as_advanced(TWILL_${twill_library}_INCLUDE_DIR TWILL_${twill_library}_LIBRARY)
   endforeach()
+  # LAPACK for linalg/: OpenBLAS and MKL have it themselves. Its calls go with CBLAS's setting of threads.
+  set(TWILL_HAS_LAPACK FALSE)
+  if(TWILL_HAS_CBLAS)
+    set(CMAKE_REQUIRED_LIBRARIES ${TWILL_CBLAS_LIBRARY})
+    set(CMAKE_REQUIRED_QUIET TRUE)
+    check_function_exists(dgesdd_ TWILL_CBLAS_HAS_LAPACK)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    unset(CMAKE_REQUIRED_QUIET)
+    if(TWILL_CBLAS_HAS_LAPACK)
+      set(TWILL_LAPACK_LIBRARY ${TWILL_CBLAS_LIBRARY})
+    else()
+      find_library(TWILL_LAPACK_LIBRARY NAMES lapack)
+      mark_as_advanced(TWILL_LAPACK_LIBRARY)
+    endif()
+    if(TWILL_LAPACK_LIBRARY)
+      set(TWILL_HAS_LAPACK TRUE)
+    endif()
+  endif()
 endmacro()
 
 # Thrust and libcu++ (CCCL) for <twill/algorithms.hpp>, from the CUDA toolkit or libthrust-dev, which compile without CUDA; TBB for

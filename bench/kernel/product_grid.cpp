@@ -37,7 +37,7 @@ void compute(int who, const Shape& s, const float* a, const float* b, float* c) 
   if (who == 0)
     twill::kernel::small_product<float>(s.ta, s.tb, s.m, s.n, s.k, 1, a, lda, b, ldb, 0, c, s.n);
   else if (who == 1)
-    twill::cpu::detail::gemm_by_cblas(s.ta, s.tb, s.m, s.n, s.k, 1.0F, a, lda, b, ldb, 0.0F, c, s.n);
+    twill::cpu::gemm_by_cblas(s.ta, s.tb, s.m, s.n, s.k, 1.0F, a, lda, b, ldb, 0.0F, c, s.n);
   else
     twill::cpu::detail::gemm_by_onednn(s.ta, s.tb, s.m, s.n, s.k, 1.0F, a, lda, b, ldb, 0.0F, c, s.n);
 }

@@ -5,6 +5,7 @@
 
 #include <twill/data.hpp>
 #include <twill/io.hpp>
+#include <twill/linalg.hpp>
 #include <twill/parallel.hpp>
 #include <twill/profile.hpp>
 #include <twill/twill.hpp>

@@ -8,11 +8,11 @@ from pathlib import Path
 # A file includes its own layer or an earlier one.
 LAYERS = [
     "core", "device", "memory", "kernel", "elementwise", "tensor", "graph", "compile", "expr",
-    "ops", "nn", "optim", "training", "data", "io", "parallel", "profile",
+    "ops", "linalg", "nn", "optim", "training", "data", "io", "parallel", "profile",
     "algorithms",
 ]
 # Layers that <twill/twill.hpp> leaves to <twill/all.hpp>.
-BESIDE = ["data", "io", "parallel", "profile"]
+BESIDE = ["linalg", "data", "io", "parallel", "profile"]
 # Layers with an umbrella that no other includes, because they need a library that not everybody has.
 APART = ["algorithms"]
 

@@ -153,6 +153,13 @@ PAGES = [
                                         "ops/slice.hpp", "ops/sort.hpp", "ops/split.hpp", "ops/triangles.hpp"], rows=True),
         Section("Gradients, loops and checkpoints", ["graph/gradient.hpp", "graph/scan.hpp", "graph/checkpoint.hpp"]),
     ]),
+    Page("linear_algebra", "Linear algebra", "Decompositions and solvers of matrices and stacks of them, of tensors and in models, "
+         "with gradients.", "linear_algebra.md", [
+        Section("Solvers", ["linalg/lu.hpp", "linalg/cholesky.hpp", "linalg/least_squares.hpp"], rows=True),
+        Section("Decompositions", ["linalg/qr.hpp", "linalg/svd.hpp", "linalg/eigh.hpp"], rows=True),
+        Section("Functions of matrices", ["linalg/matrix_functions.hpp"], rows=True),
+        Section("For functions of one's own", ["linalg/*"], needs_code=False),
+    ]),
     Page("optimisers", "Optimisers and schedules", "Rules that update weights, what wraps them, and schedules of their rate.",
          "training.md", [
         Section("Rules", ["optim/sgd.hpp", "optim/adam.hpp", "optim/rmsprop.hpp", "optim/lamb.hpp"],

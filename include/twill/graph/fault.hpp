@@ -130,6 +130,12 @@ enum class Problem : std::uint8_t {
   ranks_work_together_in_functions_of_one_slot_only,
   model_has_no_weight_before_which_it_is_to_be_cut,
   model_is_to_be_cut_out_of_order,
+  matrix_needs_two_axes,
+  matrix_is_neither_float32_nor_float64,
+  matrix_is_not_square,
+  matrix_needs_a_proportion_tall_or_wide,
+  solve_sides_have_other_rows_than_the_matrix,
+  cross_needs_three_elements,
 };
 
 /// The first fault found in a traced function, which becomes a compile error in the user's terms.

@@ -87,6 +87,16 @@ TWILL_CONSTEXPR Cotangents cotangents_of(int operation, int first, const List<Re
   return found;
 }
 
+/// A result may have several nodes: rules of gradients name it anew.
+TWILL_CONSTEXPR void add_cotangent(Graph& graph, List<ResultCotangent>& all, const ResultCotangent& added) {
+  for (ResultCotangent& known : all)
+    if (known.operation == added.operation && known.result == added.result) {
+      known.cotangent = (Value{graph, known.cotangent} + Value{graph, added.cotangent}).id();
+      return;
+    }
+  all.push_back(added);
+}
+
 [[nodiscard]] TWILL_CONSTEXPR bool is_empty(const Cotangents& cotangents) {
   for (int cotangent : cotangents)
     if (cotangent >= 0) return false;
@@ -133,7 +143,7 @@ TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const
     const Cotangents given = is_operation ? detail::cotangents_of(id, cotangents[position], of_results) : Cotangents{};
     if (is_operation ? detail::is_empty(given) : cotangents[position] < 0) continue;
     if (node.kind == Kind::result) {
-      of_results.push_back({node.input(0), node.index, cotangents[position]});
+      detail::add_cotangent(graph, of_results, {node.input(0), node.index, cotangents[position]});
       continue;
     }
     if ((node.kind == Kind::slice || node.kind == Kind::carry) && active.items[node.input(0)] != 0)

@@ -73,6 +73,33 @@ private:
   int previous_ = 1;
 };
 
+} // namespace detail
+
+#if defined(TWILL_WITH_CBLAS)
+/// While it lives, the library works only in the calling thread. MKL has a setting for the calling thread; builds of
+/// OpenBLAS without OpenMP are set once for the process.
+class OneBlasThread {
+public:
+  OneBlasThread() {
+    if (blas::twill_mkl_local_threads != nullptr) {
+      previous_ = blas::twill_mkl_local_threads(1);
+    } else if (blas::twill_openblas_threads != nullptr) {
+      static const bool done = (blas::twill_openblas_threads(1), true);
+      static_cast<void>(done);
+    }
+  }
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+  ~OneBlasThread();
+
+private:
+  detail::OneOpenMpThread open_mp_{};
+  int previous_ = 1;
+};
+#endif
+
+namespace detail {
+
 /// C = alpha * op(A) * op(B) + beta * C in one thread, where op transposes or not.
 template <class T>
 void gemm_plain(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a,
@@ -104,32 +131,13 @@ void gemm_plain(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t
 }
 
 #if defined(TWILL_WITH_CBLAS)
-/// While it lives, the library works only in the calling thread. MKL has a setting for the calling thread; builds of
-/// OpenBLAS without OpenMP are set once for the process.
-class OneBlasThread {
-public:
-  OneBlasThread() {
-    if (blas::twill_mkl_local_threads != nullptr) {
-      previous_ = blas::twill_mkl_local_threads(1);
-    } else if (blas::twill_openblas_threads != nullptr) {
-      static const bool done = (blas::twill_openblas_threads(1), true);
-      static_cast<void>(done);
-    }
-  }
-  OneBlasThread(const OneBlasThread&) = delete;
-  OneBlasThread& operator=(const OneBlasThread&) = delete;
-  ~OneBlasThread();
-
-private:
-  OneOpenMpThread open_mp_{};
-  int previous_ = 1;
-};
-
 void gemm_block(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                 float beta, float* c, int ldc);
 void gemm_block(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
                 double beta, double* c, int ldc);
 #endif
+
+} // namespace detail
 
 /// By the BLAS library in one thread; by plain loops without a library, or where sizes exceed its int.
 template <class T>
@@ -140,14 +148,17 @@ void gemm_by_cblas(bool transpose_a, bool transpose_b, std::int64_t m, std::int6
   constexpr std::int64_t limit = 0x7fffffff;
   if (k > 0 && std::max({m, n, k, lda, ldb, ldc}) <= limit) {
     const OneBlasThread scope{};
-    gemm_block(transpose_a ? blas::transpose : blas::no_transpose, transpose_b ? blas::transpose : blas::no_transpose,
-               static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), alpha, a, static_cast<int>(lda), b,
-               static_cast<int>(ldb), beta, c, static_cast<int>(ldc));
+    detail::gemm_block(transpose_a ? blas::transpose : blas::no_transpose,
+                       transpose_b ? blas::transpose : blas::no_transpose, static_cast<int>(m), static_cast<int>(n),
+                       static_cast<int>(k), alpha, a, static_cast<int>(lda), b, static_cast<int>(ldb), beta, c,
+                       static_cast<int>(ldc));
     return;
   }
 #endif
-  gemm_plain(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  detail::gemm_plain(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
+
+namespace detail {
 
 /// By oneDNN in one thread; by BLAS if oneDNN is not installed or refuses.
 void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
@@ -194,7 +205,7 @@ void gemm(const Team& team, Library library, bool transpose_a, bool transpose_b,
       if (library == Library::onednn)
         return detail::gemm_by_onednn(transpose_a, transpose_b, rows, columns, k, alpha, left, lda, right, ldb, beta,
                                       to, ldc);
-    detail::gemm_by_cblas(transpose_a, transpose_b, rows, columns, k, alpha, left, lda, right, ldb, beta, to, ldc);
+    gemm_by_cblas(transpose_a, transpose_b, rows, columns, k, alpha, left, lda, right, ldb, beta, to, ldc);
   });
 }
 

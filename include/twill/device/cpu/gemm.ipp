@@ -18,10 +18,6 @@ TWILL_BODY OneOpenMpThread::~OneOpenMpThread() {
 }
 
 #if defined(TWILL_WITH_CBLAS)
-TWILL_BODY OneBlasThread::~OneBlasThread() {
-  if (blas::twill_mkl_local_threads != nullptr) blas::twill_mkl_local_threads(previous_);
-}
-
 TWILL_BODY void gemm_block(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                            int ldb, float beta, float* c, int ldc) {
   blas::twill_sgemm(blas::row_major, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
@@ -49,3 +45,13 @@ TWILL_BODY void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t 
 }
 
 }}}} // namespace twill::v0::cpu::detail
+
+#if defined(TWILL_WITH_CBLAS)
+namespace twill { inline namespace v0 { namespace cpu {
+
+TWILL_BODY OneBlasThread::~OneBlasThread() {
+  if (blas::twill_mkl_local_threads != nullptr) blas::twill_mkl_local_threads(previous_);
+}
+
+}}} // namespace twill::v0::cpu
+#endif

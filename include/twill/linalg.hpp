@@ -1,0 +1,15 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of linalg/.
+
+#include <twill/linalg/batch.hpp>
+#include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/eigh.hpp>
+#include <twill/linalg/lapack.hpp>
+#include <twill/linalg/least_squares.hpp>
+#include <twill/linalg/lu.hpp>
+#include <twill/linalg/matrix_functions.hpp>
+#include <twill/linalg/qr.hpp>
+#include <twill/linalg/svd.hpp>
+#include <twill/linalg/tensors.hpp>

@@ -1,0 +1,164 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Triangular systems and Cholesky factors. Both read one triangle alone. Gradients of the factor are symmetric, as if
+// the matrix had been (Murray, 2016). Read next: linalg/eigh.hpp.
+
+#include <twill/core/call_site.hpp>
+#include <twill/core/config.hpp>
+#include <twill/linalg/batch.hpp>
+#include <twill/linalg/lu.hpp>
+#include <twill/ops/matmul.hpp>
+#include <twill/ops/triangles.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// The triangle of a matrix that a function reads.
+enum class UpLo : bool { lower, upper };
+
+/// Whether the diagonal is read, or ones are taken for it.
+enum class Diagonal : bool { stored, ones };
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+/// A triangular system: the triangle that is read, and whether the matrix is taken transposed.
+struct Triangular {
+  UpLo triangle = UpLo::lower;
+  Diagonal diagonal = Diagonal::stored;
+  bool transposed = false;
+};
+
+TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                    graph::InputGradients& gradients);
+inline constexpr graph::Operation triangular_operation{
+    .name = "solve_triangular", .vjp = &triangular_vjp, .wants_dense = true};
+
+[[nodiscard]] TWILL_CONSTEXPR Value solve_with_triangle(Value a, Value b, const Triangular& system) {
+  return add_operation(triangular_operation, {a, b}, b.dtype(), b.shape(),
+                       {system.triangle == UpLo::upper, system.diagonal == Diagonal::ones, system.transposed});
+}
+
+[[nodiscard]] TWILL_CONSTEXPR Value solved_with_triangle(Value a, Value b, const Triangular& system, CallSite site) {
+  const bool is_vector = b.rank() == 1;
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return b;
+  const Sides sides = fitting_sides(a, b, site);
+  if (a.graph().fault.any()) return b;
+  const Value x = solve_with_triangle(sides.a, sides.b, system);
+  return is_vector ? squeeze(x, -1, site) : x;
+}
+
+/// The gradients of `solve`, those of A in its triangle alone.
+TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                    graph::InputGradients& gradients) {
+  const graph::Node call = graph.node(node);
+  const Value a{graph, call.input(0)};
+  const Value x{graph, node};
+  Triangular system{.triangle = graph.attribute(call, 0) != 0 ? UpLo::upper : UpLo::lower,
+                    .diagonal = graph.attribute(call, 1) != 0 ? Diagonal::ones : Diagonal::stored,
+                    .transposed = graph.attribute(call, 2) == 0};
+  const bool transposed = !system.transposed;
+  const Value g = solve_with_triangle(a, {graph, cotangents[0]}, system);
+  if (gradients.wants(0)) {
+    const Value whole = transposed ? -matmul(x, transpose(g)) : -matmul(g, transpose(x));
+    const std::int64_t offset = system.diagonal == Diagonal::ones ? 1 : 0;
+    gradients.set(0, system.triangle == UpLo::upper ? triu(whole, offset) : tril(whole, -offset));
+  }
+  if (gradients.wants(1)) gradients.set(1, g);
+}
+
+TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                  graph::InputGradients& gradients);
+inline constexpr graph::Operation cholesky_operation{.name = "cholesky", .vjp = &cholesky_vjp, .wants_dense = true};
+
+/// (X + X^T) / 2.
+[[nodiscard]] TWILL_CONSTEXPR Value symmetric(Value x) { return (x + transpose(x)) * 0.5; }
+
+/// dA = L^-T F L^-1, made symmetric, where F is the lower triangle of L^T dL with half its diagonal.
+TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                  graph::InputGradients& gradients) {
+  const Value l{graph, node};
+  const Value products = tril(matmul(transpose(l), Value{graph, cotangents[0]}));
+  const Value f = where(on_diagonal(products), products * 0.5, products);
+  const Triangular by_transposed{.transposed = true};
+  const Value right = transpose(solve_with_triangle(l, f, by_transposed));
+  gradients.set(0, symmetric(solve_with_triangle(l, right, by_transposed)));
+}
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// X with A X = B for a triangular A (..., n, n), of which one triangle is read, and B (..., n, k), or (n) for one
+/// vector. Leading axes broadcast. A zero on the diagonal gives infinities, as in PyTorch.
+template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored>
+[[nodiscard]] constexpr Value solve_triangular(Value a, Value b, CallSite site = CallSite::here()) {
+  return detail::solved_with_triangle(a, b, {Triangle, D}, site);
+}
+
+/// Lower triangular L with L L^T = A for symmetric positive definite A (..., n, n); the lower triangle is read.
+/// throws: LinAlgError when a matrix is not positive definite: it names the matrix and the leading minor
+[[nodiscard]] TWILL_CONSTEXPR Value cholesky(Value a, CallSite site = CallSite::here()) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return a;
+  return add_operation(detail::cholesky_operation, {a}, a.dtype(), a.shape());
+}
+
+/// X with A X = B from the Cholesky factor L of A.
+[[nodiscard]] TWILL_CONSTEXPR Value cholesky_solve(Value b, Value l, CallSite site = CallSite::here()) {
+  const Value half = detail::solved_with_triangle(l, b, {}, site);
+  return detail::solved_with_triangle(l, half, {.transposed = true}, site);
+}
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+template <> struct KernelOf<&linalg::detail::triangular_operation> {
+  template <class T> static void run(const Team& team, const kernel::Call& call) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[1]);
+    const std::int64_t n = stack.rows;
+    const std::int64_t k = stack.columns;
+    const auto* matrices = static_cast<const T*>(call.operands[0].data);
+    const auto* from = static_cast<const T*>(call.operands[1].data);
+    auto* to = static_cast<T*>(call.operands[2].data);
+    // To LAPACK matrices are transposed: X^T op(A)^T = B^T.
+    const auto triangle = call.attributes[0] != 0 ? linalg::detail::Triangle::lower : linalg::detail::Triangle::upper;
+    const auto unit = call.attributes[1] != 0 ? linalg::detail::UnitDiagonal::yes : linalg::detail::UnitDiagonal::no;
+    const auto transposed = call.attributes[2] != 0 ? linalg::detail::Transposed::yes : linalg::detail::Transposed::no;
+    linalg::detail::for_each_matrix(team, {stack.count, n, std::max(n, k)}, [&](std::int64_t i) {
+      std::copy(from + i * n * k, from + (i + 1) * n * k, to + i * n * k);
+      linalg::detail::Lapack<T>::trsm_right(triangle, transposed, unit, k, n, matrices + i * n * n, to + i * n * k);
+    });
+  }
+};
+
+template <> struct KernelOf<&linalg::detail::cholesky_operation> {
+  template <class T> static void run(const Team& team, const kernel::Call& call) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+    const std::int64_t n = stack.rows;
+    const auto* from = static_cast<const T*>(call.operands[0].data);
+    auto* to = static_cast<T*>(call.operands[1].data);
+    linalg::detail::FirstFailure failure{};
+    linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
+      T* const l = to + i * n * n;
+      for (std::int64_t row = 0; row < n; ++row) {
+        std::copy(from + (i * n + row) * n, from + (i * n + row) * n + row + 1, l + row * n);
+        std::fill(l + row * n + row + 1, l + (row + 1) * n, T{0});
+      }
+      failure.note(i, linalg::detail::Lapack<T>::potrf(linalg::detail::Triangle::upper, n, l));
+    });
+    if (failure.any())
+      throw LinAlgError(failure.text("cholesky", stack.count) +
+                        "is not positive definite: its leading minor of order " + std::to_string(failure.info()) +
+                        " is not positive");
+  }
+};
+
+}}} // namespace twill::v0::TWILL_ISA

@@ -1,0 +1,97 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Eigenvalues and eigenvectors of symmetric matrices. Gradients of eigenvectors divide by differences of eigenvalues:
+// they are not finite where two are equal, and depend on no choice of sign only if the function of the vectors does not
+// (Giles, 2008, 3.1). Read next: linalg/svd.hpp.
+
+#include <twill/core/call_site.hpp>
+#include <twill/core/config.hpp>
+#include <twill/linalg/batch.hpp>
+#include <twill/linalg/cholesky.hpp>
+#include <twill/ops/matmul.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// Eigenvalues, and eigenvectors as columns.
+template <class Values, class Vectors> struct EigenPairs {
+  Values values{};   ///< (..., n), ascending for symmetric matrices
+  Vectors vectors{}; ///< (..., n, n)
+};
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+/// x / e off the diagonal, zero on it.
+[[nodiscard]] TWILL_CONSTEXPR Value off_diagonal_quotient(Value x, Value e) {
+  const Value diagonal = on_diagonal(x);
+  return where(diagonal, 0, x / where(diagonal, 1, e));
+}
+
+/// dA = V (diag(dw) + (V^T dV) / E) V^T with E_ij = w_j - w_i.
+TWILL_CONSTEXPR void eigh_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                              graph::InputGradients& gradients) {
+  const Value w{graph, node};
+  const Value a{graph, graph.node(node).input(0)};
+  const Value v = add_result(w, 1, w.dtype(), a.shape());
+  Value inner = cotangents[0] >= 0 ? diagonal_matrix({graph, cotangents[0]}) : identity_like(a) * 0;
+  if (cotangents[1] >= 0)
+    inner = inner + off_diagonal_quotient(matmul(transpose(v), Value{graph, cotangents[1]}), as_row(w) - as_column(w));
+  gradients.set(0, symmetric(matmul(matmul(v, inner), transpose(v))));
+}
+inline constexpr graph::Operation eigh_operation{.name = "eigh", .vjp = &eigh_vjp, .results = 2, .wants_dense = true};
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// Eigenvalues and eigenvectors of symmetric (..., n, n), of which the lower triangle is read.
+/// throws: LinAlgError when LAPACK's iteration does not converge
+[[nodiscard]] TWILL_CONSTEXPR EigenPairs<Value, Value> eigh(Value a, CallSite site = CallSite::here()) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return {a, a};
+  const Value w = add_operation(detail::eigh_operation, {a}, a.dtype(), with_vector(a.shape(), rows_of(a.shape())));
+  return {w, add_result(w, 1, a.dtype(), a.shape())};
+}
+
+/// Eigenvalues of symmetric matrices, ascending; faster than `eigh`.
+[[nodiscard]] TWILL_CONSTEXPR Value eigvalsh(Value a, CallSite site = CallSite::here()) { return eigh(a, site).values; }
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+template <> struct KernelOf<&linalg::detail::eigh_operation> {
+  template <class T> static void run(const Team& team, const kernel::Call& call) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+    const std::int64_t n = stack.rows;
+    const auto* from = static_cast<const T*>(call.operands[0].data);
+    auto* values = static_cast<T*>(call.operands[1].data);
+    auto* vectors = static_cast<T*>(call.operands[2].data);
+    const auto wanted = vectors != nullptr ? linalg::detail::Vectors::yes : linalg::detail::Vectors::no;
+    const auto workspace = linalg::detail::Lapack<T>::syevd_workspace(wanted, n);
+    linalg::detail::FirstFailure failure{};
+    linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
+      const linalg::detail::Workspace<T> memory{n * n + workspace.elements, workspace.integers};
+      T* const a = vectors != nullptr ? vectors + i * n * n : memory.elements + workspace.elements;
+      std::copy(from + i * n * n, from + (i + 1) * n * n, a);
+      failure.note(i, linalg::detail::Lapack<T>::syevd(wanted, linalg::detail::Triangle::upper, n, a, values + i * n,
+                                                       memory.elements, memory.integers, workspace));
+      if (vectors != nullptr) linalg::detail::transpose_in_place(a, n);
+    });
+    if (failure.any()) throw LinAlgError(failure.text("eigh", stack.count) + "has eigenvalues that were not found");
+  }
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    const std::int64_t n = linalg::detail::matrices_of(call.shapes[0]).rows;
+    const auto workspace = linalg::detail::Lapack<T>::syevd_workspace(linalg::detail::Vectors::yes, n);
+    linalg::detail::Workspace<T>::reserve(team, n * n + workspace.elements, workspace.integers);
+  }
+};
+
+}}} // namespace twill::v0::TWILL_ISA

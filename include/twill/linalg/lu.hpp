@@ -1,0 +1,258 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// LU factors with partial pivoting, and what follows from them: solve, inv, det, slogdet. One factorisation serves a
+// function and its gradients (Giles, 2008): they solve with the factors that the function has made.
+
+#include <twill/core/call_site.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/reductions.hpp>
+#include <twill/linalg/batch.hpp>
+#include <twill/ops/matmul.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// Factors of square matrices: row `pivots[i]` changed places with row i, for i = 0, 1, …; then the rows are L U. L has
+/// ones on its diagonal, which are not stored. PyTorch's `lu_factor` counts pivots from one.
+template <class Factors, class Pivots> struct LU {
+  Factors factors{}; ///< (..., n, n): L below the diagonal, U on and above it
+  Pivots pivots{};   ///< (..., n), int64
+};
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+/// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
+inline constexpr graph::Operation lu_operation{.name = "lu_factor", .results = 3, .wants_dense = true};
+
+/// The functions that solve with LU factors, as errors name them.
+enum class Solver : std::int64_t { solve, inv, lu_solve };
+inline constexpr std::string_view solver_names[] = {"solve", "inv", "lu_solve"};
+
+/// Factors, exchanges and their parities, as traced values.
+struct Factored {
+  Value factors{};
+  Value pivots{};
+  Value parity{};
+};
+
+[[nodiscard]] TWILL_CONSTEXPR Factored factored(Value a) {
+  const Extent n = rows_of(a.shape());
+  const Value factors = add_operation(lu_operation, {a}, a.dtype(), a.shape());
+  return {factors, add_result(factors, 1, DType::int64, with_vector(a.shape(), n)),
+          add_result(factors, 2, a.dtype(), stack_of(a.shape()))};
+}
+
+TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                               graph::InputGradients& gradients);
+inline constexpr graph::Operation lu_solve_operation{.name = "lu_solve", .wants_dense = true};
+inline constexpr graph::Operation solve_rule{.name = "solve", .vjp = &solve_vjp};
+
+/// X with op(A) X = B, and its gradients by A and B.
+[[nodiscard]] TWILL_CONSTEXPR Value solve_with(Value factors, Value pivots, Value a, Value b, bool transposed,
+                                               Solver function) {
+  const Value x = add_operation(lu_solve_operation, {factors, pivots, b}, b.dtype(), b.shape(),
+                                {transposed, static_cast<std::int64_t>(function)});
+  return with_rule(x, solve_rule, {a, b});
+}
+
+/// dB = op(A)^-T dX; dA = -dB X^T, or its transpose (Giles, 2008, 2.3.1).
+TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                               graph::InputGradients& gradients) {
+  const Value x{graph, graph.node(node).input(0)};
+  const Value a{graph, graph.node(node).input(1)};
+  const graph::Node& call = x.node();
+  const bool transposed = graph.attribute(call, 0) != 0;
+  const Value g = solve_with({graph, call.input(0)}, {graph, call.input(1)}, a, {graph, cotangents[0]}, !transposed,
+                             static_cast<Solver>(graph.attribute(call, 1)));
+  const Value solution{graph, node}; // further derivatives go through it
+  if (gradients.wants(1))
+    gradients.set(1, transposed ? -matmul(solution, transpose(g)) : -matmul(g, transpose(solution)));
+  if (gradients.wants(2)) gradients.set(2, g);
+}
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+/// The right sides as stacks of matrices that fit the stack of `a`, whose leading axes broadcast with theirs.
+struct Sides {
+  Value a{};
+  Value b{};
+};
+
+[[nodiscard]] TWILL_CONSTEXPR Sides fitting_sides(Value a, Value b, CallSite site) {
+  Graph& graph = a.graph();
+  if (b.rank() == 1) b = as_column(b);
+  b = checked_matrix(b, site);
+  if (graph.fault.any()) return {a, b};
+  const DType dtype = promote(a.dtype(), b.dtype());
+  const Extent rows = rows_of(b.shape());
+  if (!unify(graph, rows_of(a.shape()), rows))
+    graph.refuse(Problem::solve_sides_have_other_rows_than_the_matrix, rows_of(a.shape()).factor, rows.factor, site);
+  const Extents stack = broadcast_shape(graph, stack_of(a.shape()), stack_of(b.shape()), site);
+  if (graph.fault.any()) return {a, b};
+  const auto stacked = [&](Value x) {
+    Extents shape = stack;
+    shape.append(rows_of(x.shape()));
+    shape.append(columns_of(x.shape()));
+    return broadcast_to(cast(x, dtype), shape);
+  };
+  return {stacked(a), stacked(b)};
+}
+
+/// The product of the pivots' signs, and the logarithm of their sizes: their gradients by A are inv(A)^T.
+TWILL_CONSTEXPR void logabsdet_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                   graph::InputGradients& gradients) {
+  const Value a{graph, graph.node(node).input(1)};
+  const Value factors{graph, graph.node(node).input(2)};
+  const Value pivots{graph, graph.node(node).input(3)};
+  const Value g{graph, cotangents[0]};
+  if (gradients.wants(1))
+    gradients.set(1, as_column(as_column(g)) * solve_with(factors, pivots, a, identity_like(a), true, Solver::inv));
+}
+inline constexpr graph::Operation logabsdet_rule{.name = "logabsdet", .vjp = &logabsdet_vjp};
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// The sign of determinants, and the logarithm of their absolute values.
+template <class Sign, class LogAbsDet> struct SlogDet {
+  Sign sign{};           ///< (...): -1, 0 or 1
+  LogAbsDet logabsdet{}; ///< (...): minus infinity for singular matrices
+};
+
+/// LU factors of (..., n, n).
+[[nodiscard]] TWILL_CONSTEXPR LU<Value, Value> lu_factor(Value a, CallSite site = CallSite::here()) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return {a, a};
+  const detail::Factored lu = detail::factored(a);
+  return {lu.factors, lu.pivots};
+}
+
+/// X with A X = B for A (..., n, n) and B (..., n, k), or (n) for one vector, as in NumPy. Leading axes broadcast.
+/// throws: LinAlgError when a matrix is singular: it names the matrix and the pivot
+[[nodiscard]] TWILL_CONSTEXPR Value solve(Value a, Value b, CallSite site = CallSite::here()) {
+  const bool is_vector = b.rank() == 1;
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return b;
+  const detail::Sides sides = detail::fitting_sides(a, b, site);
+  if (a.graph().fault.any()) return b;
+  const detail::Factored lu = detail::factored(sides.a);
+  const Value x = detail::solve_with(lu.factors, lu.pivots, sides.a, sides.b, false, detail::Solver::solve);
+  return is_vector ? squeeze(x, -1, site) : x;
+}
+
+/// Inverses of (..., n, n). throws: LinAlgError when one is singular
+[[nodiscard]] TWILL_CONSTEXPR Value inv(Value a, CallSite site = CallSite::here()) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return a;
+  const detail::Factored lu = detail::factored(a);
+  return detail::solve_with(lu.factors, lu.pivots, a, identity_like(a), false, detail::Solver::inv);
+}
+
+/// Signs and logarithms of the determinants of (..., n, n), which do not overflow.
+[[nodiscard]] TWILL_CONSTEXPR SlogDet<Value, Value> slogdet(Value a, CallSite site = CallSite::here()) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return {a, a};
+  const detail::Factored lu = detail::factored(a);
+  const Value pivots = diagonal_of(stop_gradient(lu.factors));
+  return {stop_gradient(lu.parity) * prod(sign(pivots), {-1}),
+          with_rule(sum(log(abs(pivots)), {-1}), detail::logabsdet_rule, {a, lu.factors, lu.pivots})};
+}
+
+/// Determinants of (..., n, n). The gradient of a singular one is not finite.
+[[nodiscard]] TWILL_CONSTEXPR Value det(Value a, CallSite site = CallSite::here()) {
+  const SlogDet<Value, Value> parts = slogdet(a, site);
+  return parts.sign * exp(parts.logabsdet);
+}
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+template <> struct KernelOf<&linalg::detail::lu_operation> {
+  template <class T> static void run(const Team& team, const kernel::Call& call) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+    const std::int64_t n = stack.rows;
+    const auto* from = static_cast<const T*>(call.operands[0].data);
+    auto* to = static_cast<T*>(call.operands[1].data);
+    auto* pivots = static_cast<std::int64_t*>(call.operands[2].data);
+    auto* parity = static_cast<T*>(call.operands[3].data);
+    linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
+      T* const factors = to + i * n * n;
+      std::copy(from + i * n * n, from + (i + 1) * n * n, factors);
+      linalg::detail::transpose_in_place(factors, n);
+      int* const exchanged = kernel::Scratch::of_thread<int>(n);
+      static_cast<void>(linalg::detail::Lapack<T>::getrf(n, factors, exchanged)); // a zero pivot is no error yet
+      linalg::detail::transpose_in_place(factors, n);
+      bool is_odd = false;
+      for (std::int64_t row = 0; row < n; ++row) {
+        is_odd ^= exchanged[row] != row + 1;
+        if (pivots != nullptr) pivots[i * n + row] = exchanged[row] - 1;
+      }
+      if (parity != nullptr) parity[i] = is_odd ? T{-1} : T{1};
+    });
+  }
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    const std::int64_t n = linalg::detail::matrices_of(call.shapes[0]).rows;
+    team.parallel([&](int, int) { kernel::Scratch::reserve<int>(n); });
+  }
+};
+
+template <> struct KernelOf<&linalg::detail::lu_solve_operation> {
+  template <class T> static void run(const Team& team, const kernel::Call& call) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[2]);
+    const std::int64_t n = stack.rows;
+    const std::int64_t k = stack.columns;
+    const auto* factors = static_cast<const T*>(call.operands[0].data);
+    const auto* pivots = static_cast<const std::int64_t*>(call.operands[1].data);
+    const auto* from = static_cast<const T*>(call.operands[2].data);
+    auto* to = static_cast<T*>(call.operands[3].data);
+    const bool transposed = call.attributes[0] != 0;
+    linalg::detail::FirstFailure singular{};
+    linalg::detail::for_each_matrix(team, {stack.count, n, std::max(n, k)}, [&](std::int64_t i) {
+      const T* const lu = factors + i * n * n;
+      for (std::int64_t row = 0; row < n; ++row)
+        if (lu[row * n + row] == T{0}) return singular.note(i, static_cast<int>(row) + 1);
+      T* const x = to + i * n * k;
+      std::copy(from + i * n * k, from + (i + 1) * n * k, x);
+      const std::int64_t* const exchanges = pivots + i * n;
+      const auto exchange = [&](std::int64_t row) {
+        if (exchanges[row] != row) std::swap_ranges(x + row * k, x + (row + 1) * k, x + exchanges[row] * k);
+      };
+      // To LAPACK x is X^T and lu holds U^T below L^T.
+      const auto by_lower = [&](linalg::detail::Transposed t) {
+        linalg::detail::Lapack<T>::trsm_right(linalg::detail::Triangle::upper, t, linalg::detail::UnitDiagonal::yes, k,
+                                              n, lu, x);
+      };
+      const auto by_upper = [&](linalg::detail::Transposed t) {
+        linalg::detail::Lapack<T>::trsm_right(linalg::detail::Triangle::lower, t, linalg::detail::UnitDiagonal::no, k,
+                                              n, lu, x);
+      };
+      if (transposed) {
+        by_upper(linalg::detail::Transposed::yes);
+        by_lower(linalg::detail::Transposed::yes);
+        for (std::int64_t row = n - 1; row >= 0; --row) exchange(row);
+      } else {
+        for (std::int64_t row = 0; row < n; ++row) exchange(row);
+        by_lower(linalg::detail::Transposed::no);
+        by_upper(linalg::detail::Transposed::no);
+      }
+    });
+    if (singular.any())
+      throw LinAlgError(singular.text(linalg::detail::solver_names[call.attributes[1]], stack.count) +
+                        "is singular: pivot " + std::to_string(singular.info() - 1) + " is zero");
+  }
+};
+
+}}} // namespace twill::v0::TWILL_ISA

@@ -1,0 +1,266 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions of whole matrices: powers, exponentials, norms; cross products and Vandermonde matrices. The exponential is
+// Padé's approximation of order 13 with scaling and squaring (Higham, 2005); its gradient is that of a block matrix
+// (Najfeld and Havel, 1995), which is exact.
+
+#include <twill/core/call_site.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/cpu/gemm.hpp>
+#include <twill/graph/reductions.hpp>
+#include <twill/linalg/batch.hpp>
+#include <twill/linalg/lu.hpp>
+#include <twill/linalg/svd.hpp>
+#include <twill/ops/concatenate.hpp>
+#include <twill/ops/matmul.hpp>
+#include <twill/ops/slice.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// The norms of a matrix.
+enum class MatrixNorm : std::uint8_t {
+  frobenius,       ///< the root of the sum of squares
+  nuclear,         ///< the sum of singular values
+  spectral,        ///< the largest singular value, NumPy's 2
+  smallest,        ///< the smallest singular value, NumPy's -2
+  largest_column,  ///< the largest sum of absolute values of a column, NumPy's 1
+  smallest_column, ///< NumPy's -1
+  largest_row,     ///< the largest sum of absolute values of a row, NumPy's inf
+  smallest_row,    ///< NumPy's -inf
+};
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+TWILL_CONSTEXPR void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                    graph::InputGradients& gradients);
+inline constexpr graph::Operation matrix_exp_operation{
+    .name = "matrix_exp", .vjp = &matrix_exp_vjp, .wants_dense = true};
+
+/// The upper right block of exp([A^T G; 0 A^T]).
+TWILL_CONSTEXPR void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                    graph::InputGradients& gradients) {
+  const Value at = transpose(Value{graph, graph.node(node).input(0)});
+  const Value g{graph, cotangents[0]};
+  const int rows = at.rank() - 2;
+  const int columns = at.rank() - 1;
+  const Value top = graph::concatenate({at, g}, columns);
+  const Value bottom = graph::concatenate({at * 0, at}, columns);
+  const Value both = graph::concatenate({top, bottom}, rows);
+  const Value whole = add_operation(matrix_exp_operation, {both}, both.dtype(), both.shape());
+  const std::int64_t n = at.shape()[rows].factor;
+  const Value upper = slice_axis(whole, rows, {.begin = 0, .end = n});
+  gradients.set(0, slice_axis(upper, columns, {.begin = n, .end = 2 * n}));
+}
+
+/// exp(A) of n x n matrices in one thread, in column-major or row-major order alike: exp(A^T) = exp(A)^T.
+template <class T> class MatrixExponential {
+public:
+  static constexpr std::int64_t matrices = 6; ///< of working memory
+
+  MatrixExponential(std::int64_t n, T* memory, int* pivots) : n_{n}, size_{n * n}, memory_{memory}, pivots_{pivots} {}
+
+  void operator()(const T* from, T* to) const {
+    const double norm = largest_column(from);
+    const int halvings = norm > largest_norm && std::isfinite(norm) ? std::ilogb(norm / largest_norm) + 1 : 0;
+    T* const a = at(0);
+    for (std::int64_t i = 0; i < size_; ++i) a[i] = from[i] * static_cast<T>(std::ldexp(1.0, -halvings));
+    T* const a2 = at(1);
+    T* const a4 = at(2);
+    T* const a6 = at(3);
+    multiply(a, a, a2);
+    multiply(a2, a2, a4);
+    multiply(a2, a4, a6);
+    T* const odd = at(4);
+    T* const even = at(5);
+    polynomial(1, odd, to);
+    multiply(a, to, odd);
+    polynomial(0, even, to);
+    std::copy(to, to + size_, even);
+    for (std::int64_t i = 0; i < size_; ++i) {
+      to[i] = even[i] + odd[i];
+      even[i] -= odd[i];
+    }
+    divide(to, even);
+    for (int i = 0; i < halvings; ++i) {
+      multiply(to, to, odd);
+      std::copy(odd, odd + size_, to);
+    }
+  }
+
+private:
+  /// The norm up to which the approximation is exact to double: theta 13 of Higham.
+  static constexpr double largest_norm = 5.371920351148152;
+  /// Of the numerator, by powers, over the first.
+  static constexpr std::array<double, 14> coefficients = [] {
+    std::array<double, 14> c{1};
+    for (int k = 1; k < 14; ++k)
+      c[static_cast<std::size_t>(k)] = c[static_cast<std::size_t>(k - 1)] * (14 - k) / (k * (27 - k));
+    return c;
+  }();
+
+  [[nodiscard]] T* at(std::int64_t matrix) const { return memory_ + matrix * size_; }
+
+  void multiply(const T* a, const T* b, T* to) const {
+    cpu::gemm_by_cblas<T>(false, false, n_, n_, n_, T{1}, a, n_, b, n_, T{0}, to, n_);
+  }
+
+  /// The even powers of the numerator times A^-parity, of `parity` 1 the odd ones; `work` is overwritten.
+  void polynomial(std::size_t parity, T* work, T* to) const {
+    const auto c = [parity](std::size_t power) { return static_cast<T>(coefficients[power + parity]); };
+    const T* const a2 = at(1);
+    const T* const a4 = at(2);
+    const T* const a6 = at(3);
+    for (std::int64_t i = 0; i < size_; ++i) work[i] = c(12) * a6[i] + c(10) * a4[i] + c(8) * a2[i];
+    multiply(a6, work, to);
+    for (std::int64_t i = 0; i < size_; ++i) to[i] += c(6) * a6[i] + c(4) * a4[i] + c(2) * a2[i];
+    for (std::int64_t i = 0; i < n_; ++i) to[i * (n_ + 1)] += c(0);
+  }
+
+  /// x = x d^-1, where both commute.
+  void divide(T* x, T* d) const {
+    static_cast<void>(Lapack<T>::getrf(n_, d, pivots_)); // far from singular for such norms
+    Lapack<T>::trsm_right(Triangle::upper, Transposed::no, UnitDiagonal::no, n_, n_, d, x);
+    Lapack<T>::trsm_right(Triangle::lower, Transposed::no, UnitDiagonal::yes, n_, n_, d, x);
+    for (std::int64_t i = n_ - 1; i >= 0; --i)
+      if (pivots_[i] != i + 1) std::swap_ranges(x + i * n_, x + (i + 1) * n_, x + (pivots_[i] - 1) * n_);
+  }
+
+  [[nodiscard]] double largest_column(const T* a) const {
+    double largest = 0;
+    for (std::int64_t j = 0; j < n_; ++j) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < n_; ++i) sum += std::abs(double{a[i * n_ + j]});
+      if (!(sum <= largest)) largest = sum; // NaN too
+    }
+    return largest;
+  }
+
+  std::int64_t n_;
+  std::int64_t size_;
+  T* memory_;
+  int* pivots_;
+};
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// Exponentials of (..., n, n): the sum of A^k / k!.
+[[nodiscard]] TWILL_CONSTEXPR Value matrix_exp(Value a, CallSite site = CallSite::here()) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return a;
+  return add_operation(detail::matrix_exp_operation, {a}, a.dtype(), a.shape());
+}
+
+/// A^N by repeated squaring; negative powers are those of the inverse.
+template <int N> [[nodiscard]] constexpr Value matrix_power(Value a, CallSite site = CallSite::here()) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return a;
+  if constexpr (N == 0) {
+    return identity_like(a);
+  } else {
+    Value square = N < 0 ? inv(a, site) : a;
+    Value result = square;
+    bool is_begun = false;
+    for (unsigned rest = N < 0 ? 0U - static_cast<unsigned>(N) : static_cast<unsigned>(N); rest != 0; rest >>= 1U) {
+      if ((rest & 1U) != 0) {
+        result = is_begun ? matmul(result, square) : square;
+        is_begun = true;
+      }
+      if (rest > 1) square = matmul(square, square);
+    }
+    return result;
+  }
+}
+
+/// Norms of (..., m, n): NumPy's and PyTorch's `matrix_norm`, by name.
+template <MatrixNorm Which = MatrixNorm::frobenius>
+[[nodiscard]] constexpr Value matrix_norm(Value a, CallSite site = CallSite::here()) {
+  a = checked_matrix(a, site);
+  if (a.graph().fault.any()) return a;
+  using enum MatrixNorm;
+  if constexpr (Which == frobenius)
+    return sqrt(sum(a * a, {-2, -1}));
+  else if constexpr (Which == nuclear)
+    return sum(svdvals(a, site), {-1});
+  else if constexpr (Which == spectral)
+    return max(svdvals(a, site), {-1});
+  else if constexpr (Which == smallest)
+    return min(svdvals(a, site), {-1});
+  else if constexpr (Which == largest_column)
+    return max(sum(abs(a), {-2}), {-1});
+  else if constexpr (Which == smallest_column)
+    return min(sum(abs(a), {-2}), {-1});
+  else if constexpr (Which == largest_row)
+    return max(sum(abs(a), {-1}), {-1});
+  else
+    return min(sum(abs(a), {-1}), {-1});
+}
+
+/// Whether powers begin with the highest, as in NumPy, or with the lowest.
+enum class VanderOrder : bool { decreasing, increasing };
+
+/// The powers N - 1, …, 0 of elements: (..., n) gives (..., n, N).
+template <int N, VanderOrder Order = VanderOrder::decreasing>
+[[nodiscard]] constexpr Value vander(Value x, CallSite site = CallSite::here()) {
+  static_assert(N >= 1, "twill: vander: at least one power");
+  Value power = x * 0 + 1;
+  Value result = unsqueeze(power, -1, site);
+  for (int k = 1; k < N; ++k) {
+    power = power * x;
+    const Value column = unsqueeze(power, -1, site);
+    result = Order == VanderOrder::increasing ? graph::concatenate({result, column}, x.rank())
+                                              : graph::concatenate({column, result}, x.rank());
+  }
+  return result;
+}
+
+/// Cross products of vectors of three along the last axis; the other axes broadcast.
+[[nodiscard]] TWILL_CONSTEXPR Value cross(Value a, Value b, CallSite site = CallSite::here()) {
+  const Extents shape = broadcast_shape(a.graph(), a.shape(), b.shape(), site);
+  if (shape.rank == 0 || !(shape[shape.rank - 1] == Extent{3, 0}))
+    a.graph().refuse(Problem::cross_needs_three_elements, shape.rank == 0 ? 0 : shape[shape.rank - 1].factor, 3, site);
+  if (a.graph().fault.any()) return a;
+  const int last = shape.rank - 1;
+  const auto turned = [&](Value x, std::int64_t by) { // element i is element i + by of x
+    x = broadcast_to(x, shape);
+    return graph::concatenate(
+        {slice_axis(x, last, {.begin = by, .end = 3}), slice_axis(x, last, {.begin = 0, .end = by})}, last);
+  };
+  return turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1);
+}
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+template <> struct KernelOf<&linalg::detail::matrix_exp_operation> {
+  template <class T> static void run(const Team& team, const kernel::Call& call) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+    const std::int64_t size = stack.rows * stack.rows;
+    const auto* from = static_cast<const T*>(call.operands[0].data);
+    auto* to = static_cast<T*>(call.operands[1].data);
+    linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
+      using Exponential = linalg::detail::MatrixExponential<T>;
+      const linalg::detail::Workspace<T> memory{Exponential::matrices * size, stack.rows};
+      const Exponential exponential{stack.rows, memory.elements, memory.integers};
+      exponential(from + i * size, to + i * size);
+    });
+  }
+  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
+    const std::int64_t n = linalg::detail::matrices_of(call.shapes[0]).rows;
+    linalg::detail::Workspace<T>::reserve(team, linalg::detail::MatrixExponential<T>::matrices * n * n, n);
+  }
+};
+
+}}} // namespace twill::v0::TWILL_ISA

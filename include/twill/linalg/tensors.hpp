@@ -1,0 +1,200 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear algebra of tensors: the functions on traced values, compiled for the tensors' types and shapes. Expressions
+// are evaluated first. Read next: compile/function.hpp.
+
+#include <twill/compile/function.hpp>
+#include <twill/core/config.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/eigh.hpp>
+#include <twill/linalg/least_squares.hpp>
+#include <twill/linalg/lu.hpp>
+#include <twill/linalg/matrix_functions.hpp>
+#include <twill/linalg/qr.hpp>
+#include <twill/linalg/svd.hpp>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace twill { inline namespace v0 { namespace linalg {
+
+/// A tensor, or an expression that evaluates to one.
+template <class X>
+concept TensorOperand = AnyTensor<X> || LazyValue<X>;
+
+}}} // namespace twill::v0::linalg
+
+namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+/// A function of traced values, on tensors.
+template <class F, class... X> [[nodiscard]] auto on_tensors(F f, const X&... x) {
+  const auto evaluated = []<class Y>(const Y& y) -> decltype(auto) {
+    if constexpr (AnyTensor<Y>)
+      return (y);
+    else
+      return expr::evaluate_as<typename Y::shape_type>(y);
+  };
+  return compiled(f)(evaluated(x)...);
+}
+
+/// The results of a function that gives several, by name.
+template <template <class...> class Named, class F, class... X>
+[[nodiscard]] auto named_on_tensors(F f, const X&... x) {
+  return std::apply([]<class... P>(P&&... part) { return Named<std::remove_cvref_t<P>...>{std::forward<P>(part)...}; },
+                    on_tensors(f, x...));
+}
+
+/// `f` with the proportion of a tensor's matrices: one of two programs where the type does not tell.
+template <class X, class F> [[nodiscard]] auto by_proportion(const X& x, F f) {
+  using S = typename X::shape_type;
+  constexpr std::int64_t m = S::extent(S::rank - 2);
+  constexpr std::int64_t n = S::extent(S::rank - 1);
+  if constexpr (m != dyn && n != dyn) {
+    return f.template operator()<Proportion::known>(x);
+  } else {
+    const Dims shape = x.shape();
+    return shape[shape.rank - 2] >= shape[shape.rank - 1] ? f.template operator()<Proportion::tall>(x)
+                                                          : f.template operator()<Proportion::wide>(x);
+  }
+}
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// X with A X = B.
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto solve(const A& a, const B& b) {
+  return detail::on_tensors([](Value x, Value y) { return solve(x, y); }, a, b);
+}
+/// Inverses.
+template <TensorOperand A> [[nodiscard]] auto inv(const A& a) {
+  return detail::on_tensors([](Value x) { return inv(x); }, a);
+}
+/// Determinants.
+template <TensorOperand A> [[nodiscard]] auto det(const A& a) {
+  return detail::on_tensors([](Value x) { return det(x); }, a);
+}
+/// Signs and logarithms of the absolute values of determinants.
+template <TensorOperand A> [[nodiscard]] auto slogdet(const A& a) {
+  return detail::named_on_tensors<SlogDet>(
+      [](Value x) {
+        const auto parts = slogdet(x);
+        return std::tuple{parts.sign, parts.logabsdet};
+      },
+      a);
+}
+/// LU factors with partial pivoting.
+template <TensorOperand A> [[nodiscard]] auto lu_factor(const A& a) {
+  return detail::named_on_tensors<LU>(
+      [](Value x) {
+        const auto parts = lu_factor(x);
+        return std::tuple{parts.factors, parts.pivots};
+      },
+      a);
+}
+/// X with A X = B for a triangular A.
+template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored, TensorOperand A, TensorOperand B>
+[[nodiscard]] auto solve_triangular(const A& a, const B& b) {
+  return detail::on_tensors([](Value x, Value y) { return solve_triangular<Triangle, D>(x, y); }, a, b);
+}
+/// Lower triangular L with L L^T = A.
+template <TensorOperand A> [[nodiscard]] auto cholesky(const A& a) {
+  return detail::on_tensors([](Value x) { return cholesky(x); }, a);
+}
+/// X with A X = B, from the Cholesky factor of A.
+template <TensorOperand B, TensorOperand L> [[nodiscard]] auto cholesky_solve(const B& b, const L& l) {
+  return detail::on_tensors([](Value x, Value y) { return cholesky_solve(x, y); }, b, l);
+}
+/// The reduced QR decomposition.
+template <TensorOperand A> [[nodiscard]] auto qr(const A& a) {
+  return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
+    return detail::named_on_tensors<QR>(
+        [](Value x) {
+          const auto parts = qr<P>(x);
+          return std::tuple{parts.Q, parts.R};
+        },
+        tensor);
+  });
+}
+/// Eigenvalues and eigenvectors of symmetric matrices.
+template <TensorOperand A> [[nodiscard]] auto eigh(const A& a) {
+  return detail::named_on_tensors<EigenPairs>(
+      [](Value x) {
+        const auto parts = eigh(x);
+        return std::tuple{parts.values, parts.vectors};
+      },
+      a);
+}
+/// Eigenvalues of symmetric matrices.
+template <TensorOperand A> [[nodiscard]] auto eigvalsh(const A& a) {
+  return detail::on_tensors([](Value x) { return eigvalsh(x); }, a);
+}
+/// The thin singular value decomposition.
+template <TensorOperand A> [[nodiscard]] auto svd(const A& a) {
+  return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
+    return detail::named_on_tensors<SVD>(
+        [](Value x) {
+          const auto parts = svd<P>(x);
+          return std::tuple{parts.U, parts.S, parts.Vh};
+        },
+        tensor);
+  });
+}
+/// Singular values, descending.
+template <TensorOperand A> [[nodiscard]] auto svdvals(const A& a) {
+  return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
+    return detail::on_tensors([](Value x) { return svdvals<P>(x); }, tensor);
+  });
+}
+/// Pseudo-inverses.
+template <TensorOperand A> [[nodiscard]] auto pinv(const A& a) {
+  return detail::by_proportion(
+      a, []<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return pinv<P>(x); }, tensor); });
+}
+/// Solutions of least squares, with rank and singular values.
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a, const B& b) {
+  return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
+    return detail::named_on_tensors<LeastSquares>(
+        [](Value x, Value y) {
+          const auto parts = lstsq<P>(x, y);
+          return std::tuple{parts.solution, parts.rank, parts.singular_values};
+        },
+        tensor, b);
+  });
+}
+/// The number of singular values that are not zero.
+template <TensorOperand A> [[nodiscard]] auto matrix_rank(const A& a) {
+  return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
+    return detail::on_tensors([](Value x) { return matrix_rank<P>(x); }, tensor);
+  });
+}
+/// The largest singular value over the smallest.
+template <TensorOperand A> [[nodiscard]] auto cond(const A& a) {
+  return detail::by_proportion(
+      a, []<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return cond<P>(x); }, tensor); });
+}
+/// Exponentials of matrices.
+template <TensorOperand A> [[nodiscard]] auto matrix_exp(const A& a) {
+  return detail::on_tensors([](Value x) { return matrix_exp(x); }, a);
+}
+/// A^N.
+template <int N, TensorOperand A> [[nodiscard]] auto matrix_power(const A& a) {
+  return detail::on_tensors([](Value x) { return matrix_power<N>(x); }, a);
+}
+/// Norms of matrices.
+template <MatrixNorm Which = MatrixNorm::frobenius, TensorOperand A> [[nodiscard]] auto matrix_norm(const A& a) {
+  return detail::on_tensors([](Value x) { return matrix_norm<Which>(x); }, a);
+}
+/// Powers of elements as rows.
+template <int N, VanderOrder Order = VanderOrder::decreasing, TensorOperand X> [[nodiscard]] auto vander(const X& x) {
+  return detail::on_tensors([](Value v) { return vander<N, Order>(v); }, x);
+}
+/// Cross products of vectors of three.
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto cross(const A& a, const B& b) {
+  return detail::on_tensors([](Value x, Value y) { return cross(x, y); }, a, b);
+}
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines of code of docs/reference/linear_algebra.md: tools/reference/lines.py says how they are found. They are compiled, not
+// run.
+
+#include <twill/linalg.hpp>
+#include <twill/twill.hpp>
+
+using namespace twill;
+using linalg::Diagonal;
+using linalg::MatrixNorm;
+using linalg::Proportion;
+using linalg::UpLo;
+
+// clang-format off
+
+// Solvers: in the header twill/linalg.hpp, namespace linalg. `a` is (3, 4, 4), three matrices; `b` is (3, 4, 2), their right sides.
+void solvers(const Tensor<double, Cpu, Shape<3, 4, 4>>& a, const Tensor<double, Cpu, Shape<3, 4, 2>>& b, const Tensor<double, Cpu, Shape<dyn, dyn>>& m) {
+  { const Tensor x = linalg::solve(a, b); }
+  { const Tensor inverses = linalg::inv(a); }
+  { const Tensor d = linalg::det(a); }
+  { const auto [sign, logabsdet] = linalg::slogdet(a); }
+  { const auto [factors, pivots] = linalg::lu_factor(a); }
+  { const Tensor l = linalg::cholesky(a); }
+  { const Tensor x = linalg::cholesky_solve(b, linalg::cholesky(a)); }
+  { const Tensor x = linalg::solve_triangular(a, b); }
+  { const Tensor x = linalg::solve_triangular<UpLo::upper>(a, b); }
+  { const Tensor x = linalg::solve_triangular<UpLo::lower, Diagonal::ones>(a, b); }
+  { const auto [solution, rank, singular_values] = linalg::lstsq(a, b); }
+  { const Tensor p = linalg::pinv(m); }
+  { const Tensor rank = linalg::matrix_rank(m); }
+  { const Tensor number = linalg::cond(m); }
+}
+
+// Decompositions: `a` is (3, 4, 4), `m` a matrix whose extents are known at run time.
+void decompositions(const Tensor<double, Cpu, Shape<3, 4, 4>>& a, const Tensor<double, Cpu, Shape<dyn, dyn>>& m) {
+  { const auto [q, r] = linalg::qr(m); }
+  { const auto [u, s, vh] = linalg::svd(m); }
+  { const Tensor s = linalg::svdvals(m); }
+  { const auto [values, vectors] = linalg::eigh(a); }
+  { const Tensor values = linalg::eigvalsh(a); }
+}
+
+// Functions of matrices: `a` is (3, 4, 4), `x` a vector, `u` and `v` have three elements in their last axis.
+void functions(const Tensor<double, Cpu, Shape<3, 4, 4>>& a, const Tensor<double, Cpu, Shape<dyn>>& x, const Tensor<double, Cpu, Shape<dyn, 3>>& u, const Tensor<double, Cpu, Shape<dyn, 3>>& v) {
+  { const Tensor e = linalg::matrix_exp(a); }
+  { const Tensor cube = linalg::matrix_power<3>(a); }
+  { const Tensor norm = linalg::matrix_norm(a); }
+  { const Tensor norm = linalg::matrix_norm<MatrixNorm::nuclear>(a); }
+  { const Tensor powers = linalg::vander<4>(x); }
+  { const Tensor c = linalg::cross(u, v); }
+}
