@@ -12,6 +12,7 @@
 #include <twill/parallel/group/numbers.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -63,10 +64,11 @@ template <ComputeDevice D> struct Pack {
   std::int64_t count = 0;
   memory::Buffer<D> memory{}; ///< none if one tensor is sent alone
 
-  void add(const Place& place, const graph::ParameterInfo& info) {
+  void add(const Place& place, DType type, const parallel::BucketEntry& entry) {
+    dtype = type;
     places.push_back(place);
-    offsets.push_back(count);
-    count += info.shape.elements().factor;
+    offsets.push_back(entry.offset);
+    count += entry.count;
   }
   [[nodiscard]] std::int64_t bytes() const { return count * static_cast<std::int64_t>(size_of(dtype)); }
 
@@ -104,21 +106,13 @@ template <ComputeDevice D>
 [[nodiscard]] std::vector<Pack<D>> packs_of(const nn::NetworkState<D>& state, std::size_t stage, graph::Role role,
                                             const parallel::BucketOptions& options) {
   std::vector<Pack<D>> packs{};
-  std::vector<std::size_t> open{}; // one of each type
+  parallel::detail::BucketFiller filler{options, 1};
   for (std::size_t k = state.infos.size(); k-- > 0;) {
     const graph::ParameterInfo& info = state.infos[k];
     if (info.role != role) continue;
-    std::size_t place = 0;
-    while (place < open.size() && packs[open[place]].dtype != info.dtype) ++place;
-    if (place == open.size()) {
-      open.push_back(packs.size());
-      packs.push_back({});
-      packs.back().dtype = info.dtype;
-    }
-    Pack<D>& pack = packs[open[place]];
-    pack.add({stage, k}, info);
-    if (pack.bytes() >= (open[place] == 0 ? options.first_bucket_bytes : options.bucket_bytes))
-      open.erase(open.begin() + static_cast<std::ptrdiff_t>(place));
+    const parallel::BucketEntry entry = filler.add(info.dtype, info.shape.elements().factor);
+    packs.resize(std::max(packs.size(), static_cast<std::size_t>(entry.bucket) + 1));
+    packs[static_cast<std::size_t>(entry.bucket)].add({stage, k}, info.dtype, entry);
   }
   return packs;
 }
