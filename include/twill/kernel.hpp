@@ -10,7 +10,6 @@
 #include <twill/kernel/blocks.hpp>
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/bytes.hpp>
-#include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/common_programs.hpp>

@@ -10,8 +10,8 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/run_recorder.hpp>
-#include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
+#include <twill/kernel/program.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -84,8 +84,8 @@ struct RandomOperand {
 };
 
 struct Binding {
-  /// The call that an instruction makes of its kernel.
-  [[nodiscard]] kernel::Call call(const BoundInstruction& instruction) const;
+  /// An instruction's launch of its kernel.
+  [[nodiscard]] kernel::Launch launch_of(const BoundInstruction& instruction) const;
 
   graph::SymbolValues symbols{};
   List<BoundInstruction> instructions{};

@@ -70,7 +70,7 @@ TWILL_BODY graph::SymbolValues resolve_symbols(const TableView& table, std::span
   return values;
 }
 
-TWILL_BODY kernel::Call Binding::call(const BoundInstruction& instruction) const {
+TWILL_BODY kernel::Launch Binding::launch_of(const BoundInstruction& instruction) const {
   return {instruction.grid,
           operands.data() + instruction.first_operand,
           shapes.data() + instruction.first_shape,
