@@ -23,9 +23,6 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// The bit pattern of a number as an element type, in the low bytes.
-[[nodiscard]] std::uint64_t bits_of(DType dtype, double number);
-
 /// The numbers of all symbols from the extents of the inputs.
 /// throws: ShapeError naming the input, the axis and both values
 [[nodiscard]] graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs);
