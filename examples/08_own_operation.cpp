@@ -56,12 +56,12 @@ constexpr Value polynomial(Value x, Value coefficients, CallSite site) {
 
 // The kernel, for host devices of any number of threads; one that takes a GPU's queue would be a further overload.
 template <> struct twill::KernelOf<&polynomial_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const auto* x = static_cast<const T*>(call.operands[0].data);
-    const auto* c = static_cast<const T*>(call.operands[1].data);
-    auto* y = static_cast<T*>(call.operands[2].data);
-    const std::int64_t count = call.shapes[0].elements();
-    const std::int64_t terms = call.shapes[1][0];
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const auto* x = static_cast<const T*>(launch.operands[0].data);
+    const auto* c = static_cast<const T*>(launch.operands[1].data);
+    auto* y = static_cast<T*>(launch.operands[2].data);
+    const std::int64_t count = launch.shapes[0].elements();
+    const std::int64_t terms = launch.shapes[1][0];
     team.parallel([&](int rank, int size) {
       for (std::int64_t i = count * rank / size; i < count * (rank + 1) / size; ++i) {
         T sum{};

@@ -12,7 +12,6 @@
 #include <twill/device/cpu/memory.hpp>
 #include <twill/device/cpu/onednn_convolution.hpp>
 #include <twill/device/cpu/onednn_matmul.hpp>
-#include <twill/device/cpu/onednn_objects.hpp>
 #include <twill/device/cpu/partition.hpp>
 #include <twill/device/cpu/pending.hpp>
 #include <twill/device/cpu/recent_plans.hpp>

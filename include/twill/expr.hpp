@@ -7,7 +7,6 @@
 #include <twill/expr/code.hpp>
 #include <twill/expr/contraction.hpp>
 #include <twill/expr/contraction_order.hpp>
-#include <twill/expr/covariance.hpp>
 #include <twill/expr/cumulative.hpp>
 #include <twill/expr/domain.hpp>
 #include <twill/expr/draws.hpp>

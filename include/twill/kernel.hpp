@@ -10,7 +10,6 @@
 #include <twill/kernel/blocks.hpp>
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/bytes.hpp>
-#include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/common_programs.hpp>
@@ -27,7 +26,6 @@
 #include <twill/kernel/math/coefficients.hpp>
 #include <twill/kernel/math/division.hpp>
 #include <twill/kernel/math/exponential.hpp>
-#include <twill/kernel/math/gamma.hpp>
 #include <twill/kernel/math/hyperbolic.hpp>
 #include <twill/kernel/math/inverse_trigonometric.hpp>
 #include <twill/kernel/math/logarithm.hpp>

@@ -22,7 +22,6 @@
 #include <twill/parallel/data/sharded_state.hpp>
 #include <twill/parallel/data/shards.hpp>
 #include <twill/parallel/data/weight_parts.hpp>
-#include <twill/parallel/data/whole_update.hpp>
 #include <twill/parallel/data/whole_weights.hpp>
 #include <twill/parallel/data/zero.hpp>
 #include <twill/parallel/data/zero_stage.hpp>

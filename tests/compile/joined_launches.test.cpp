@@ -61,7 +61,7 @@ std::vector<std::vector<float>> run_on(const Team& team) {
     for (std::size_t i = 0; i < gradients.back().size(); ++i) gradients.back()[i] = std::cos(static_cast<float>(3 * i));
   }
   std::vector<std::uint64_t> numbers(table.run_scalars.size());
-  for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = compile::bits_of(table.run_scalars[k].dtype, 0.5);
+  for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = kernel::bits_of(table.run_scalars[k].dtype, 0.5);
   for (const auto& operand : binding.numbers) binding.operands[operand.operand].data = &numbers[operand.index];
   for (const auto& operand : binding.outside)
     binding.operands[operand.operand].data =

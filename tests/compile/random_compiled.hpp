@@ -89,7 +89,7 @@ inline GraphRun run_table(const RandomGraph& made, const compile::TableView& tab
   const auto output_addresses = addresses(run.outputs);
   std::vector<std::uint64_t> run_scalars{};
   for (std::size_t k = 0; k < environment.run_scalars.size(); ++k)
-    run_scalars.push_back(compile::bits_of(table.run_scalars[k].dtype, environment.run_scalars[k]));
+    run_scalars.push_back(kernel::bits_of(table.run_scalars[k].dtype, environment.run_scalars[k]));
   compile::Executor<Cpu> executor{Cpu{}, table, kernels, compile::Arena::kept};
   executor.run(environment.symbols, {.inputs = input_addresses,
                                      .parameters = parameter_addresses,

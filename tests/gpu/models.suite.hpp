@@ -41,13 +41,13 @@ struct WaitingClassifier {
 } // namespace twill::test
 
 template <> struct twill::KernelOf<&twill::test::waiting_operation> {
-  template <class T, class Queue> static void run(const Queue& queue, const kernel::Call& call) {
+  template <class T, class Queue> static void run(const Queue& queue, const kernel::Launch& launch) {
     using R = typename Queue::RuntimeType;
     gpu::require_no_recording<R>("waiting", queue.device());
     gpu::check<R>(R::synchronize_stream(queue.stream()), "synchronize_stream", queue.device());
     using kernel::Access;
-    kernel::run(kernel::Program<kernel::In<T, Access::contiguous>, kernel::Out<T, 0>>{}, queue, call.grid,
-                call.operands);
+    kernel::run(kernel::Program<kernel::In<T, Access::contiguous>, kernel::Out<T, 0>>{}, queue, launch.grid,
+                launch.operands);
   }
 };
 

@@ -119,10 +119,10 @@ struct Meets {
 } // namespace
 
 template <> struct twill::KernelOf<&meet_operation> {
-  template <class T> static void run(const Team&, const kernel::Call& call) {
+  template <class T> static void run(const Team&, const kernel::Launch& launch) {
     meeting.arrive();
-    std::memcpy(call.operands[1].data, call.operands[0].data,
-                static_cast<std::size_t>(call.shapes[0].elements()) * sizeof(T));
+    std::memcpy(launch.operands[1].data, launch.operands[0].data,
+                static_cast<std::size_t>(launch.shapes[0].elements()) * sizeof(T));
   }
 };
 

@@ -70,10 +70,10 @@ struct Model {
 } // namespace
 
 template <> struct twill::KernelOf<&fragile_operation> {
-  template <class T> static void run(const Team&, const kernel::Call& call) {
+  template <class T> static void run(const Team&, const kernel::Launch& launch) {
     if (throws_now) throw std::runtime_error("fragile: broken");
-    const auto count = static_cast<std::size_t>(call.shapes[0].elements());
-    std::memcpy(call.operands[1].data, call.operands[0].data, count * sizeof(T));
+    const auto count = static_cast<std::size_t>(launch.shapes[0].elements());
+    std::memcpy(launch.operands[1].data, launch.operands[0].data, count * sizeof(T));
   }
 };
 

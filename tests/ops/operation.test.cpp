@@ -52,31 +52,32 @@ int results_without_memory = 0;
 } // namespace
 
 template <> struct twill::KernelOf<&split_operation> {
-  template <class T> static void run(const Team&, const kernel::Call& call) {
-    const auto* x = static_cast<const T*>(call.operands[0].data);
-    auto* first = static_cast<T*>(call.operands[1].data);
-    auto* second = static_cast<T*>(call.operands[2].data);
-    auto* position = static_cast<std::int64_t*>(call.operands[3].data);
-    for (int k = 1; k < 4; ++k) results_without_memory += call.operands[k].data == nullptr;
-    for (std::int64_t i = 0; i < call.shapes[0].elements(); ++i) {
-      if (first != nullptr) first[i] = static_cast<T>(call.attributes[0]) * x[i];
-      if (second != nullptr) second[i] = static_cast<T>(call.attributes[1]) * x[i];
+  template <class T> static void run(const Team&, const kernel::Launch& launch) {
+    const auto* x = static_cast<const T*>(launch.operands[0].data);
+    auto* first = static_cast<T*>(launch.operands[1].data);
+    auto* second = static_cast<T*>(launch.operands[2].data);
+    auto* position = static_cast<std::int64_t*>(launch.operands[3].data);
+    for (int k = 1; k < 4; ++k) results_without_memory += launch.operands[k].data == nullptr;
+    for (std::int64_t i = 0; i < launch.shapes[0].elements(); ++i) {
+      if (first != nullptr) first[i] = static_cast<T>(launch.attributes[0]) * x[i];
+      if (second != nullptr) second[i] = static_cast<T>(launch.attributes[1]) * x[i];
       if (position != nullptr) position[i] = i;
     }
   }
 };
 
 template <> struct twill::KernelOf<&count_operation> {
-  template <class T> static void run(const Team&, const kernel::Call& call) {
-    const Dims& shape = call.shapes[0];
+  template <class T> static void run(const Team&, const kernel::Launch& launch) {
+    const Dims& shape = launch.shapes[0];
     std::int64_t found = 0;
     for (std::int64_t i = 0; i < shape[0]; ++i)
       for (std::int64_t k = 0; k < shape[1]; ++k)
-        found += static_cast<const T*>(
-                     call.operands[0].data)[i * call.operands[0].strides[0] + k * call.operands[0].strides[1]] > 0;
-    *static_cast<std::int64_t*>(call.operands[1].data) = found;
-    CHECK(call.dtypes[0] == dtype_of<T>);
-    CHECK(call.dtypes[1] == DType::int64);
+        found +=
+            static_cast<const T*>(
+                launch.operands[0].data)[i * launch.operands[0].strides[0] + k * launch.operands[0].strides[1]] > 0;
+    *static_cast<std::int64_t*>(launch.operands[1].data) = found;
+    CHECK(launch.dtypes[0] == dtype_of<T>);
+    CHECK(launch.dtypes[1] == DType::int64);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <twill/twill.hpp>
 
 #include <iostream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ void types(const Matrix& x) {
   { const half h{1.5F}; }
   { const bfloat16 b{1.5F}; }
   { const std::size_t bytes = size_of(DType::float16); }
+  { const int digits = with_scalar(x.dtype, []<class T>() { return std::numeric_limits<T>::digits; }); }
   { static_assert(is_floating(DType::bfloat16)); }
   { const std::string_view spelled = name(x.dtype); }
   { const Dims strides = contiguous_strides(x.shape()); }

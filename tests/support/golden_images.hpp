@@ -22,8 +22,8 @@ namespace twill::test {
 
 /// Lets the interpreter of graphs run an operation by its kernel.
 template <const graph::Operation* O> void know() {
-  known_operations()[O->name] = [](const Team& team, const kernel::Call& call) {
-    KernelOf<O>::template run<double>(team, call);
+  known_operations()[O->name] = [](const Team& team, const kernel::Launch& launch) {
+    KernelOf<O>::template run<double>(team, launch);
   };
 }
 

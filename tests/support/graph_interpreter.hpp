@@ -9,7 +9,7 @@
 #include <twill/device/cpu/team.hpp>
 #include <twill/graph/graph.hpp>
 #include <twill/kernel/apply.hpp>
-#include <twill/kernel/call.hpp>
+#include <twill/kernel/program.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -152,7 +152,7 @@ struct Results {
   std::vector<Array> parameters{};
 };
 
-using OperationKernel = void (*)(const Team& team, const kernel::Call& call);
+using OperationKernel = void (*)(const Team& team, const kernel::Launch& launch);
 
 /// Kernels of doubles that stand for operations whose meaning is not written here, by name; tests that have compared them with
 /// plain loops put them in. Results are one array, operands lie densely.

@@ -35,11 +35,11 @@ enum class KernelTypes { wide, floating, numbers };
 
 namespace detail {
 
-template <const graph::Operation* O, KernelTypes Types> void run_in(DType dtype, const kernel::Call& call) {
+template <const graph::Operation* O, KernelTypes Types> void run_in(DType dtype, const kernel::Launch& launch) {
   const auto run = [&]<class T>(T) {
     if constexpr (std::same_as<T, float> || std::same_as<T, double> || Types == KernelTypes::numbers ||
                   (Types == KernelTypes::floating && FloatingScalar<T>))
-      KernelOf<O>::template run<T>(Team::serial(), call);
+      KernelOf<O>::template run<T>(Team::serial(), launch);
     else
       throw std::logic_error(std::string{O->name} + ": no kernel of this type is compiled here");
   };
@@ -69,7 +69,7 @@ template <const graph::Operation* O, KernelTypes Types> void run_in(DType dtype,
 /// An operation and how to call its kernel in the type that a graph says.
 struct KnownKernel {
   const graph::Operation* operation;
-  void (*run)(DType dtype, const kernel::Call& call);
+  void (*run)(DType dtype, const kernel::Launch& launch);
 };
 
 template <const graph::Operation* O, KernelTypes Types = KernelTypes::floating>
@@ -142,13 +142,13 @@ inline void run_by_kernel(const graph::Graph& graph, int id, std::vector<Array>&
     }
   }
   const int typed_by = node.operation->typed_by;
-  const kernel::Call call{grid, operands.data(), shapes.data(), dtypes.data(),
-                          graph.attributes.data() + node.index + 1};
+  const kernel::Launch launch{grid, operands.data(), shapes.data(), dtypes.data(),
+                              graph.attributes.data() + node.index + 1};
   const KnownKernel* known = nullptr;
   for (const KnownKernel& each : all_kernels)
     if (each.operation == node.operation) known = &each;
   if (known == nullptr) throw std::logic_error("tests/support/operation_kernels.hpp lacks this operation");
-  known->run(typed_by < 0 ? node.dtype : dtypes[static_cast<std::size_t>(typed_by)], call);
+  known->run(typed_by < 0 ? node.dtype : dtypes[static_cast<std::size_t>(typed_by)], launch);
   // Before equal nodes are one, several may name the same result.
   for (std::size_t i = static_cast<std::size_t>(id); i < graph.nodes.size(); ++i) {
     const bool is_first = i == static_cast<std::size_t>(id);

@@ -51,7 +51,7 @@ inline double load(DType dtype, const void* address) {
 }
 
 inline void store(DType dtype, void* address, double number) {
-  const std::uint64_t bits = compile::bits_of(dtype, number);
+  const std::uint64_t bits = kernel::bits_of(dtype, number);
   std::memcpy(address, &bits, size_of(dtype));
 }
 

@@ -30,7 +30,7 @@ public:
     for (std::size_t i = 0; i < table.parameters.size(); ++i)
       parameters_.push_back(detail::bytes_of(environment.parameters[i], table.parameters[i].dtype));
     for (std::size_t i = 0; i < table.run_scalars.size(); ++i)
-      run_scalars_.push_back(compile::bits_of(table.run_scalars[i].dtype, environment.run_scalars[i]));
+      run_scalars_.push_back(kernel::bits_of(table.run_scalars[i].dtype, environment.run_scalars[i]));
     for (std::size_t v = 0; v < table.values.size(); ++v)
       if (table.values[v].storage == compile::Storage::output)
         outputs_[static_cast<std::size_t>(table.values[v].index)].resize(binding_.value_bytes[v]);

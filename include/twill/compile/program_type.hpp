@@ -9,8 +9,8 @@
 #include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
-#include <twill/kernel/call.hpp>
 #include <twill/kernel/common_programs.hpp>
+#include <twill/kernel/program.hpp>
 #include <twill/kernel/run.hpp>
 
 #include <array>
@@ -22,8 +22,8 @@
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template `run<T>(const
-/// Team&, const kernel::Call&)`, overloaded on, or generic in, the teams of the devices that it knows. If it needs
-/// memory on hosts, `reserve<T>(const Team&, const kernel::Call&)` takes as much in each thread that will need it.
+/// Team&, const kernel::Launch&)`, overloaded on, or generic in, the teams of the devices that it knows. If it needs
+/// memory on hosts, `reserve<T>(const Team&, const kernel::Launch&)` takes as much in each thread that will need it.
 template <const graph::Operation* O> struct KernelOf;
 
 }}} // namespace twill::v0::TWILL_ISA
@@ -32,27 +32,27 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 
 /// A kernel over bound operands on a host device's team: the function of an operation, or the table of a fused program.
 struct KernelFunction {
-  void (*operation)(const Team&, const kernel::Call&) = nullptr;
+  void (*operation)(const Team&, const kernel::Launch&) = nullptr;
   const kernel::ProgramTable* program = nullptr;
 
-  void operator()(const Team& team, const kernel::Call& call) const {
+  void operator()(const Team& team, const kernel::Launch& launch) const {
     if (program != nullptr)
-      kernel::run_table(*program, kernel::AnyTeam{team}, call.grid, call.operands);
+      kernel::run_table(*program, kernel::AnyTeam{team}, launch.grid, launch.operands);
     else
-      operation(team, call);
+      operation(team, launch);
   }
 
   /// Takes the working memory of such a call in each thread that will need it, and computes nothing.
-  void reserve(const Team& team, kernel::Call call) const {
-    if (program != nullptr) return kernel::reserve_table(*program, kernel::AnyTeam{team}, call.grid, call.operands);
-    call.only_reserves = true;
-    operation(team, call);
+  void reserve(const Team& team, kernel::Launch launch) const {
+    if (program != nullptr) return kernel::reserve_table(*program, kernel::AnyTeam{team}, launch.grid, launch.operands);
+    launch.only_reserves = true;
+    operation(team, launch);
   }
 };
 
 /// A kernel for a team that starts kernels by name, where several launches can be one kernel.
 template <class TeamType> struct StartedKernel {
-  void (*run)(const TeamType&, const kernel::Call&) = nullptr;
+  void (*run)(const TeamType&, const kernel::Launch&) = nullptr;
   void (*run_joined)(const TeamType&, const kernel::JoinedLaunch*, std::size_t) = nullptr; ///< where a table has such
 };
 
@@ -81,19 +81,19 @@ TWILL_CONSTEXPR std::size_t place_of_output(const TableView& table, std::size_t 
 template <class S, class TeamType> std::span<const KernelFunctionOn<TeamType>> kernels_of();
 
 /// An operation on a host device's team. If it does not reserve memory, only the threads are made sure of.
-template <const graph::Operation* O, class T> void run_operation(const Team& team, const kernel::Call& call) {
-  if (call.only_reserves) [[unlikely]] {
-    if constexpr (requires { KernelOf<O>::template reserve<T>(team, call); })
-      return KernelOf<O>::template reserve<T>(team, call);
+template <const graph::Operation* O, class T> void run_operation(const Team& team, const kernel::Launch& launch) {
+  if (launch.only_reserves) [[unlikely]] {
+    if constexpr (requires { KernelOf<O>::template reserve<T>(team, launch); })
+      return KernelOf<O>::template reserve<T>(team, launch);
     else
       return team.parallel([](int, int) {});
   }
-  KernelOf<O>::template run<T>(team, call);
+  KernelOf<O>::template run<T>(team, launch);
 }
 
 /// The one function of a program for a team that starts kernels by name, for all models.
-template <class TeamType, class... Lines> void run_program(const TeamType& team, const kernel::Call& call) {
-  run(kernel::Program<Lines...>{}, team, call.grid, call.operands);
+template <class TeamType, class... Lines> void run_program(const TeamType& team, const kernel::Launch& launch) {
+  run(kernel::Program<Lines...>{}, team, launch.grid, launch.operands);
 }
 
 template <class TeamType, class... Lines>

@@ -25,7 +25,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// The function of an operation for one element type.
 struct OperationKernel {
   OperationKey key{};
-  void (*run)(const Team&, const kernel::Call&) = nullptr;
+  void (*run)(const Team&, const kernel::Launch&) = nullptr;
 };
 
 /// A table that was made at run time, and its kernels.

@@ -29,7 +29,7 @@ public:
   /// throws: ValueError when there is no number of this name, listing the names, or when it cannot have this value
   void set(std::string_view name, double number);
 
-  void set_at(std::size_t index, double number) { bits_[index] = bits_of(infos_[index].dtype, number); }
+  void set_at(std::size_t index, double number) { bits_[index] = kernel::bits_of(infos_[index].dtype, number); }
 
   void copy_at(std::size_t index, const RunScalars& from, std::size_t source) { bits_[index] = from.bits_[source]; }
 

@@ -8,7 +8,7 @@
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 TWILL_BODY RunScalars::RunScalars(std::span<const graph::RunScalarInfo> infos) : infos_{infos} {
-  for (const graph::RunScalarInfo& info : infos) bits_.push_back(bits_of(info.dtype, info.initial));
+  for (const graph::RunScalarInfo& info : infos) bits_.push_back(kernel::bits_of(info.dtype, info.initial));
 }
 
 TWILL_BODY void RunScalars::set(std::string_view name, double number) {

@@ -54,6 +54,29 @@ template <Scalar T> inline constexpr DType dtype_of = static_cast<DType>(detail:
 /// The element type that a `DType` names.
 template <DType D> using scalar_t = typename detail::ScalarOf<D>::type;
 
+/// Calls `f.template operator()<T>()` with the element type that a `DType` names.
+template <class F> constexpr decltype(auto) with_scalar(DType dtype, F&& f) {
+  switch (dtype) {
+  case DType::boolean:
+    return f.template operator()<bool>();
+  case DType::uint8:
+    return f.template operator()<std::uint8_t>();
+  case DType::int32:
+    return f.template operator()<std::int32_t>();
+  case DType::int64:
+    return f.template operator()<std::int64_t>();
+  case DType::float16:
+    return f.template operator()<half>();
+  case DType::bfloat16:
+    return f.template operator()<bfloat16>();
+  case DType::float32:
+    return f.template operator()<float>();
+  case DType::float64:
+    break;
+  }
+  return f.template operator()<double>();
+}
+
 /// Bytes of one element.
 [[nodiscard]] constexpr std::size_t size_of(DType dtype) {
   constexpr std::size_t sizes[] = {1, 1, 4, 8, 2, 2, 4, 8};

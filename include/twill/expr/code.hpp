@@ -7,41 +7,16 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
-#include <twill/core/half.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/summary.hpp>
 
 #include <array>
-#include <bit>
 #include <cstdint>
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// The origin of an operand; a leaf's number otherwise.
 enum class Origin : std::int16_t { none = -1, number = -2, row_length = -3, row_index = -4, destination = -5 };
-
-/// The bit pattern of a number in an element type, as `kernel::Operand::bits` has it.
-[[nodiscard]] constexpr std::uint64_t bits_of(DType type, double value) {
-  switch (type) {
-  case DType::boolean:
-    return value != 0 ? 1 : 0;
-  case DType::uint8:
-    return static_cast<std::uint8_t>(static_cast<std::int64_t>(value));
-  case DType::int32:
-    return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-  case DType::int64:
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-  case DType::float16:
-    return std::bit_cast<std::uint16_t>(static_cast<half>(static_cast<float>(value)));
-  case DType::bfloat16:
-    return std::bit_cast<std::uint16_t>(static_cast<bfloat16>(static_cast<float>(value)));
-  case DType::float32:
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  case DType::float64:
-    return std::bit_cast<std::uint64_t>(value);
-  }
-  return 0;
-}
 
 /// The source of the operand of a line.
 struct OperandSource {
@@ -144,7 +119,7 @@ struct Code {
   }
   constexpr int number(DType type, double value) {
     return append_once({.kind = kernel::LineKind::immediate, .type = type},
-                       {.origin = Origin::number, .bits = bits_of(type, value)});
+                       {.origin = Origin::number, .bits = kernel::bits_of(type, value)});
   }
   constexpr int row_length(DType type) {
     return append_once({.kind = kernel::LineKind::immediate, .type = type}, {.origin = Origin::row_length});

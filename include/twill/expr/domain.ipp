@@ -65,7 +65,7 @@ TWILL_BODY ReducedDimensions bind_over(const OperandMap& map, const LeafView* le
   for (std::size_t o = 0; o < map.count; ++o) {
     if (map.entries[o].origin == Origin::number) operands[o].bits = map.entries[o].bits;
     if (map.entries[o].origin == Origin::row_length)
-      operands[o].bits = bits_of(map.entries[o].type, static_cast<double>(length));
+      operands[o].bits = kernel::bits_of(map.entries[o].type, static_cast<double>(length));
   }
   return reduced;
 }

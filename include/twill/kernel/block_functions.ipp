@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
@@ -37,62 +40,39 @@ namespace vector_detail {
          primitive == maximum || primitive == minimum || primitive == where || primitive == fma;
 }
 
-template <Primitive P, class T> void run_block(std::byte* to, const BlockArgument* from, std::int64_t count) {
-  constexpr int arity = info(P).arity;
-  constexpr int N = natural_lanes<T>;
-  constexpr int unroll = is_light(P) ? 4 : 1;
-  if constexpr (P == Primitive::random_uniform || P == Primitive::random_integer) {
-    constexpr int wide = vector_bytes / 4;
-    if constexpr (P == Primitive::random_uniform)
-      if (!from[0].moves && !from[1].moves && !from[2].moves) {
-        const auto number = [&](int a) { return *reinterpret_cast<const std::int64_t*>(from[a].at); };
-        return for_packs<wide, 1, T>(
-            to, from + 3, count,
-            [ seed = number(0), step = number(1), node = number(2) ](const auto& index)
-                __attribute__((always_inline)) { return draw(seed, step, node, index); });
-      }
-    for_packs<wide, 1, T, T, T, T>(
-        to, from, count, [](const auto& a, const auto& b, const auto& c, const auto& d) __attribute__((always_inline)) {
-          return apply<P>(a, b, c, d);
-        });
-  } else if constexpr (P == Primitive::where) {
-    for_packs<N, unroll, bool, T, T>(
-        to, from, count,
-        [](const auto& a, const auto& b, const auto& c) __attribute__((always_inline)) { return apply<P>(a, b, c); });
-  } else if constexpr (arity == 3) {
-    for_packs<N, unroll, T, T, T>(
-        to, from, count,
-        [](const auto& a, const auto& b, const auto& c) __attribute__((always_inline)) { return apply<P>(a, b, c); });
-  } else if constexpr (arity == 2) {
-    for_packs<N, unroll, T, T>(
-        to, from, count, [](const auto& a, const auto& b) __attribute__((always_inline)) { return apply<P>(a, b); });
-  } else {
-    for_packs<N, unroll, T>(
-        to, from, count, [](const auto& a) __attribute__((always_inline)) { return apply<P>(a); });
-  }
+/// The type of a primitive's operand among values of T.
+template <Primitive P, class T, int Operand>
+using operand_t = std::conditional_t<P == Primitive::where && Operand == 0, bool, T>;
+
+template <Primitive P, class T, int... A> void run_block(std::byte* to, const BlockArgument* from, std::int64_t count) {
+  constexpr bool draws = P == Primitive::random_uniform || P == Primitive::random_integer;
+  constexpr int N = draws ? vector_bytes / 4 : natural_lanes<T>;
+  if constexpr (P == Primitive::random_uniform)
+    if (!from[0].moves && !from[1].moves && !from[2].moves) {
+      const auto number = [&](int a) { return *reinterpret_cast<const std::int64_t*>(from[a].at); };
+      return for_packs<N, 1, T>(
+          to, from + 3, count,
+          [ seed = number(0), step = number(1), node = number(2) ](const auto& index)
+              __attribute__((always_inline)) { return draw(seed, step, node, index); });
+    }
+  for_packs<N, is_light(P) ? 4 : 1, operand_t<P, T, A>...>(
+      to, from, count, [](const auto&... packs) __attribute__((always_inline)) { return apply<P>(packs...); });
 }
 
-template <Primitive P, class T> void run_shared(std::byte* to, const std::byte* const* from) {
-  constexpr int arity = info(P).arity;
-  const auto put = [to](auto value) { *reinterpret_cast<decltype(value)*>(to) = value; };
-  const auto argument = [from](int a) -> const T& { return *reinterpret_cast<const T*>(from[a]); };
-  if constexpr (P == Primitive::where)
-    put(kernel::apply<P>(*reinterpret_cast<const bool*>(from[0]), argument(1), argument(2)));
-  else if constexpr (arity == 4)
-    put(kernel::apply<P>(argument(0), argument(1), argument(2), argument(3)));
-  else if constexpr (arity == 3)
-    put(kernel::apply<P>(argument(0), argument(1), argument(2)));
-  else if constexpr (arity == 2)
-    put(kernel::apply<P>(argument(0), argument(1)));
-  else
-    put(kernel::apply<P>(argument(0)));
+template <Primitive P, class T, int... A> void run_shared(std::byte* to, const std::byte* const* from) {
+  const auto value = kernel::apply<P>(*reinterpret_cast<const operand_t<P, T, A>*>(from[A])...);
+  *reinterpret_cast<std::remove_const_t<decltype(value)>*>(to) = value;
 }
 
+template <Primitive P, class T, int... A>
+[[nodiscard]] constexpr LineFunctions functions_of_operands(std::integer_sequence<int, A...>) {
+  return {&run_block<P, T, A...>, &run_shared<P, T, A...>};
+}
 template <int I> [[nodiscard]] constexpr LineFunctions functions_of_place() {
   constexpr auto primitive = static_cast<Primitive>(I / computing_count);
   constexpr DType type = computing_types[I % computing_count];
   if constexpr (takes(primitive, type))
-    return {&run_block<primitive, scalar_t<type>>, &run_shared<primitive, scalar_t<type>>};
+    return functions_of_operands<primitive, scalar_t<type>>(std::make_integer_sequence<int, info(primitive).arity>{});
   else
     return {};
 }

@@ -102,24 +102,7 @@ template <class T> TWILL_INLINE void fill_reciprocals(std::byte* to, const std::
 
 TWILL_BODY const ElementFunctions& functions_of_elements(DType type) {
   using namespace vector_detail;
-  switch (type) {
-  case DType::boolean:
-    return element_functions<bool>;
-  case DType::uint8:
-    return element_functions<std::uint8_t>;
-  case DType::int32:
-    return element_functions<std::int32_t>;
-  case DType::int64:
-    return element_functions<std::int64_t>;
-  case DType::float16:
-    return element_functions<half>;
-  case DType::bfloat16:
-    return element_functions<bfloat16>;
-  case DType::float32:
-    return element_functions<float>;
-  default:
-    return element_functions<double>;
-  }
+  return with_scalar(type, []<class T>() -> const ElementFunctions& { return element_functions<T>; });
 }
 
 TWILL_BODY void fill_block(std::byte* to, const std::byte* value, int bytes, std::int64_t count) {

@@ -133,20 +133,7 @@ template <Reduction R, class T> [[nodiscard]] ReductionFunctions reduction_of(in
 }
 
 template <Reduction R> [[nodiscard]] ReductionFunctions reduction_of(DType type, int lanes, int accumulators) {
-  switch (type) {
-  case DType::boolean:
-    return reduction_of<R, bool>(lanes, accumulators);
-  case DType::uint8:
-    return reduction_of<R, std::uint8_t>(lanes, accumulators);
-  case DType::int32:
-    return reduction_of<R, std::int32_t>(lanes, accumulators);
-  case DType::int64:
-    return reduction_of<R, std::int64_t>(lanes, accumulators);
-  case DType::float64:
-    return reduction_of<R, double>(lanes, accumulators);
-  default:
-    return reduction_of<R, float>(lanes, accumulators);
-  }
+  return with_scalar(type, [&]<class T>() { return reduction_of<R, compute_t<T>>(lanes, accumulators); });
 }
 
 } // namespace vector_detail

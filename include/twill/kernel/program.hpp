@@ -13,6 +13,10 @@
 #include <array>
 #include <cstdint>
 
+namespace twill { inline namespace v0 { namespace cpu {
+class KeptOrders;
+}}} // namespace twill::v0::cpu
+
 namespace twill { inline namespace v0 { namespace kernel {
 
 /// How a leaf moves along the last dimension of the grid: by one element, not at all, or by any stride.
@@ -64,6 +68,19 @@ using Grid = Dims;
 struct JoinedLaunch {
   const Grid* grid = nullptr;        ///< what it runs over
   const Operand* operands = nullptr; ///< in the order of the lines that take some
+};
+
+/// A launch, as an operation's `run` receives it.
+struct Launch {
+  const Grid& grid;                  ///< what it runs over
+  const Operand* operands = nullptr; ///< the inputs, then the results; a further result that is not read has no data
+
+  // For operations only.
+  const Dims* shapes = nullptr;             ///< of each operand, in its own axes
+  const DType* dtypes = nullptr;            ///< of each operand
+  const std::int64_t* attributes = nullptr; ///< the integers that the operation was traced with
+  cpu::KeptOrders* orders = nullptr; ///< of weights and their gradients in other runs, see device/cpu/kept_orders.hpp
+  bool only_reserves = false;        ///< takes the working memory of the launch and computes nothing
 };
 
 }}} // namespace twill::v0::kernel

@@ -143,6 +143,13 @@ template <class P, int Stage> struct StageLoop {
   struct AccumulatorFile<std::integer_sequence<int, R...>> : vector_detail::Slot<R, Accumulator<R>>... {};
   using Accumulators = AccumulatorFile<vector_detail::Sequence<Lines::reduced_lines>>;
 
+  /// The value of a step, of those of its operands.
+  template <int I, int... A> static TWILL_INLINE auto step(Registers& r, std::integer_sequence<int, A...>) {
+    using namespace vector_detail;
+    constexpr const Line& own = B::line(I);
+    return apply<own.primitive>(
+        as_vector<typename B::template Wanted<own.arguments[A], I>>(value_of<own.arguments[A]>(r))...);
+  }
   /// One line for one pack.
   template <int I>
   static TWILL_INLINE void evaluate(Registers& r, const Local& local, const ScratchRows& scratch, std::int64_t j,
@@ -177,20 +184,8 @@ template <class P, int Stage> struct StageLoop {
     } else if constexpr (own.primitive == Primitive::random_uniform && B::line(a0).uniform && B::line(a1).uniform &&
                          B::line(a2).uniform) {
       value_of<I>(r) = draw(value_of<a0>(r), value_of<a1>(r), value_of<a2>(r), value_of<a3>(r));
-    } else if constexpr (own.arity == 1) {
-      value_of<I>(r) = apply<own.primitive>(value_of<a0>(r));
-    } else if constexpr (own.arity == 2) {
-      value_of<I>(r) = apply<own.primitive>(as_vector<typename B::template Wanted<a0, I>>(value_of<a0>(r)),
-                                            as_vector<typename B::template Wanted<a1, I>>(value_of<a1>(r)));
-    } else if constexpr (own.arity == 3) {
-      value_of<I>(r) = apply<own.primitive>(as_vector<typename B::template Wanted<a0, I>>(value_of<a0>(r)),
-                                            as_vector<typename B::template Wanted<a1, I>>(value_of<a1>(r)),
-                                            as_vector<typename B::template Wanted<a2, I>>(value_of<a2>(r)));
     } else {
-      value_of<I>(r) = apply<own.primitive>(as_vector<typename B::template Wanted<a0, I>>(value_of<a0>(r)),
-                                            as_vector<typename B::template Wanted<a1, I>>(value_of<a1>(r)),
-                                            as_vector<typename B::template Wanted<a2, I>>(value_of<a2>(r)),
-                                            as_vector<typename B::template Wanted<a3, I>>(value_of<a3>(r)));
+      value_of<I>(r) = step<I>(r, std::make_integer_sequence<int, B::line(I).arity>{});
     }
     if constexpr (plan.kept_in(Stage)) {
       using T = typename B::template Scalar<I>;

@@ -11,6 +11,7 @@
 #include <twill/kernel/program.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -44,6 +45,22 @@ struct Line {
     return true;
   }
 };
+
+/// The bit pattern of a number in an element type, as `Operand::bits` has it.
+[[nodiscard]] constexpr std::uint64_t bits_of(DType dtype, double number) {
+  return with_scalar(dtype, [number]<class T>() -> std::uint64_t {
+    if constexpr (std::is_same_v<T, bool>)
+      return number != 0 ? 1 : 0;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<std::make_unsigned_t<T>>(static_cast<std::int64_t>(number));
+    else if constexpr (sizeof(T) == 2)
+      return static_cast<T>(number).bits;
+    else if constexpr (sizeof(T) == 4)
+      return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+    else
+      return std::bit_cast<std::uint64_t>(number);
+  });
+}
 
 /// The loops that a program needs.
 enum class KernelShape : std::uint8_t { elementwise, row, column };

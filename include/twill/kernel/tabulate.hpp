@@ -141,29 +141,27 @@ template <class P> class Tabulate {
     return vector_detail::shared_value<typename B::template Scalar<I>>(shared, I);
   }
 
+  /// The value of a step, of those of its operands.
+  template <int I, int... A>
+  static TWILL_INLINE auto shared_step(const std::byte* shared, std::integer_sequence<int, A...>) {
+    return kernel::apply<B::line(I).primitive>(value<B::line(I).arguments[A]>(shared)...);
+  }
   template <int I>
   static TWILL_INLINE void shared_line(std::byte* shared, const std::int64_t* at, const Operand* bound) {
     using namespace vector_detail;
     constexpr const Line& own = B::line(I);
-    constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
     using T = typename B::template Element<I>;
     auto& result = shared_value<typename B::template Scalar<I>>(shared, I);
     if constexpr (own.kind == LineKind::input)
       result = load_shared<T>(reinterpret_cast<const void*>(at[own.operand]));
     else if constexpr (own.kind == LineKind::gather)
-      result = load_shared<T>(reinterpret_cast<const T*>(at[own.operand]) + value<a0>(shared));
+      result = load_shared<T>(reinterpret_cast<const T*>(at[own.operand]) + value<own.arguments[0]>(shared));
     else if constexpr (own.kind == LineKind::immediate)
       result = load_shared<T>(&bound[own.operand].bits);
     else if constexpr (own.kind == LineKind::cast)
-      result = cast_element<T>(value<a0>(shared));
-    else if constexpr (own.arity == 1)
-      result = kernel::apply<own.primitive>(value<a0>(shared));
-    else if constexpr (own.arity == 2)
-      result = kernel::apply<own.primitive>(value<a0>(shared), value<a1>(shared));
-    else if constexpr (own.arity == 3)
-      result = kernel::apply<own.primitive>(value<a0>(shared), value<a1>(shared), value<a2>(shared));
+      result = cast_element<T>(value<own.arguments[0]>(shared));
     else
-      result = kernel::apply<own.primitive>(value<a0>(shared), value<a1>(shared), value<a2>(shared), value<a3>(shared));
+      result = shared_step<I>(shared, std::make_integer_sequence<int, B::line(I).arity>{});
   }
   template <int... I>
   static TWILL_INLINE void shared_lines(std::byte* shared, const std::int64_t* at, const Operand* bound,

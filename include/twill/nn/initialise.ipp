@@ -124,7 +124,7 @@ TWILL_BODY std::vector<std::byte> initial_values(const graph::ParameterInfo& inf
   const std::size_t size = size_of(info.dtype);
   std::vector<std::byte> bytes(count * size);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t bits = compile::bits_of(info.dtype, values[i]);
+    const std::uint64_t bits = kernel::bits_of(info.dtype, values[i]);
     std::memcpy(bytes.data() + i * size, &bits, size);
   }
   return bytes;

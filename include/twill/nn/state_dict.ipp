@@ -5,39 +5,23 @@
 
 #include <twill/nn/state_dict.hpp>
 
+#include <type_traits>
+
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_BODY double element_of(DType dtype, const std::byte* data, std::size_t index) {
-  const auto read = [&]<class T>(T value) {
+  return with_scalar(dtype, [&]<class T>() {
+    std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T> value{};
     std::memcpy(&value, data + index * sizeof(T), sizeof(T));
-    return static_cast<double>(value);
-  };
-  switch (dtype) {
-  case DType::boolean:
-    return read(std::uint8_t{}) != 0;
-  case DType::uint8:
-    return read(std::uint8_t{});
-  case DType::int32:
-    return read(std::int32_t{});
-  case DType::int64:
-    return read(std::int64_t{});
-  case DType::float16:
-    return read(half{});
-  case DType::bfloat16:
-    return read(bfloat16{});
-  case DType::float32:
-    return read(float{});
-  case DType::float64:
-    return read(double{});
-  }
-  return 0;
+    return static_cast<double>(static_cast<T>(value));
+  });
 }
 
 TWILL_BODY std::vector<std::byte> converted(const StoredTensor& tensor, DType dtype) {
   const std::size_t size = size_of(dtype);
   std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.shape.elements()) * size);
   for (std::size_t i = 0; i < bytes.size() / size; ++i) {
-    const std::uint64_t bits = compile::bits_of(dtype, element_of(tensor.dtype, tensor.bytes.data(), i));
+    const std::uint64_t bits = kernel::bits_of(dtype, element_of(tensor.dtype, tensor.bytes.data(), i));
     std::memcpy(bytes.data() + i * size, &bits, size);
   }
   return bytes;

@@ -280,21 +280,21 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The kernel's view of a call whose first operands are queries, keys and values; the mask is a later operand.
-template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const kernel::Call& call, int mask) {
+template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const kernel::Launch& launch, int mask) {
   static_assert(FloatingScalar<T>, "twill: streamed_attention: it takes floating types; cast to one of them");
-  const Dims* const shapes = call.shapes;
-  const auto at = [&](int i) { return static_cast<const T*>(call.operands[i].data); };
+  const Dims* const shapes = launch.shapes;
+  const auto at = [&](int i) { return static_cast<const T*>(launch.operands[i].data); };
   kernel::AttentionInputs<T> inputs{{.batches = shapes[0][0] * shapes[0][1],
                                      .queries = shapes[0][2],
                                      .keys = shapes[1][2],
                                      .width = shapes[0][3],
                                      .value_width = shapes[2][3],
-                                     .is_causal = call.attributes[0] != 0,
-                                     .scale = std::bit_cast<double>(call.attributes[1])},
+                                     .is_causal = launch.attributes[0] != 0,
+                                     .scale = std::bit_cast<double>(launch.attributes[1])},
                                     at(0),
                                     at(1),
                                     at(2)};
-  if (call.attributes[2] == 0) return inputs;
+  if (launch.attributes[2] == 0) return inputs;
   const Dims& of_mask = shapes[mask];
   const auto stride = [&](int axis, std::int64_t whole) { return of_mask[axis] == 1 ? 0 : whole; };
   const std::int64_t row = of_mask[3];
@@ -304,8 +304,8 @@ template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const k
   inputs.mask.inner_stride = stride(1, matrix);
   inputs.mask.query_stride = stride(2, row);
   inputs.mask.key_stride = stride(3, 1);
-  if (call.dtypes[mask] == DType::boolean)
-    inputs.mask.keep = static_cast<const bool*>(call.operands[mask].data);
+  if (launch.dtypes[mask] == DType::boolean)
+    inputs.mask.keep = static_cast<const bool*>(launch.operands[mask].data);
   else
     inputs.mask.added = at(mask);
   return inputs;
@@ -316,21 +316,21 @@ template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const k
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::attention_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const int out = call.attributes[2] != 0 ? 4 : 3;
-    if (call.shapes[out].elements() == 0) return;
-    attention_forward(team, detail::attention_of<T>(call, 3), static_cast<T*>(call.operands[out].data),
-                      static_cast<compute_t<T>*>(call.operands[out + 1].data));
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const int out = launch.attributes[2] != 0 ? 4 : 3;
+    if (launch.shapes[out].elements() == 0) return;
+    attention_forward(team, detail::attention_of<T>(launch, 3), static_cast<T*>(launch.operands[out].data),
+                      static_cast<compute_t<T>*>(launch.operands[out + 1].data));
   }
 };
 
 template <> struct KernelOf<&graph::attention_backward_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const auto at = [&](int i) { return static_cast<T*>(call.operands[i].data); };
-    const auto of_rows = [&](int i) { return static_cast<const compute_t<T>*>(call.operands[i].data); };
-    const bool has_out = call.attributes[3] != 0;
-    const int first = 6 + (call.attributes[2] != 0 ? 1 : 0) + (has_out ? 1 : 0);
-    attention_backward(team, detail::attention_of<T>(call, 6),
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const auto at = [&](int i) { return static_cast<T*>(launch.operands[i].data); };
+    const auto of_rows = [&](int i) { return static_cast<const compute_t<T>*>(launch.operands[i].data); };
+    const bool has_out = launch.attributes[3] != 0;
+    const int first = 6 + (launch.attributes[2] != 0 ? 1 : 0) + (has_out ? 1 : 0);
+    attention_backward(team, detail::attention_of<T>(launch, 6),
                        kernel::AttentionGradients<T>{of_rows(3), of_rows(4), at(5), has_out ? at(first - 1) : nullptr,
                                                      at(first), at(first + 1), at(first + 2)});
   }

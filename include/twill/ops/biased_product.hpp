@@ -266,20 +266,20 @@ TWILL_CONSTEXPR void summing_product_vjp(Graph& graph, int node, const Cotangent
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// Computes the product of a call's first two operands, without an epilogue, into this memory.
-template <class T, class TeamType> void run_product(const TeamType& team, const kernel::Call& call, void* to) {
-  std::array<kernel::Operand, 3> operands{call.operands[0], call.operands[1], {}};
+template <class T, class TeamType> void run_product(const TeamType& team, const kernel::Launch& launch, void* to) {
+  std::array<kernel::Operand, 3> operands{launch.operands[0], launch.operands[1], {}};
   operands[2].data = to;
-  operands[2].strides[0] = call.grid[1];
+  operands[2].strides[0] = launch.grid[1];
   operands[2].strides[1] = 1;
-  KernelOf<&graph::matmul_operation>::template run<T>(team, kernel::Call{call.grid, operands.data()});
+  KernelOf<&graph::matmul_operation>::template run<T>(team, kernel::Launch{launch.grid, operands.data()});
 }
 
 template <class T>
-[[nodiscard]] kernel::EpilogueProduct<T> epilogue_product(const kernel::Call& call, nvidia::GemmEpilogue epilogue,
+[[nodiscard]] kernel::EpilogueProduct<T> epilogue_product(const kernel::Launch& launch, nvidia::GemmEpilogue epilogue,
                                                           const kernel::Operand& result, const kernel::Operand& bias,
                                                           void* auxiliary) {
-  const std::array<kernel::Operand, 3> operands{call.operands[0], call.operands[1], result};
-  return {product_stack<T>(kernel::Call{call.grid, operands.data()}), epilogue, static_cast<T*>(bias.data),
+  const std::array<kernel::Operand, 3> operands{launch.operands[0], launch.operands[1], result};
+  return {product_stack<T>(kernel::Launch{launch.grid, operands.data()}), epilogue, static_cast<T*>(bias.data),
           static_cast<T*>(auxiliary)};
 }
 
@@ -288,38 +288,38 @@ template <class T>
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::biased_product_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
     using graph::Activation;
     using nvidia::GemmEpilogue;
-    const kernel::Operand& bias = call.operands[2];
-    const kernel::Operand& result = call.operands[3];
-    void* const kept = call.operands[4].data;
-    const auto activation = static_cast<Activation>(call.attributes[0]);
-    if (call.grid[0] == 0 || call.grid[1] == 0) return;
+    const kernel::Operand& bias = launch.operands[2];
+    const kernel::Operand& result = launch.operands[3];
+    void* const kept = launch.operands[4].data;
+    const auto activation = static_cast<Activation>(launch.attributes[0]);
+    if (launch.grid[0] == 0 || launch.grid[1] == 0) return;
     const GemmEpilogue epilogue = activation == Activation::none   ? GemmEpilogue::bias
                                   : activation == Activation::relu ? GemmEpilogue::relu_bias
                                   : kept == nullptr                ? GemmEpilogue::gelu_bias
                                                                    : GemmEpilogue::gelu_bias_keep;
     if (bias.strides[1] == 1 &&
-        run_epilogue_product(team, detail::epilogue_product<T>(call, epilogue, result, bias, kept)))
+        run_epilogue_product(team, detail::epilogue_product<T>(launch, epilogue, result, bias, kept)))
       return;
     void* const product = kept == nullptr ? result.data : kept;
-    detail::run_product<T>(team, call, product);
-    if (activation == Activation::none) return finish<T, Activation::none>(team, call, product);
-    if (activation == Activation::relu) return finish<T, Activation::relu>(team, call, product);
-    finish<T, Activation::gelu_tanh>(team, call, product);
+    detail::run_product<T>(team, launch, product);
+    if (activation == Activation::none) return finish<T, Activation::none>(team, launch, product);
+    if (activation == Activation::relu) return finish<T, Activation::relu>(team, launch, product);
+    finish<T, Activation::gelu_tanh>(team, launch, product);
   }
 
 private:
   template <class T, graph::Activation A, class TeamType>
-  static void finish(const TeamType& team, const kernel::Call& call, const void* product) {
+  static void finish(const TeamType& team, const kernel::Launch& launch, const void* product) {
     using detail::FinishProduct;
-    const std::int64_t columns = call.grid[1];
-    const kernel::Grid grid(call.grid[0], columns);
+    const std::int64_t columns = launch.grid[1];
+    const kernel::Grid grid(launch.grid[0], columns);
     const auto matrix = [&](const void* data) { return detail::over_grid(data, columns, 1); };
-    const kernel::Operand bias = detail::over_grid(call.operands[2].data, 0, call.operands[2].strides[1]);
-    const kernel::Operand result = matrix(call.operands[3].data);
-    if (const void* const kept = call.operands[4].data; kept != nullptr)
+    const kernel::Operand bias = detail::over_grid(launch.operands[2].data, 0, launch.operands[2].strides[1]);
+    const kernel::Operand result = matrix(launch.operands[3].data);
+    if (const void* const kept = launch.operands[4].data; kept != nullptr)
       detail::run_code<FinishProduct<T, A, true>>(team, grid, std::array{matrix(product), bias, matrix(kept), result});
     else
       detail::run_code<FinishProduct<T, A, false>>(team, grid, std::array{matrix(product), bias, result});
@@ -327,19 +327,19 @@ private:
 };
 
 template <> struct KernelOf<&graph::gelu_product_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const kernel::Operand& argument = call.operands[2];
-    const kernel::Operand& result = call.operands[3];
-    const kernel::Operand& sums = call.operands[4];
-    const std::int64_t columns = call.grid[1];
-    if (call.grid[0] == 0 || columns == 0) return;
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const kernel::Operand& argument = launch.operands[2];
+    const kernel::Operand& result = launch.operands[3];
+    const kernel::Operand& sums = launch.operands[4];
+    const std::int64_t columns = launch.grid[1];
+    if (launch.grid[0] == 0 || columns == 0) return;
     const bool is_dense = argument.strides[1] == 1 && argument.strides[0] == columns;
     if (is_dense && sums.data != nullptr &&
-        run_epilogue_product(team, detail::epilogue_product<T>(call, nvidia::GemmEpilogue::gelu_gradient_bias, result,
+        run_epilogue_product(team, detail::epilogue_product<T>(launch, nvidia::GemmEpilogue::gelu_gradient_bias, result,
                                                                sums, argument.data)))
       return;
-    detail::run_product<T>(team, call, result.data);
-    const kernel::Grid grid(call.grid[0], columns);
+    detail::run_product<T>(team, launch, result.data);
+    const kernel::Grid grid(launch.grid[0], columns);
     const kernel::Operand product = detail::over_grid(result.data, columns, 1);
     if (sums.data == nullptr)
       return detail::run_code<detail::GeluGradient<T, false>>(team, grid, std::array{product, argument, product});
@@ -349,20 +349,20 @@ template <> struct KernelOf<&graph::gelu_product_operation> {
 };
 
 template <> struct KernelOf<&graph::summing_product_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const bool is_right = call.attributes[0] != 0;
-    const kernel::Operand& result = call.operands[2];
-    const kernel::Operand& sums = call.operands[3];
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const bool is_right = launch.attributes[0] != 0;
+    const kernel::Operand& result = launch.operands[2];
+    const kernel::Operand& sums = launch.operands[3];
     if (sums.data != nullptr &&
-        run_epilogue_product(team, detail::epilogue_product<T>(call,
+        run_epilogue_product(team, detail::epilogue_product<T>(launch,
                                                                is_right ? nvidia::GemmEpilogue::sum_right
                                                                         : nvidia::GemmEpilogue::sum_left,
                                                                result, sums, nullptr)))
       return;
-    detail::run_product<T>(team, call, result.data);
+    detail::run_product<T>(team, launch, result.data);
     if (sums.data == nullptr) return;
-    const kernel::Operand& summed = call.operands[is_right ? 1 : 0];
-    const kernel::Grid grid(call.grid[2], call.grid[is_right ? 1 : 0]);
+    const kernel::Operand& summed = launch.operands[is_right ? 1 : 0];
+    const kernel::Grid grid(launch.grid[2], launch.grid[is_right ? 1 : 0]);
     const std::array operands{detail::over_grid(summed.data, summed.strides[2], summed.strides[is_right ? 1 : 0]),
                               detail::over_grid(sums.data, 0, 1)};
     if (operands[0].strides[1] == 1)

@@ -283,8 +283,8 @@ template <AnyRankAxis A>
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::split_to_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    KernelOf<&graph::gather_operation>::template run<T>(team, call);
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    KernelOf<&graph::gather_operation>::template run<T>(team, launch);
   }
 };
 

@@ -130,14 +130,14 @@ inline constexpr Operation concatenate_operation{
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::concatenate_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const auto parts = static_cast<std::size_t>(call.attributes[0]);
-    const Dims& to = call.shapes[parts];
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const auto parts = static_cast<std::size_t>(launch.attributes[0]);
+    const Dims& to = launch.shapes[parts];
     if (to.elements() == 0) return;
-    T* target = static_cast<T*>(call.operands[parts].data);
+    T* target = static_cast<T*>(launch.operands[parts].data);
     for (std::size_t i = 0; i < parts; ++i) {
-      const std::int64_t run = call.shapes[i][1] * to[2];
-      move_blocks(team, static_cast<const T*>(call.operands[i].data), target,
+      const std::int64_t run = launch.shapes[i][1] * to[2];
+      move_blocks(team, static_cast<const T*>(launch.operands[i].data), target,
                   kernel::Blocks{.outer = to[0],
                                  .run = run,
                                  .from_outer = run,

@@ -252,33 +252,33 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 
 /// The kernel of all three operations: operands `x`, `w` and `y` of the call are the input, the weights and the output.
 template <ConvolutionPart Part, int x, int w, int y> struct ConvolutionKernel {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const kernel::Convolution<T> convolution = convolution_of<T>(call);
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const kernel::Convolution<T> convolution = convolution_of<T>(launch);
     if constexpr (std::same_as<TeamType, Team>) {
       if constexpr (Part == ConvolutionPart::weight_gradient && std::same_as<T, float>)
-        if (auto* const kept = call.orders == nullptr ? nullptr : call.orders->find_gradient(convolution.w);
+        if (auto* const kept = launch.orders == nullptr ? nullptr : launch.orders->find_gradient(convolution.w);
             kept != nullptr)
           return kernel::run_weight_gradient(team, convolution, *kept);
-      run_convolution(team, convolution, call.orders == nullptr ? nullptr : call.orders->find(convolution.w, Part));
+      run_convolution(team, convolution, launch.orders == nullptr ? nullptr : launch.orders->find(convolution.w, Part));
     } else {
       run_convolution(team, convolution);
     }
   }
 
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    kernel::reserve_convolution(team, convolution_of<T>(call));
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    kernel::reserve_convolution(team, convolution_of<T>(launch));
   }
 
 private:
-  template <class T> [[nodiscard]] static kernel::Convolution<T> convolution_of(const kernel::Call& call) {
-    const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand].data); };
-    return {Part, shape_of(call), data(x), data(w), data(y)};
+  template <class T> [[nodiscard]] static kernel::Convolution<T> convolution_of(const kernel::Launch& launch) {
+    const auto data = [&](int operand) { return static_cast<T*>(launch.operands[operand].data); };
+    return {Part, shape_of(launch), data(x), data(w), data(y)};
   }
-  [[nodiscard]] static ConvolutionShape shape_of(const kernel::Call& call) {
-    const Dims& image = call.shapes[x];
-    const Dims& weights = call.shapes[w];
-    const Dims& output = call.shapes[y];
-    const std::int64_t* const a = call.attributes;
+  [[nodiscard]] static ConvolutionShape shape_of(const kernel::Launch& launch) {
+    const Dims& image = launch.shapes[x];
+    const Dims& weights = launch.shapes[w];
+    const Dims& output = launch.shapes[y];
+    const std::int64_t* const a = launch.attributes;
     const auto space = [](const Dims& dims, int first) {
       const bool is_flat = dims.rank == 3;
       return ConvolutionShape::Space{is_flat ? 1 : dims[first], dims[is_flat ? first : first + 1]};

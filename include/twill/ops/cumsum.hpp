@@ -50,19 +50,19 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::cumsum_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const Dims& shape = call.shapes[0];
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const Dims& shape = launch.shapes[0];
     const kernel::ScanShape rows{shape[0], shape[1], shape[2]};
-    const T* const from = static_cast<const T*>(call.operands[0].data);
-    T* const to = static_cast<T*>(call.operands[1].data);
+    const T* const from = static_cast<const T*>(launch.operands[0].data);
+    T* const to = static_cast<T*>(launch.operands[1].data);
     if constexpr (std::same_as<TeamType, Team>)
       kernel::scan<kernel::Running<kernel::Reduction::sum>>(team, from, to, rows);
     else
       running_sums(team, from, to, rows);
   }
 
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    const Dims& shape = call.shapes[0];
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    const Dims& shape = launch.shapes[0];
     kernel::Scan<kernel::Running<kernel::Reduction::sum>, T>{nullptr, nullptr, {shape[0], shape[1], shape[2]}}.reserve(
         team);
   }

@@ -190,18 +190,18 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::gather_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    gather_blocks(team, static_cast<const T*>(call.operands[0].data),
-                  static_cast<const std::int64_t*>(call.operands[1].data), static_cast<T*>(call.operands[2].data),
-                  detail::indexed_blocks(call.shapes[2], call.shapes[0], call.shapes[1]));
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    gather_blocks(team, static_cast<const T*>(launch.operands[0].data),
+                  static_cast<const std::int64_t*>(launch.operands[1].data), static_cast<T*>(launch.operands[2].data),
+                  detail::indexed_blocks(launch.shapes[2], launch.shapes[0], launch.shapes[1]));
   }
 };
 
 template <> struct KernelOf<&graph::scatter_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    scatter_sums(team, static_cast<const T*>(call.operands[0].data),
-                 static_cast<const std::int64_t*>(call.operands[1].data), static_cast<T*>(call.operands[2].data),
-                 detail::indexed_blocks(call.shapes[0], call.shapes[2], call.shapes[1]));
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    scatter_sums(team, static_cast<const T*>(launch.operands[0].data),
+                 static_cast<const std::int64_t*>(launch.operands[1].data), static_cast<T*>(launch.operands[2].data),
+                 detail::indexed_blocks(launch.shapes[0], launch.shapes[2], launch.shapes[1]));
   }
 };
 

@@ -133,27 +133,27 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 
 /// The kernel of both operations: operand `in` is the image or its gradient, `out` the resized one or its gradient.
 template <bool IsGradient, int in, int out> struct InterpolationKernel {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
     run_interpolation(team,
-                      kernel::Interpolating<T>{IsGradient, shape_of(call), static_cast<T*>(call.operands[in].data),
-                                               static_cast<T*>(call.operands[out].data)});
+                      kernel::Interpolating<T>{IsGradient, shape_of(launch), static_cast<T*>(launch.operands[in].data),
+                                               static_cast<T*>(launch.operands[out].data)});
   }
 
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    kernel::reserve_interpolation<T>(team, shape_of(call));
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    kernel::reserve_interpolation<T>(team, shape_of(launch));
   }
 
 private:
-  [[nodiscard]] static kernel::InterpolationShape shape_of(const kernel::Call& call) {
-    const Dims& image = call.shapes[in];
+  [[nodiscard]] static kernel::InterpolationShape shape_of(const kernel::Launch& launch) {
+    const Dims& image = launch.shapes[in];
     const auto space = [](const Dims& dims) {
       return kernel::InterpolationShape::Space{dims.rank == 3 ? 1 : dims[1], dims[dims.rank - 2]};
     };
-    const std::int64_t* const a = call.attributes;
+    const std::int64_t* const a = launch.attributes;
     return {.batch = image[0],
             .channels = image[image.rank - 1],
             .input = space(image),
-            .output = space(call.shapes[out]),
+            .output = space(launch.shapes[out]),
             .mode = static_cast<kernel::Interpolation>(a[0]),
             .align_corners = a[1] != 0,
             .scale = {std::bit_cast<double>(a[2]), std::bit_cast<double>(a[3])}};

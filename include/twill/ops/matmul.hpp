@@ -113,9 +113,9 @@ inline constexpr Operation matmul_operation{.name = "matmul",
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 /// The stack of products of a call over (batch, m, n, k) with the factors as first operands, and the result as third.
-template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const kernel::Call& call) {
-  const kernel::Grid& grid = call.grid;
-  const kernel::Operand* const operands = call.operands;
+template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const kernel::Launch& launch) {
+  const kernel::Grid& grid = launch.grid;
+  const kernel::Operand* const operands = launch.operands;
   const auto batch_axes = static_cast<std::size_t>(grid.rank - 3);
   kernel::ProductStack<T> stack{};
   for (std::size_t axis = 0; axis < batch_axes; ++axis) {
@@ -145,12 +145,12 @@ template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const ker
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::matmul_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const kernel::Grid& grid = call.grid;
-    const kernel::Operand* const operands = call.operands;
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const kernel::Grid& grid = launch.grid;
+    const kernel::Operand* const operands = launch.operands;
     const int batch_axes = grid.rank - 3;
-    const Matrix<T> a = matrix_of<T>(call, 0, 0, 2);
-    const Matrix<T> b = matrix_of<T>(call, 1, 2, 1);
+    const Matrix<T> a = matrix_of<T>(launch, 0, 0, 2);
+    const Matrix<T> b = matrix_of<T>(launch, 1, 2, 1);
     const std::int64_t count = stack_of(grid);
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t offsets[3] = {0, 0, 0};
@@ -170,19 +170,19 @@ template <> struct KernelOf<&graph::matmul_operation> {
 
   /// On other teams than that of a host device the whole stack is one call, found by the team.
   template <class T, class TeamType>
-  requires(!std::same_as<TeamType, Team>) static void run(const TeamType& team, const kernel::Call& call) {
-    run_products(team, detail::product_stack<T>(call));
+  requires(!std::same_as<TeamType, Team>) static void run(const TeamType& team, const kernel::Launch& launch) {
+    run_products(team, detail::product_stack<T>(launch));
   }
 
   /// Reserves for the first product of a stack: all need the same.
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    const kernel::Grid& grid = call.grid;
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    const kernel::Grid& grid = launch.grid;
     const std::int64_t m = grid[grid.rank - 3];
     const std::int64_t n = grid[grid.rank - 2];
     const std::int64_t k = grid[grid.rank - 1];
     if (stack_of(grid) == 0 || m == 0 || n == 0) return;
-    Layout left = layout_of(matrix_of<T>(call, 0, 0, 2), m, k);
-    Layout right = layout_of(matrix_of<T>(call, 1, 2, 1), k, n);
+    Layout left = layout_of(matrix_of<T>(launch, 0, 0, 2), m, k);
+    Layout right = layout_of(matrix_of<T>(launch, 1, 2, 1), k, n);
     kernel::Scratch::reserve<T, kernel::ScratchSlot::packed>((left.is_dense ? 0 : m * k) +
                                                              (right.is_dense ? 0 : k * n));
     if (!left.is_dense) left.leading = std::max<std::int64_t>(k, 1);
@@ -206,9 +206,9 @@ private:
 
   /// A factor of the first product, with the axes of the grid that are its rows and its columns.
   template <class T>
-  [[nodiscard]] static Matrix<T> matrix_of(const kernel::Call& call, int operand, int rows, int columns) {
-    const kernel::Operand& factor = call.operands[operand];
-    const int batch_axes = call.grid.rank - 3;
+  [[nodiscard]] static Matrix<T> matrix_of(const kernel::Launch& launch, int operand, int rows, int columns) {
+    const kernel::Operand& factor = launch.operands[operand];
+    const int batch_axes = launch.grid.rank - 3;
     return {static_cast<const T*>(factor.data), factor.strides[static_cast<std::size_t>(batch_axes + rows)],
             factor.strides[static_cast<std::size_t>(batch_axes + columns)]};
   }

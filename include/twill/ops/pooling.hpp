@@ -294,20 +294,20 @@ namespace twill { inline namespace v0 { namespace detail { inline namespace TWIL
 
 /// The kernel of all four operations: operand `in` is the image or its gradient, `out` the windows', `key` -1 for none.
 template <kernel::PoolingPart Part, int key, int in, int out> struct PoolingKernel {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand < 0 ? 0 : operand].data); };
-    run_pooling(team, kernel::Pooling<T>{Part, shape_of(call), data(key), data(in), data(out)});
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const auto data = [&](int operand) { return static_cast<T*>(launch.operands[operand < 0 ? 0 : operand].data); };
+    run_pooling(team, kernel::Pooling<T>{Part, shape_of(launch), data(key), data(in), data(out)});
   }
 
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    kernel::reserve_pooling<T>(team, shape_of(call));
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    kernel::reserve_pooling<T>(team, shape_of(launch));
   }
 
 private:
-  [[nodiscard]] static kernel::PoolingShape shape_of(const kernel::Call& call) {
-    const Dims& image = call.shapes[in];
-    const Dims& windows = call.shapes[out];
-    const std::int64_t* const a = call.attributes;
+  [[nodiscard]] static kernel::PoolingShape shape_of(const kernel::Launch& launch) {
+    const Dims& image = launch.shapes[in];
+    const Dims& windows = launch.shapes[out];
+    const std::int64_t* const a = launch.attributes;
     const auto space = [](const Dims& dims) {
       return kernel::PoolingShape::Space{dims.rank == 3 ? 1 : dims[1], dims[dims.rank - 2]};
     };

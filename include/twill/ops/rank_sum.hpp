@@ -50,11 +50,11 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::rank_sum_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const std::int64_t count = call.shapes[0].elements();
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const std::int64_t count = launch.shapes[0].elements();
     if (count > 0)
       move_blocks(
-          team, static_cast<const T*>(call.operands[0].data), static_cast<T*>(call.operands[1].data),
+          team, static_cast<const T*>(launch.operands[0].data), static_cast<T*>(launch.operands[1].data),
           kernel::Blocks{.run = count, .from_outer = count, .from_count = count, .to_outer = count, .to_count = count});
   }
 };

@@ -151,41 +151,41 @@ template <std::size_t Chunks>
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::slice_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const Dims& from = call.shapes[0];
-    const Dims& to = call.shapes[1];
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const Dims& from = launch.shapes[0];
+    const Dims& to = launch.shapes[1];
     if (to.elements() == 0) return;
-    const std::int64_t first = call.attributes[0] < 0 ? call.attributes[0] + from[1] : call.attributes[0];
-    move_blocks(team, static_cast<const T*>(call.operands[0].data) + first * from[2],
-                static_cast<T*>(call.operands[1].data),
+    const std::int64_t first = launch.attributes[0] < 0 ? launch.attributes[0] + from[1] : launch.attributes[0];
+    move_blocks(team, static_cast<const T*>(launch.operands[0].data) + first * from[2],
+                static_cast<T*>(launch.operands[1].data),
                 kernel::Blocks{.outer = to[0],
                                .count = to[1],
                                .run = to[2],
                                .from_outer = from[1] * from[2],
-                               .from_count = call.attributes[1] * from[2],
+                               .from_count = launch.attributes[1] * from[2],
                                .to_outer = to[1] * to[2],
                                .to_count = to[2]});
   }
 };
 
 template <> struct KernelOf<&graph::place_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const Dims& from = call.shapes[0];
-    const Dims& to = call.shapes[1];
-    T* const target = static_cast<T*>(call.operands[1].data);
-    const std::int64_t first = call.attributes[0] < 0 ? call.attributes[0] + to[1] : call.attributes[0];
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const Dims& from = launch.shapes[0];
+    const Dims& to = launch.shapes[1];
+    T* const target = static_cast<T*>(launch.operands[1].data);
+    const std::int64_t first = launch.attributes[0] < 0 ? launch.attributes[0] + to[1] : launch.attributes[0];
     if (from.elements() != to.elements())
       fill_elements(team, target,
-                    kernel::Filling<T>{to.elements(), static_cast<T>(std::bit_cast<double>(call.attributes[2]))});
+                    kernel::Filling<T>{to.elements(), static_cast<T>(std::bit_cast<double>(launch.attributes[2]))});
     if (from.elements() == 0) return;
-    move_blocks(team, static_cast<const T*>(call.operands[0].data), target + first * to[2],
+    move_blocks(team, static_cast<const T*>(launch.operands[0].data), target + first * to[2],
                 kernel::Blocks{.outer = from[0],
                                .count = from[1],
                                .run = from[2],
                                .from_outer = from[1] * from[2],
                                .from_count = from[2],
                                .to_outer = to[1] * to[2],
-                               .to_count = call.attributes[1] * to[2]});
+                               .to_count = launch.attributes[1] * to[2]});
   }
 };
 

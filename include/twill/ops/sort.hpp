@@ -79,23 +79,23 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&graph::argsort_operation> {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    order_places(team, static_cast<const T*>(call.operands[0].data), static_cast<std::int64_t*>(call.operands[1].data),
-                 rows_of(call));
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    order_places(team, static_cast<const T*>(launch.operands[0].data),
+                 static_cast<std::int64_t*>(launch.operands[1].data), rows_of(launch));
   }
 
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    kernel::reserve_places(team, rows_of(call));
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    kernel::reserve_places(team, rows_of(launch));
   }
 
 private:
-  [[nodiscard]] static kernel::PlaceRows rows_of(const kernel::Call& call) {
-    const Dims& from = call.shapes[0];
+  [[nodiscard]] static kernel::PlaceRows rows_of(const kernel::Launch& launch) {
+    const Dims& from = launch.shapes[0];
     return {.outer = from[0],
             .length = from[1],
             .inner = from[2],
-            .count = call.shapes[1][1],
-            .is_descending = call.attributes[0] != 0};
+            .count = launch.shapes[1][1],
+            .is_descending = launch.attributes[0] != 0};
   }
 };
 

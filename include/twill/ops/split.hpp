@@ -71,14 +71,14 @@ template <std::size_t Sections>
 namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
 
 template <int Sections> struct SplitKernel {
-  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    const Dims& from = call.shapes[0];
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    const Dims& from = launch.shapes[0];
     if (from.elements() == 0) return;
     const std::int64_t run = from[1] / Sections * from[2];
     for (int k = 0; k < Sections; ++k)
-      if (call.operands[1 + k].data != nullptr)
-        move_blocks(team, static_cast<const T*>(call.operands[0].data) + k * run,
-                    static_cast<T*>(call.operands[1 + k].data),
+      if (launch.operands[1 + k].data != nullptr)
+        move_blocks(team, static_cast<const T*>(launch.operands[0].data) + k * run,
+                    static_cast<T*>(launch.operands[1 + k].data),
                     kernel::Blocks{.outer = from[0],
                                    .run = run,
                                    .from_outer = Sections * run,

@@ -181,10 +181,10 @@ template <Place P> constexpr graph::Value fault_point(graph::Value x) {
 }
 
 template <Place P> struct FaultKernel {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     if (Trial* const trial = Trial::current()) trial->reach(device_of(team), P);
-    const auto* const from = static_cast<const T*>(call.operands[0].data);
-    std::copy(from, from + call.shapes[0].elements(), static_cast<T*>(call.operands[1].data));
+    const auto* const from = static_cast<const T*>(launch.operands[0].data);
+    std::copy(from, from + launch.shapes[0].elements(), static_cast<T*>(launch.operands[1].data));
   }
 };
 

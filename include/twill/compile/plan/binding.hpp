@@ -10,8 +10,8 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/run_recorder.hpp>
-#include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
+#include <twill/kernel/program.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -22,9 +22,6 @@
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
-
-/// The bit pattern of a number as an element type, in the low bytes.
-[[nodiscard]] std::uint64_t bits_of(DType dtype, double number);
 
 /// The numbers of all symbols from the extents of the inputs.
 /// throws: ShapeError naming the input, the axis and both values
@@ -84,8 +81,8 @@ struct RandomOperand {
 };
 
 struct Binding {
-  /// The call that an instruction makes of its kernel.
-  [[nodiscard]] kernel::Call call(const BoundInstruction& instruction) const;
+  /// An instruction's launch of its kernel.
+  [[nodiscard]] kernel::Launch launch_of(const BoundInstruction& instruction) const;
 
   graph::SymbolValues symbols{};
   List<BoundInstruction> instructions{};

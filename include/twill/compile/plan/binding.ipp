@@ -7,38 +7,6 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-TWILL_BODY std::uint64_t bits_of(DType dtype, double number) {
-  std::uint64_t bits = 0;
-  const auto put = [&](auto value) { std::memcpy(&bits, &value, sizeof(value)); };
-  switch (dtype) {
-  case DType::boolean:
-    put(number != 0);
-    break;
-  case DType::uint8:
-    put(static_cast<std::uint8_t>(number));
-    break;
-  case DType::int32:
-    put(static_cast<std::int32_t>(number));
-    break;
-  case DType::int64:
-    put(static_cast<std::int64_t>(number));
-    break;
-  case DType::float16:
-    put(half(number));
-    break;
-  case DType::bfloat16:
-    put(bfloat16(number));
-    break;
-  case DType::float32:
-    put(static_cast<float>(number));
-    break;
-  case DType::float64:
-    put(number);
-    break;
-  }
-  return bits;
-}
-
 TWILL_BODY graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs) {
   graph::SymbolValues values{};
   values.fill(-1);
@@ -70,7 +38,7 @@ TWILL_BODY graph::SymbolValues resolve_symbols(const TableView& table, std::span
   return values;
 }
 
-TWILL_BODY kernel::Call Binding::call(const BoundInstruction& instruction) const {
+TWILL_BODY kernel::Launch Binding::launch_of(const BoundInstruction& instruction) const {
   return {instruction.grid,
           operands.data() + instruction.first_operand,
           shapes.data() + instruction.first_shape,
@@ -93,7 +61,7 @@ TWILL_BODY void check_requirements(const TableView& table, const graph::SymbolVa
 TWILL_BODY void bind_operand(const OperandBinding& info, const graph::SymbolValues& symbols, kernel::Operand& operand) {
   if (info.kind == OperandKind::nothing) return;
   if (info.kind == OperandKind::immediate) {
-    operand.bits = bits_of(info.dtype, info.number / static_cast<double>(info.over.evaluate(symbols)));
+    operand.bits = kernel::bits_of(info.dtype, info.number / static_cast<double>(info.over.evaluate(symbols)));
     return;
   }
   const Dims strides = contiguous_strides(info.view.evaluate(symbols));

@@ -39,11 +39,6 @@ struct Observation {
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-template <class T> void copy_values(const void* data, std::vector<double>& values) {
-  const auto* const elements = static_cast<const T*>(data);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(elements[i]);
-}
-
 /// Puts a dense value of the host's memory into an observation that knows its element type and shape.
 void copy_values(const void* data, Observation& seen);
 

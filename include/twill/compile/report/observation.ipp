@@ -9,24 +9,10 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 
 TWILL_BODY void copy_values(const void* data, Observation& seen) {
   seen.values.resize(static_cast<std::size_t>(seen.shape.elements()));
-  switch (seen.dtype) {
-  case DType::boolean:
-    return copy_values<bool>(data, seen.values);
-  case DType::uint8:
-    return copy_values<std::uint8_t>(data, seen.values);
-  case DType::int32:
-    return copy_values<std::int32_t>(data, seen.values);
-  case DType::int64:
-    return copy_values<std::int64_t>(data, seen.values);
-  case DType::float16:
-    return copy_values<half>(data, seen.values);
-  case DType::bfloat16:
-    return copy_values<bfloat16>(data, seen.values);
-  case DType::float32:
-    return copy_values<float>(data, seen.values);
-  case DType::float64:
-    return copy_values<double>(data, seen.values);
-  }
+  with_scalar(seen.dtype, [&]<class T>() {
+    for (std::size_t i = 0; i < seen.values.size(); ++i)
+      seen.values[i] = static_cast<double>(static_cast<const T*>(data)[i]);
+  });
 }
 
 TWILL_BODY double rounded(DType dtype, double number) {

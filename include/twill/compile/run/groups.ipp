@@ -24,15 +24,15 @@ TWILL_BODY kernel::AxisId axis_of(const BoundInstruction& instruction) {
 
 TWILL_BODY void call_group(const Binding& binding, const BoundInstruction& instruction,
                            const kernel::RankGroups* groups) {
-  const kernel::Call call = binding.call(instruction);
+  const kernel::Launch launch = binding.launch_of(instruction);
   kernel::GroupCall made{};
   made.collective = instruction.collective;
-  made.reduction = static_cast<kernel::Reduction>(call.attributes[3]);
-  made.dtype = call.dtypes[0];
-  made.source = call.operands[0].data;
-  made.source_count = call.shapes[0].elements();
-  made.target = call.operands[1].data;
-  made.target_count = call.shapes[1].elements();
+  made.reduction = static_cast<kernel::Reduction>(launch.attributes[3]);
+  made.dtype = launch.dtypes[0];
+  made.source = launch.operands[0].data;
+  made.source_count = launch.shapes[0].elements();
+  made.target = launch.operands[1].data;
+  made.target_count = launch.shapes[1].elements();
   if (made.source_count > 0) group_along(axis_of(instruction), groups).run(made);
 }
 

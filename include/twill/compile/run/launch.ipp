@@ -43,7 +43,7 @@ void keep_factor(const kernel::Operand& from, std::size_t row_axis, std::size_t 
 }
 
 /// Puts the factors of a product in the place of its result: the left one transposed, then the right one.
-template <class T> void keep_factors(const kernel::Call& product) {
+template <class T> void keep_factors(const kernel::Launch& product) {
   const std::int64_t m = product.grid[0];
   const std::int64_t n = product.grid[1];
   const std::int64_t k = product.grid[2];
@@ -52,7 +52,7 @@ template <class T> void keep_factors(const kernel::Call& product) {
   keep_factor<T>(product.operands[1], 2, 1, k, n, kept + k * m);
 }
 
-template <class T> void update_weight(const Team& team, const kernel::Call& product, const kernel::Call& update) {
+template <class T> void update_weight(const Team& team, const kernel::Launch& product, const kernel::Launch& update) {
   using At = SgdOperands;
   kernel::FusedSgd<T> descent{};
   descent.m = product.grid[0];
@@ -77,11 +77,11 @@ template <class T> void update_weight(const Team& team, const kernel::Call& prod
 TWILL_BODY void run_fused_sgd(const Team& team, const Binding& binding, const BoundInstruction& instruction) {
   const bool is_single = binding.dtypes[instruction.first_operand] == DType::float32;
   if (instruction.part == FusedSgdPart::keeps_factors) {
-    const kernel::Call product = binding.call(instruction);
+    const kernel::Launch product = binding.launch_of(instruction);
     return is_single ? keep_factors<float>(product) : keep_factors<double>(product);
   }
-  const kernel::Call product = binding.call(binding.instructions[instruction.product]);
-  const kernel::Call update = binding.call(instruction);
+  const kernel::Launch product = binding.launch_of(binding.instructions[instruction.product]);
+  const kernel::Launch update = binding.launch_of(instruction);
   is_single ? update_weight<float>(team, product, update) : update_weight<double>(team, product, update);
 }
 
@@ -112,7 +112,7 @@ TWILL_BODY bool are_worth_a_team(const Team& team, std::span<const BoundInstruct
 TWILL_BODY void run_joined(const Team& team, const Binding& binding, KernelFunction run,
                            std::span<const BoundInstruction> members) {
   if (!are_worth_a_team(team, members)) {
-    for (const BoundInstruction& member : members) run(team, binding.call(member));
+    for (const BoundInstruction& member : members) run(team, binding.launch_of(member));
     return;
   }
   std::int64_t total = 0;
@@ -154,14 +154,14 @@ TWILL_BODY void run_launch(const Team& team, const Binding& binding, const Bound
   if (launch->has_fused_sgd)
     detail::run_with_fused_sgd(team, binding, kernels[launch->kernel], {launch, launch->members});
   else if (launch->members == 1)
-    kernels[launch->kernel](team, binding.call(*launch));
+    kernels[launch->kernel](team, binding.launch_of(*launch));
   else
     detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
 }
 
 TWILL_BODY void run_alone(const Team& team, const Binding& binding, const BoundInstruction& instruction,
                           std::span<const KernelFunction> kernels) {
-  kernels[instruction.kernel](team, binding.call(instruction));
+  kernels[instruction.kernel](team, binding.launch_of(instruction));
 }
 
 TWILL_BODY void run_segment(const Team& team, Binding& binding, const Segment& segment,

@@ -44,7 +44,7 @@ TWILL_COLD TWILL_BODY void reserve_working_memory(const Team& team, const TableV
     const BoundInstruction& instruction = binding.instructions[i];
     const Instruction& info = table.instructions[i];
     if (info.slot != slot || info.moves || instruction.collective != kernel::Collective::none) continue;
-    kernels[instruction.kernel].reserve(team, binding.call(instruction));
+    kernels[instruction.kernel].reserve(team, binding.launch_of(instruction));
     if (are_worth_a_team(team, {&instruction, instruction.members}) || instruction.part == FusedSgdPart::updates)
       team.parallel([](int, int) {});
   }

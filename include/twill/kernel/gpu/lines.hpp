@@ -218,10 +218,6 @@ template <class P> struct Lines {
     constexpr Line own = line(I);
     if constexpr (own.kind == LineKind::cast) {
       value_of<I>(lane) = cast_element<Element<I>>(value_of<own.arguments[0]>(lane));
-    } else if constexpr (IsDraw::wants(I)) {
-      value_of<I>(lane) =
-          value_of<-1 - I>(lane).uniform(value_of<own.arguments[0]>(lane), value_of<own.arguments[1]>(lane),
-                                         value_of<own.arguments[2]>(lane), value_of<own.arguments[3]>(lane));
     } else if constexpr (plan_of<P>.lines[I].reciprocal) { // by a value that the row shares
       value_of<I>(lane) = value_of<own.arguments[0]>(lane) * (Computed<I>{1} / value_of<own.arguments[1]>(lane));
     } else {
@@ -261,9 +257,13 @@ private:
     else
       cursor.at[own] = operand.data + distance * static_cast<std::int64_t>(sizeof(Element<I>));
   }
-  template <int I, int... A> static constexpr auto step(const Lane& lane, Numbers<A...>) {
+  /// The value of a step, of those of its operands.
+  template <int I, int... A> static constexpr auto step(Lane& lane, Numbers<A...>) {
     constexpr Line own = line(I);
-    return kernel::apply<own.primitive>(value_of<own.arguments[A]>(lane)...);
+    if constexpr (IsDraw::wants(I))
+      return value_of<-1 - I>(lane).uniform(value_of<own.arguments[A]>(lane)...);
+    else
+      return kernel::apply<own.primitive>(value_of<own.arguments[A]>(lane)...);
   }
 };
 

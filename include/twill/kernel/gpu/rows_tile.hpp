@@ -87,9 +87,18 @@ template <class P> struct RowUniforms {
   using R = RowProgram<P>;
   using Uniforms = typename R::Uniforms;
 
+  /// The value of a step, of those of its operands.
+  template <int I, int... A>
+  static TWILL_INLINE constexpr auto step(const Uniforms& values, std::integer_sequence<int, A...>) {
+    constexpr Line own = R::line(I);
+    if constexpr (own.primitive == Primitive::random_uniform)
+      return DrawnBlock{}.uniform(slot<own.arguments[A]>(values)...);
+    else
+      return kernel::apply<own.primitive>(slot<own.arguments[A]>(values)...);
+  }
   template <int I> static TWILL_INLINE constexpr void know(Uniforms& values, const typename R::Place& place) {
     constexpr Line own = R::line(I);
-    constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
+    constexpr int a0 = own.arguments[0];
     using T = typename R::template Element<I>;
     using C = typename R::template Computed<I>;
     C& value = slot<I>(values);
@@ -102,16 +111,8 @@ template <class P> struct RowUniforms {
       value = static_cast<C>(element_of_bits<T>(place.operands[own.operand].number));
     } else if constexpr (own.kind == LineKind::cast) {
       value = cast_element<T>(slot<a0>(values));
-    } else if constexpr (own.primitive == Primitive::random_uniform) {
-      value = DrawnBlock{}.uniform(slot<a0>(values), slot<a1>(values), slot<a2>(values), slot<a3>(values));
-    } else if constexpr (own.arity == 1) {
-      value = kernel::apply<own.primitive>(slot<a0>(values));
-    } else if constexpr (own.arity == 2) {
-      value = kernel::apply<own.primitive>(slot<a0>(values), slot<a1>(values));
-    } else if constexpr (own.arity == 3) {
-      value = kernel::apply<own.primitive>(slot<a0>(values), slot<a1>(values), slot<a2>(values));
     } else {
-      value = kernel::apply<own.primitive>(slot<a0>(values), slot<a1>(values), slot<a2>(values), slot<a3>(values));
+      value = step<I>(values, std::make_integer_sequence<int, own.arity>{});
     }
   }
   template <int... I>
@@ -286,12 +287,24 @@ private:
       return slot<I>(values);
   }
 
+  /// The value of a step, of those of its operands.
+  template <int I, int... A>
+  static TWILL_INLINE constexpr auto step(int k, int lane, const Values& values, const Tile& tile,
+                                          const Uniforms& uniforms, [[maybe_unused]] DrawnBlock& drawn,
+                                          std::integer_sequence<int, A...>) {
+    constexpr Line own = R::line(I);
+    if constexpr (own.primitive == Primitive::random_uniform)
+      return drawn.uniform(argument<own.arguments[A]>(k, lane, values, tile, uniforms)...);
+    else
+      return kernel::apply<own.primitive>(argument<own.arguments[A]>(k, lane, values, tile, uniforms)...);
+  }
+
   template <int I>
   static TWILL_INLINE constexpr void evaluate(const Place& place, std::int32_t begin, int k, int lane, Values& values,
                                               Tile& tile, const Uniforms& uniforms, const Inverses& inverses,
                                               Sums& sums, Outputs& outputs, [[maybe_unused]] DrawnBlock& drawn) {
     constexpr Line own = R::line(I);
-    constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
+    constexpr int a0 = own.arguments[0];
     using T = typename R::template Element<I>;
     using C = typename R::template Computed<I>;
     if constexpr (own.kind == LineKind::reduce) {
@@ -321,23 +334,8 @@ private:
         value = cast_element<T>(argument<a0>(k, lane, values, tile, uniforms));
       else if constexpr (R::plan(I).reciprocal)
         value = argument<a0>(k, lane, values, tile, uniforms) * slot<I>(inverses);
-      else if constexpr (own.primitive == Primitive::random_uniform)
-        value =
-            drawn.uniform(argument<a0>(k, lane, values, tile, uniforms), argument<a1>(k, lane, values, tile, uniforms),
-                          argument<a2>(k, lane, values, tile, uniforms), argument<a3>(k, lane, values, tile, uniforms));
-      else if constexpr (own.arity == 1)
-        value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms));
-      else if constexpr (own.arity == 2)
-        value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms),
-                                             argument<a1>(k, lane, values, tile, uniforms));
-      else if constexpr (own.arity == 3)
-        value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms),
-                                             argument<a1>(k, lane, values, tile, uniforms),
-                                             argument<a2>(k, lane, values, tile, uniforms));
       else
-        value = kernel::apply<own.primitive>(
-            argument<a0>(k, lane, values, tile, uniforms), argument<a1>(k, lane, values, tile, uniforms),
-            argument<a2>(k, lane, values, tile, uniforms), argument<a3>(k, lane, values, tile, uniforms));
+        value = step<I>(k, lane, values, tile, uniforms, drawn, std::make_integer_sequence<int, own.arity>{});
       if constexpr (R::row(I).kept)
         slot<I>(tile).part[k].lane[lane] = value;
       else

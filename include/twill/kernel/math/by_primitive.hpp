@@ -7,7 +7,6 @@
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/math/division.hpp>
 #include <twill/kernel/math/exponential.hpp>
-#include <twill/kernel/math/gamma.hpp>
 #include <twill/kernel/math/hyperbolic.hpp>
 #include <twill/kernel/math/inverse_trigonometric.hpp>
 #include <twill/kernel/math/logarithm.hpp>

@@ -4,7 +4,7 @@
 // Sigmoidal functions: tanh and erf as x P(x^2) / Q(x^2), the forms that decide how fast activations are, with
 // coefficients rounded together by tools/remez/polish.py; accurate forms by the exponential function away from 0; and
 // erfc. float32: tanh within 5 ULP, erf within 6, tanh_accurate within 1.4, erf_accurate within 1.2, erfc within 0.51.
-// float64: tanh within 1.4; erf and erfc lane by lane through libm. Read next: kernel/math/gamma.hpp.
+// float64: tanh within 1.4; erf and erfc lane by lane through libm. Read next: kernel/math/logarithm.hpp.
 
 #include <twill/kernel/math/exponential.hpp>
 #include <twill/kernel/math/polynomial.hpp>

@@ -12,7 +12,7 @@
 #include <twill/expr/program.hpp>
 #include <twill/expr/row_symbols.hpp>
 #include <twill/expr/symbol.hpp>
-#include <twill/kernel/call.hpp>
+#include <twill/kernel/program.hpp>
 #include <twill/kernel/run.hpp>
 
 #include <array>

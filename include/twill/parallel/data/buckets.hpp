@@ -84,6 +84,60 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
   return (count + granule - 1) / granule * granule;
 }
 
+/// Buckets under construction: a tensor takes the next place in the open bucket of its type, which is closed when it
+/// reaches its limit.
+class BucketFiller {
+public:
+  /// Tensors begin at multiples of `line` bytes, or right after each other.
+  constexpr explicit BucketFiller(const BucketOptions& options, std::int64_t line = 64)
+      : options_{options}, line_{line} {}
+
+  constexpr BucketEntry add(DType dtype, std::int64_t count) {
+    std::size_t type = 0;
+    while (type < open_.size() && open_[type].dtype != dtype) ++type;
+    if (type == open_.size()) open_.push_back({dtype, -1, true});
+    Open& open = open_[type];
+    if (open.bucket < 0) {
+      open.bucket = static_cast<int>(buckets_.size());
+      buckets_.push_back({dtype, 0});
+    }
+    Bucket& bucket = buckets_[static_cast<std::size_t>(open.bucket)];
+    const BucketEntry entry{open.bucket, bucket.count, count};
+    bucket.count += rounded_up(count, granule(dtype));
+    if (bucket.bytes() >= (open.is_first ? options_.first_bucket_bytes : options_.bucket_bytes))
+      open = {dtype, -1, false};
+    return entry;
+  }
+  /// A tensor in a bucket of its own, which is not divided into parts.
+  constexpr BucketEntry add_whole(DType dtype, std::int64_t count) {
+    buckets_.push_back({dtype, rounded_up(count, granule(dtype)), true});
+    return {static_cast<int>(buckets_.size()) - 1, 0, count};
+  }
+  /// The buckets, which can be divided into this number of parts.
+  [[nodiscard]] constexpr List<Bucket> finished(int parts) const {
+    List<Bucket> result = buckets_;
+    for (Bucket& bucket : result)
+      if (!bucket.is_whole) bucket.count = rounded_up(bucket.count, (parts > 0 ? parts : 1) * granule(bucket.dtype));
+    return result;
+  }
+
+private:
+  struct Open {
+    DType dtype;
+    int bucket;    ///< -1 after the last was closed
+    bool is_first; ///< of its type
+  };
+  [[nodiscard]] constexpr std::int64_t granule(DType dtype) const {
+    const auto size = static_cast<std::int64_t>(size_of(dtype));
+    return line_ > size ? line_ / size : 1;
+  }
+
+  BucketOptions options_;
+  std::int64_t line_;
+  List<Open> open_{};
+  List<Bucket> buckets_{};
+};
+
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
@@ -114,43 +168,17 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// whole, in its own bucket. No parts: nothing is divided.
 [[nodiscard]] constexpr Buckets fill_buckets(const compile::TableView& table, BucketOptions options = {},
                                              int parts = 0) {
-  constexpr std::int64_t line = 64;
   Buckets result{};
   result.entries = List<BucketEntry>(static_cast<std::size_t>(table.outputs), BucketEntry{});
   const List<int> values = detail::output_values(table);
-  struct Open {
-    DType dtype;
-    int bucket;    ///< -1 after the last was closed
-    bool is_first; ///< of its type
-  };
-  List<Open> of_types{};
+  detail::BucketFiller filler{options};
   for (int output : detail::finishing_order(table, values)) {
     const compile::ValueInfo& value = table.values[static_cast<std::size_t>(values.items[output])];
-    const std::int64_t per_line = line / static_cast<std::int64_t>(size_of(value.dtype));
     const std::int64_t count = value.shape.elements().factor;
-    if (parts > 0 && output == 0) {
-      result.entries.items[output] = {static_cast<int>(result.buckets.size()), 0, count};
-      result.buckets.push_back({value.dtype, detail::rounded_up(count, per_line), true});
-      continue;
-    }
-    std::size_t place = 0;
-    while (place < of_types.size() && of_types[place].dtype != value.dtype) ++place;
-    if (place == of_types.size()) of_types.push_back({value.dtype, -1, true});
-    Open& open = of_types.items[place];
-    if (open.bucket < 0) {
-      open.bucket = static_cast<int>(result.buckets.size());
-      result.buckets.push_back({value.dtype, 0});
-    }
-    Bucket& bucket = result.buckets.items[open.bucket];
-    result.entries.items[output] = {open.bucket, bucket.count, count};
-    bucket.count += detail::rounded_up(count, per_line);
-    if (bucket.bytes() >= (open.is_first ? options.first_bucket_bytes : options.bucket_bytes))
-      open = {value.dtype, -1, false};
+    result.entries.items[output] =
+        parts > 0 && output == 0 ? filler.add_whole(value.dtype, count) : filler.add(value.dtype, count);
   }
-  for (Bucket& bucket : result.buckets)
-    if (!bucket.is_whole)
-      bucket.count = detail::rounded_up(bucket.count, (parts > 0 ? parts : 1) * line /
-                                                          static_cast<std::int64_t>(size_of(bucket.dtype)));
+  result.buckets = filler.finished(parts);
   return result;
 }
 

@@ -89,29 +89,6 @@ void reduce_tree(std::span<const void* const> sources, std::span<void* const> ta
   }
 }
 
-/// Calls `f.template operator()<T>()` with the element type of a `DType`.
-template <class F> decltype(auto) with_scalar(DType dtype, F&& f) {
-  switch (dtype) {
-  case DType::boolean:
-    return f.template operator()<bool>();
-  case DType::uint8:
-    return f.template operator()<std::uint8_t>();
-  case DType::int32:
-    return f.template operator()<std::int32_t>();
-  case DType::int64:
-    return f.template operator()<std::int64_t>();
-  case DType::float16:
-    return f.template operator()<half>();
-  case DType::bfloat16:
-    return f.template operator()<bfloat16>();
-  case DType::float32:
-    return f.template operator()<float>();
-  case DType::float64:
-    return f.template operator()<double>();
-  }
-  throw ValueError("with_scalar: no such element type");
-}
-
 /// Reduces with type and reduction known at run time.
 void reduce_tree(DType dtype, Reduction reduction, std::span<const void* const> sources, std::span<void* const> targets,
                  std::int64_t begin, std::int64_t end);

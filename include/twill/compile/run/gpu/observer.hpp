@@ -41,7 +41,7 @@ void run_launch(const gpu::Queue<R>& queue, const Binding& binding, const BoundI
   [[maybe_unused]] const LaunchRange range{binding, launch};
   const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
   if (launch->members == 1) {
-    started.run(queue, binding.call(*launch));
+    started.run(queue, binding.launch_of(*launch));
     return;
   }
   const kernel::Operand* const operands = binding.operands.data();
@@ -54,7 +54,7 @@ void run_launch(const gpu::Queue<R>& queue, const Binding& binding, const BoundI
 template <gpu::Runtime R>
 void run_alone(const gpu::Queue<R>& queue, const Binding& binding, const BoundInstruction& instruction,
                std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
-  kernels[instruction.kernel].run(queue, binding.call(instruction));
+  kernels[instruction.kernel].run(queue, binding.launch_of(instruction));
 }
 
 /// Gives a queue all launches of a segment.

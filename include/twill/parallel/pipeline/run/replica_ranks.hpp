@@ -12,6 +12,7 @@
 #include <twill/parallel/group/numbers.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -56,17 +57,18 @@ struct Place {
 };
 
 /// Tensors of one element type that are sent as one.
-template <ComputeDevice D> struct Pack {
+template <ComputeDevice D> struct StageBucket {
   DType dtype = DType::float32;
   std::vector<Place> places{};
   std::vector<std::int64_t> offsets{}; ///< in elements
   std::int64_t count = 0;
   memory::Buffer<D> memory{}; ///< none if one tensor is sent alone
 
-  void add(const Place& place, const graph::ParameterInfo& info) {
+  void add(const Place& place, DType type, const parallel::BucketEntry& entry) {
+    dtype = type;
     places.push_back(place);
-    offsets.push_back(count);
-    count += info.shape.elements().factor;
+    offsets.push_back(entry.offset);
+    count += entry.count;
   }
   [[nodiscard]] std::int64_t bytes() const { return count * static_cast<std::int64_t>(size_of(dtype)); }
 
@@ -101,26 +103,18 @@ private:
 
 /// The weights of a stage in the order in which their gradients are sent, the last one first, or its buffers.
 template <ComputeDevice D>
-[[nodiscard]] std::vector<Pack<D>> packs_of(const nn::NetworkState<D>& state, std::size_t stage, graph::Role role,
-                                            const parallel::BucketOptions& options) {
-  std::vector<Pack<D>> packs{};
-  std::vector<std::size_t> open{}; // one of each type
+[[nodiscard]] std::vector<StageBucket<D>> stage_buckets(const nn::NetworkState<D>& state, std::size_t stage,
+                                                        graph::Role role, const parallel::BucketOptions& options) {
+  std::vector<StageBucket<D>> buckets{};
+  parallel::detail::BucketFiller filler{options, 1};
   for (std::size_t k = state.infos.size(); k-- > 0;) {
     const graph::ParameterInfo& info = state.infos[k];
     if (info.role != role) continue;
-    std::size_t place = 0;
-    while (place < open.size() && packs[open[place]].dtype != info.dtype) ++place;
-    if (place == open.size()) {
-      open.push_back(packs.size());
-      packs.push_back({});
-      packs.back().dtype = info.dtype;
-    }
-    Pack<D>& pack = packs[open[place]];
-    pack.add({stage, k}, info);
-    if (pack.bytes() >= (open[place] == 0 ? options.first_bucket_bytes : options.bucket_bytes))
-      open.erase(open.begin() + static_cast<std::ptrdiff_t>(place));
+    const parallel::BucketEntry entry = filler.add(info.dtype, info.shape.elements().factor);
+    buckets.resize(std::max(buckets.size(), static_cast<std::size_t>(entry.bucket) + 1));
+    buckets[static_cast<std::size_t>(entry.bucket)].add({stage, k}, info.dtype, entry);
   }
-  return packs;
+  return buckets;
 }
 
 }}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
@@ -135,11 +129,11 @@ public:
   ReplicaRanks(C& replicas, const StageStates<D>& states, const ReplicaOptions& options) : replicas_{&replicas} {
     for (std::size_t stage = 0; stage < states.size(); ++stage) {
       if (!states[stage]) continue;
-      for (auto& pack : detail::packs_of(*states[stage], stage, graph::Role::weight, options.buckets))
-        gradients_.push_back(std::move(pack));
+      for (auto& bucket : detail::stage_buckets(*states[stage], stage, graph::Role::weight, options.buckets))
+        gradients_.push_back(std::move(bucket));
       if (!options.broadcasts_buffers) continue;
-      for (auto& pack : detail::packs_of(*states[stage], stage, graph::Role::buffer, options.buckets))
-        buffers_.push_back(std::move(pack));
+      for (auto& bucket : detail::stage_buckets(*states[stage], stage, graph::Role::buffer, options.buckets))
+        buffers_.push_back(std::move(bucket));
     }
   }
 
@@ -152,26 +146,26 @@ public:
     const auto buffer_of = [&](const detail::Place& place) -> const memory::Buffer<D>& {
       return states[place.stage]->buffers[place.index];
     };
-    for (detail::Pack<D>& pack : buffers_) {
-      const D device = device_of(states, pack);
-      replicas_->run(parallel::Call::broadcast(pack.fill(device, buffer_of), 0));
-      pack.spread(device, buffer_of);
+    for (detail::StageBucket<D>& bucket : buffers_) {
+      const D device = device_of(states, bucket);
+      replicas_->run(parallel::Call::broadcast(bucket.fill(device, buffer_of), 0));
+      bucket.spread(device, buffer_of);
     }
   }
 
   /// Begins to sum the gradients of a stage, which are complete.
   void start(const StageStates<D>& states, std::size_t stage) {
-    for (detail::Pack<D>& pack : gradients_)
-      if (pack.places[0].stage == stage)
-        under_way_.push_back({&pack, replicas_->start(parallel::Call::all_reduce(
-                                         pack.fill(device_of(states, pack), gradient_of(states))))});
+    for (detail::StageBucket<D>& bucket : gradients_)
+      if (bucket.places[0].stage == stage)
+        under_way_.push_back({&bucket, replicas_->start(parallel::Call::all_reduce(
+                                           bucket.fill(device_of(states, bucket), gradient_of(states))))});
   }
 
   /// Returns when all started calls are done: gradients are those of all replicas.    throws: CommunicatorError
   void finish(const StageStates<D>& states) {
     for (UnderWay& reduction : under_way_) {
       reduction.handle.wait();
-      reduction.pack->spread(device_of(states, *reduction.pack), gradient_of(states));
+      reduction.bucket->spread(device_of(states, *reduction.bucket), gradient_of(states));
     }
     under_way_.clear();
   }
@@ -181,12 +175,12 @@ public:
 
 private:
   struct UnderWay {
-    detail::Pack<D>* pack;
+    detail::StageBucket<D>* bucket;
     Handle handle;
   };
 
-  [[nodiscard]] static D device_of(const StageStates<D>& states, const detail::Pack<D>& pack) {
-    return states[pack.places[0].stage]->device;
+  [[nodiscard]] static D device_of(const StageStates<D>& states, const detail::StageBucket<D>& bucket) {
+    return states[bucket.places[0].stage]->device;
   }
   [[nodiscard]] static auto gradient_of(const StageStates<D>& states) {
     return [&states](const detail::Place& place) -> const memory::Buffer<D>& {
@@ -195,8 +189,8 @@ private:
   }
 
   C* replicas_;
-  std::vector<detail::Pack<D>> gradients_{};
-  std::vector<detail::Pack<D>> buffers_{};
+  std::vector<detail::StageBucket<D>> gradients_{};
+  std::vector<detail::StageBucket<D>> buffers_{};
   std::vector<UnderWay> under_way_{}; ///< destroyed before the memory, and waits then
 };
 

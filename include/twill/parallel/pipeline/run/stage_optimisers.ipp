@@ -10,32 +10,15 @@ inline namespace TWILL_ISA {
 
 TWILL_BODY parallel::Buckets weight_buckets(std::span<const graph::ParameterInfo> infos,
                                             const parallel::BucketOptions& options, int parts) {
-  constexpr std::int64_t line = 64;
-  const auto per_line = [](DType dtype) { return line / static_cast<std::int64_t>(size_of(dtype)); };
   const auto is_weight = [](const graph::ParameterInfo& info) { return info.role == graph::Role::weight; };
   auto entry = static_cast<std::size_t>(std::count_if(infos.begin(), infos.end(), is_weight));
   parallel::Buckets result{};
   result.entries = List<parallel::BucketEntry>(entry + 1, parallel::BucketEntry{});
-  std::vector<int> open{}; // one of each type
-  for (std::size_t i = infos.size(); i-- > 0;) {
-    const graph::ParameterInfo& info = infos[i];
-    if (!is_weight(info)) continue;
-    std::size_t place = 0;
-    while (place < open.size() && result.buckets.items[open[place]].dtype != info.dtype) ++place;
-    if (place == open.size()) {
-      open.push_back(static_cast<int>(result.buckets.size()));
-      result.buckets.push_back({info.dtype, 0});
-    }
-    const int number = open[place];
-    parallel::Bucket& bucket = result.buckets.items[number];
-    const std::int64_t count = info.shape.elements().factor;
-    result.entries.items[entry--] = {number, bucket.count, count};
-    bucket.count += parallel::detail::rounded_up(count, per_line(info.dtype));
-    if (bucket.bytes() >= (number == 0 ? options.first_bucket_bytes : options.bucket_bytes))
-      open.erase(open.begin() + static_cast<std::ptrdiff_t>(place));
-  }
-  for (parallel::Bucket& bucket : result.buckets)
-    bucket.count = parallel::detail::rounded_up(bucket.count, parts * per_line(bucket.dtype));
+  parallel::detail::BucketFiller filler{options};
+  for (std::size_t i = infos.size(); i-- > 0;)
+    if (is_weight(infos[i]))
+      result.entries.items[entry--] = filler.add(infos[i].dtype, infos[i].shape.elements().factor);
+  result.buckets = filler.finished(parts);
   return result;
 }
 
