@@ -6,8 +6,8 @@ If B includes A, however deeply, a file that includes A and then B proves both: 
 there in B without it. So the headers are cut into as few chains as possible (Dilworth 1950, by bipartite matching), and
 each chain is written as one file, which includes every header twice, as the guards have to work too. Prints the files.
 
-`--base <header>`, of which there may be several, later ones including earlier ones: chains of headers that include it are
-written into a folder of its name, to be compiled with it precompiled, which comes first as A does. `--suffix .cu` is
+`--base <header>`, of which there may be several, later ones including earlier ones: chains of headers that include it
+are written into a folder of its name, to be compiled with it precompiled, which comes first as A does. `--suffix .cu` is
 another one than .cpp. `--check` writes nothing and fails when includes have changed so much that the files there are no
 longer chains.
 """
