@@ -19,7 +19,7 @@
 #include <tuple>
 #include <utility>
 
-namespace {
+namespace attention_suite { namespace {
 
 using namespace twill;
 using graph::Value;
@@ -111,4 +111,4 @@ const Case causal_case{"causal attention without scores and its gradients are ne
 const Case masks_case{"masked attention without scores and its gradients are near the host's", &masks_agree};
 const Case second_case{"second derivatives of attention without scores are near the host's", &second_derivatives_agree};
 
-} // namespace
+}} // namespace attention_suite

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace capture_suite { namespace {
 
 using namespace twill;
 using namespace twill::test;
@@ -205,4 +205,4 @@ void earlier_events_may_be_asked() {
 }
 const Case earlier{"events of work before a recording may be asked for during it", &earlier_events_may_be_asked};
 
-} // namespace
+}} // namespace capture_suite

@@ -17,7 +17,7 @@
 
 #include <cstdint>
 
-namespace {
+namespace columns_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -84,4 +84,4 @@ const Case types_case{"columns of other types are reduced as on the host", &colu
 const Case views_case{"columns of views are reduced", &views_are_reduced};
 const Case repeat_case{"sums of columns repeat to the bit", &sums_repeat_to_the_bit};
 
-} // namespace
+}} // namespace columns_suite

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace copies_suite { namespace {
 
 using namespace twill;
 using namespace twill::test;
@@ -136,4 +136,4 @@ void arrivals_are_waited_for() {
 }
 const Case beside{"synchronize waits for copies beside the device's work, too", &arrivals_are_waited_for};
 
-} // namespace
+}} // namespace copies_suite

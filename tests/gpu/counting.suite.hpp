@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-namespace {
+namespace counting_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -63,4 +63,4 @@ void places_and_counts_are_the_hosts() {
 const Case distinct_case{"distinct elements are those of a host device", &distinct_elements_are_the_hosts};
 const Case places_case{"places in sorted vectors and counts are the host's", &places_and_counts_are_the_hosts};
 
-} // namespace
+}} // namespace counting_suite

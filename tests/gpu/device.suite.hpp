@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace device_suite { namespace {
 
 using namespace twill;
 using namespace twill::test;
@@ -198,4 +198,4 @@ void driver_streams_are_of_their_device() {
 const Case own_default{"a driver's default stream is its device's, whichever is current",
                        &driver_streams_are_of_their_device};
 
-} // namespace
+}} // namespace device_suite

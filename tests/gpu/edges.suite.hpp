@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace {
+namespace edges_suite { namespace {
 
 using namespace twill;
 
@@ -31,4 +31,4 @@ const test::Case bfloat16_case{"functions of bfloat16 at kinks, in tails and at 
 const test::Case floats_case{"functions of two float32 at ties and at the ends", &functions_of_two_are_right<float>};
 const test::Case rows_case{"functions of rows of float32 at ties and at the ends", &functions_of_rows_are_right<float>};
 
-} // namespace
+}} // namespace edges_suite

@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace {
+namespace elementwise_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -187,4 +187,4 @@ const Case aliases_case{"results may lie over their operands", &results_may_lie_
 const Case random_case{"equal seeds give the host's random numbers", &random_numbers_are_the_same};
 const Case counters_case{"counters count as on the host", &counters_count};
 
-} // namespace
+}} // namespace elementwise_suite

@@ -28,7 +28,7 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace host_threads_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -176,4 +176,4 @@ void recordings_add_no_working_memory() {
 }
 const Case recordings{"a recording uses the working memory of its stream", &recordings_add_no_working_memory};
 
-} // namespace
+}} // namespace host_threads_suite

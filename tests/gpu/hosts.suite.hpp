@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace hosts_suite { namespace {
 
 using namespace twill;
 using namespace twill::test;
@@ -82,4 +82,4 @@ void cuda_devices_are_named() {
 }
 const Case named{"CUDA devices are known by name where CUDA is", &cuda_devices_are_named, Needs::nothing};
 
-} // namespace
+}} // namespace hosts_suite

@@ -17,7 +17,7 @@
 #include <twill/ops/transposed_convolution.hpp>
 #include <twill/tensor/random.hpp>
 
-namespace {
+namespace images_suite { namespace {
 
 using namespace twill;
 using graph::Value;
@@ -68,4 +68,4 @@ void pooling_agrees() {
 const Case convolutions_case{"convolutions, their transposes and gradients are near the host's", &convolutions_agree};
 const Case pooling_case{"pooled and resized images and their gradients are near the host's", &pooling_agrees};
 
-} // namespace
+}} // namespace images_suite

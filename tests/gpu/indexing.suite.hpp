@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace {
+namespace indexing_suite { namespace {
 
 using namespace twill;
 using graph::Value;
@@ -70,4 +70,4 @@ void long_rows_agree() {
 }
 const Case rows_case{"running sums of long rows in a compiled function are those of a host", &long_rows_agree};
 
-} // namespace
+}} // namespace indexing_suite

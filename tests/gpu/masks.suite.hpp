@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-namespace {
+namespace masks_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -75,4 +75,4 @@ const Case found_case{"true elements are found in the host's order", &true_eleme
 const Case selected_case{"elements are selected by a mask", &elements_are_selected};
 const Case overwritten_case{"elements are overwritten where a mask holds", &elements_are_overwritten};
 
-} // namespace
+}} // namespace masks_suite

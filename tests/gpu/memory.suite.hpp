@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace memory_suite { namespace {
 
 using namespace twill;
 using namespace twill::test;
@@ -266,4 +266,4 @@ void tensors_are_pinned() {
 }
 const Case tensors{"a host tensor is copied into pinned memory once", &tensors_are_pinned};
 
-} // namespace
+}} // namespace memory_suite

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <string>
 
-namespace {
+namespace memory_tables_suite { namespace {
 
 using namespace twill;
 using namespace twill::test;
@@ -82,4 +82,4 @@ void losses_keep_nothing() {
 }
 const Case losses{"adding up losses on a GPU keeps no graph", &losses_keep_nothing};
 
-} // namespace
+}} // namespace memory_tables_suite

@@ -24,7 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace {
+namespace places_suite { namespace {
 
 using namespace twill;
 using graph::Value;
@@ -217,4 +217,4 @@ void embedding_gradients_are_the_hosts() {
 const Case embedding_case{"the gradient of an embedding is the host's and repeats bit for bit",
                           &embedding_gradients_are_the_hosts};
 
-} // namespace
+}} // namespace places_suite

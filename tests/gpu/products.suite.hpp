@@ -16,7 +16,7 @@
 #include <random>
 #include <vector>
 
-namespace {
+namespace products_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -122,4 +122,4 @@ const Case first{"products of floats on a GPU equal plain loops", &floats};
 const Case second{"products of 16-bit floats on a GPU are summed in float", &narrow_floats};
 const Case third{"products of integers on a GPU are exact", &integers};
 
-} // namespace
+}} // namespace products_suite

@@ -15,7 +15,7 @@
 
 #include <limits>
 
-namespace {
+namespace quantiles_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -57,4 +57,4 @@ const Case quantiles_case{"quantiles over each axis are the host's", &quantiles_
 const Case methods_case{"quantiles by each method are the host's", &methods_are_the_hosts};
 const Case odd_case{"quantiles of NaN, infinities and integers are the host's", &odd_values_are_the_hosts};
 
-} // namespace
+}} // namespace quantiles_suite

@@ -20,7 +20,7 @@
 #include <iterator>
 #include <type_traits>
 
-namespace {
+namespace ranges_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -100,4 +100,4 @@ const Case tensors_case{"kernels read tensors of any strides by iterators", &ten
 const Case expressions_case{"kernels compute expressions by iterators", &expressions_are_computed};
 const Case gathers_case{"kernels read by index and convert by iterators", &gathers_and_conversions_are_computed};
 
-} // namespace
+}} // namespace ranges_suite

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace {
+namespace rows_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -144,4 +144,4 @@ const Case sums_case{"sums, maxima and means of rows are those of a host device"
 const Case repeats_case{"row programs repeat bit for bit", &runs_repeat};
 const Case in_place_case{"a softmax may be written over what it reads", &results_may_lie_over_operands};
 
-} // namespace
+}} // namespace rows_suite

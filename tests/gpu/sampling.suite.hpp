@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace {
+namespace sampling_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -56,4 +56,4 @@ const Case orders_case{"random orders are those of a host device", &orders_are_t
 const Case places_case{"places are chosen by weights as on a host device", &places_are_chosen_as_on_the_host};
 const Case slices_case{"slices are chosen as on a host device", &slices_are_chosen_as_on_the_host};
 
-} // namespace
+}} // namespace sampling_suite

@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-namespace {
+namespace scans_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -80,4 +80,4 @@ const Case floats_case{"running sums of floats are near the host's, and the same
                        &floats_are_close_and_the_same_again};
 const Case views_case{"views and expressions have running sums on a GPU", &views_and_expressions_run};
 
-} // namespace
+}} // namespace scans_suite

@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-namespace {
+namespace scatter_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -133,4 +133,4 @@ const Case pairs_case{"pairs of indices choose the elements that are written", &
 const Case narrow_case{"halves and truth values are added by index", &narrow_types_are_added};
 const Case long_case{"hundreds of values are added to one element, in every type", &long_runs_are_added};
 
-} // namespace
+}} // namespace scatter_suite

@@ -17,7 +17,7 @@
 
 #include <cstdint>
 
-namespace {
+namespace sorting_suite { namespace {
 
 using namespace twill;
 using test::Case;
@@ -53,4 +53,4 @@ void selections_are_the_hosts() {
 const Case sorts_case{"rows are sorted as on a host device", &sorts_are_the_hosts};
 const Case selections_case{"the greatest, the least and the k-th are the host's", &selections_are_the_hosts};
 
-} // namespace
+}} // namespace sorting_suite

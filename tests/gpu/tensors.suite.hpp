@@ -23,7 +23,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace tensors_suite { namespace {
 
 using namespace twill;
 using namespace twill::test;
@@ -275,4 +275,4 @@ void lent_memory_is_lent_again() {
 const Case again{"memory that was lent goes back after the work of those whom it was lent on to",
                  &lent_memory_is_lent_again};
 
-} // namespace
+}} // namespace tensors_suite

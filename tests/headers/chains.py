@@ -6,9 +6,13 @@ If B includes A, however deeply, a file that includes A and then B proves both: 
 there in B without it. So the headers are cut into as few chains as possible (Dilworth 1950, by bipartite matching), and
 each chain is written as one file, which includes every header twice, as the guards have to work too. Prints the files.
 
-`--check` writes nothing and fails when includes have changed so much that the files there are no longer chains.
+`--base <header>`, of which there may be several, later ones including earlier ones: chains of headers that include it
+are written into a folder of its name, to be compiled with it precompiled, which comes first as A does. `--suffix .cu` is
+another one than .cpp. `--check` writes nothing and fails when includes have changed so much that the files there are no
+longer chains.
 """
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -62,11 +66,28 @@ def text_of(chain: list[str]) -> str:
     return "".join(f"#include <{name}>\n" for name in chain) + "".join(f"#include <{name}> // again\n" for name in chain)
 
 
-def check(folder: Path, output: Path, names: list[str]) -> int:
+def folder_of(base: str) -> str:
+    return re.sub(r"\W", "_", base)
+
+
+def grouped(names: list[str], bases: list[str], reach: dict[str, set[str]]) -> dict[str, list[str]]:
+    """The headers that include a base, by the last one; those that include none under an empty name."""
+    groups: dict[str, list[str]] = {base: [] for base in ["", *bases]}
+    for name in names:
+        groups[next((base for base in reversed(bases) if base in reach[name]), "")].append(name)
+    return groups
+
+
+def check(folder: Path, output: Path, names: list[str], bases: list[str], suffix: str) -> int:
     reach = reach_of(folder, names)
-    chains = [re.findall(r"<(.*)>$", file.read_text(), re.MULTILINE) for file in sorted(output.glob("*.cpp"))]
-    broken = [(a, b) for chain in chains for a, b in zip(chain, chain[1:]) if a not in reach.get(b, ())]
-    missing = set(names) - {name for chain in chains for name in chain}
+    broken = []
+    missing = set(names)
+    for base in ["", *bases]:
+        for file in sorted((output / folder_of(base)).glob(f"*{suffix}")):
+            chain = re.findall(r"<(.*)>$", file.read_text(), re.MULTILINE)
+            missing -= set(chain)
+            chain = [base, *chain] if base else chain
+            broken += [(a, b) for a, b in zip(chain, chain[1:]) if a not in reach.get(b, ())]
     for lower, upper in broken:
         print(f"chains: {upper} no longer includes {lower}; configure this build again")
     for name in sorted(missing):
@@ -75,15 +96,25 @@ def check(folder: Path, output: Path, names: list[str]) -> int:
 
 
 def main() -> int:
-    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
-    folder, output, names = Path(arguments[0]), Path(arguments[1]), sorted(arguments[2:])
-    if "--check" in sys.argv:
-        return check(folder, output, names)
-    output.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--base", action="append", default=[])
+    parser.add_argument("--suffix", default=".cpp")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("names", nargs="+")
+    given = parser.parse_args()
+    names = sorted(given.names)
+    if given.check:
+        return check(given.folder, given.output, names, given.base, given.suffix)
+    reach = reach_of(given.folder, names)
     written = {}
-    for chain in chains_of(names, reach_of(folder, names)):
-        written[output / (re.sub(r"\W", "_", chain[-1]) + ".cpp")] = text_of(chain)
-    for stale in set(output.glob("*.cpp")) - set(written):
+    for base, group in grouped(names, given.base, reach).items():
+        output = given.output / folder_of(base)
+        output.mkdir(parents=True, exist_ok=True)
+        for chain in chains_of(group, reach):
+            written[output / (folder_of(chain[-1]) + given.suffix)] = text_of(chain)
+    for stale in set(given.output.glob(f"**/*{given.suffix}")) - set(written):
         stale.unlink()
     for file, text in written.items():
         if not file.exists() or file.read_text() != text:

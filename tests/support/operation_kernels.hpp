@@ -2,161 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every operation with a kernel of its own, for the interpreter of graphs: operands are laid out in their element types, the
-// kernel that programs call is run on them, and what it leaves is read back. So one file checks all operations in all types
-// without compiling a program. tools/checks/operations.py refuses an operation that is missing here. Read next:
+// kernel that programs call is run on them, and what it leaves is read back. So all operations are checked in all types
+// without compiling a program, and their kernels are compiled once, in operation_kernels.cpp. Read next:
 // tests/support/operation_table.hpp.
 
-#include "tests/support/table_interpreter.hpp"
+#include "tests/support/graph_interpreter.hpp"
 
-#include <twill/ops/attention.hpp>
-#include <twill/ops/biased_product.hpp>
-#include <twill/ops/collective.hpp>
-#include <twill/ops/convolution.hpp>
-#include <twill/ops/cumsum.hpp>
-#include <twill/ops/gather.hpp>
-#include <twill/ops/interpolate.hpp>
-#include <twill/ops/matmul.hpp>
-#include <twill/ops/pooling.hpp>
-#include <twill/ops/rank_sum.hpp>
-#include <twill/ops/slice.hpp>
-#include <twill/ops/sort.hpp>
-#include <twill/ops/split.hpp>
-
-#include <concepts>
-#include <cstddef>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace twill::test {
 
-/// The element types for which a kernel is compiled here.
-enum class KernelTypes { wide, floating, numbers };
-
-namespace detail {
-
-template <const graph::Operation* O, KernelTypes Types> void run_in(DType dtype, const kernel::Launch& launch) {
-  const auto run = [&]<class T>(T) {
-    if constexpr (std::same_as<T, float> || std::same_as<T, double> || Types == KernelTypes::numbers ||
-                  (Types == KernelTypes::floating && FloatingScalar<T>))
-      KernelOf<O>::template run<T>(Team::serial(), launch);
-    else
-      throw std::logic_error(std::string{O->name} + ": no kernel of this type is compiled here");
-  };
-  switch (dtype) {
-  case DType::uint8:
-    return run(std::uint8_t{});
-  case DType::int32:
-    return run(std::int32_t{});
-  case DType::int64:
-    return run(std::int64_t{});
-  case DType::float16:
-    return run(half{});
-  case DType::bfloat16:
-    return run(bfloat16{});
-  case DType::float32:
-    return run(float{});
-  case DType::float64:
-    return run(double{});
-  case DType::boolean:
-    break;
-  }
-  throw std::logic_error(std::string{O->name} + ": no kernel of truth values is compiled here");
-}
-
-} // namespace detail
-
-/// An operation and how to call its kernel in the type that a graph says.
-struct KnownKernel {
-  const graph::Operation* operation;
-  void (*run)(DType dtype, const kernel::Launch& launch);
-};
-
-template <const graph::Operation* O, KernelTypes Types = KernelTypes::floating>
-inline constexpr KnownKernel kernel_of{O, &detail::run_in<O, Types>};
-
-inline constexpr KnownKernel all_kernels[]{
-    kernel_of<&graph::matmul_operation, KernelTypes::numbers>,
-    kernel_of<&graph::biased_product_operation>,
-    kernel_of<&graph::gelu_product_operation>,
-    kernel_of<&graph::summing_product_operation>,
-    kernel_of<&graph::convolution_operation>,
-    kernel_of<&graph::convolution_input_gradient_operation>,
-    kernel_of<&graph::convolution_weight_gradient_operation>,
-    kernel_of<&graph::average_pool_operation>,
-    kernel_of<&graph::average_pool_gradient_operation>,
-    kernel_of<&graph::pick_largest_operation>,
-    kernel_of<&graph::scatter_largest_operation>,
-    kernel_of<&graph::interpolation_operation>,
-    kernel_of<&graph::interpolation_gradient_operation>,
-    kernel_of<&graph::attention_operation, KernelTypes::wide>,
-    kernel_of<&graph::attention_backward_operation, KernelTypes::wide>,
-    kernel_of<&graph::gather_operation, KernelTypes::numbers>,
-    kernel_of<&graph::scatter_operation, KernelTypes::numbers>,
-    kernel_of<&graph::slice_operation, KernelTypes::numbers>,
-    kernel_of<&graph::place_operation, KernelTypes::numbers>,
-    kernel_of<&graph::concatenate_operation, KernelTypes::numbers>,
-    kernel_of<&graph::split_in_2, KernelTypes::numbers>,
-    kernel_of<&graph::split_in_3, KernelTypes::numbers>,
-    kernel_of<&graph::split_in_4, KernelTypes::numbers>,
-    kernel_of<&graph::cumsum_operation, KernelTypes::numbers>,
-    kernel_of<&graph::rank_sum_operation>,
-    kernel_of<&graph::argsort_operation, KernelTypes::numbers>,
-    kernel_of<&graph::split_to_operation, KernelTypes::numbers>,
-};
-
 /// Runs the operation that is node `id` by its kernel, for `evaluate`.
-inline void run_by_kernel(const graph::Graph& graph, int id, std::vector<Array>& values, Array& result) {
-  const graph::Node& node = graph.node(id);
-  const auto results = static_cast<std::size_t>(node.operation->results);
-  const auto arity = static_cast<std::size_t>(node.arity);
-  std::vector<int> ids{}; // of the operands: inputs, then results, -1 for one that nobody reads
-  for (int k = 0; k < node.arity; ++k) ids.push_back(node.input(k));
-  ids.resize(arity + results, -1);
-  ids[arity] = id;
-  for (std::size_t i = static_cast<std::size_t>(id) + 1; i < graph.nodes.size(); ++i)
-    if (graph.nodes[i].kind == graph::Kind::result && graph.nodes[i].input(0) == id) {
-      ids[arity + static_cast<std::size_t>(graph.nodes[i].index)] = static_cast<int>(i);
-      values[i].shape = graph.nodes[i].shape.evaluate({});
-      values[i].elements.assign(static_cast<std::size_t>(values[i].shape.elements()), 0);
-    }
-  values[static_cast<std::size_t>(id)] = result;
-  std::vector<std::vector<std::byte>> bytes(ids.size());
-  std::vector<kernel::Operand> operands(ids.size());
-  std::vector<Dims> shapes(ids.size());
-  std::vector<DType> dtypes(ids.size(), node.dtype);
-  const bool is_walked = node.operation->call != nullptr;
-  const graph::CallPlan plan = is_walked ? node.operation->call(graph, node) : graph::CallPlan{};
-  const Dims grid = is_walked ? plan.grid.evaluate({}) : result.shape;
-  for (std::size_t k = 0; k < ids.size(); ++k) {
-    if (ids[k] < 0) continue;
-    const Array& array = values[static_cast<std::size_t>(ids[k])];
-    shapes[k] = array.shape;
-    dtypes[k] = graph.node(ids[k]).dtype;
-    bytes[k] = detail::bytes_of(array, dtypes[k]);
-    operands[k].data = bytes[k].data();
-    const Dims strides = contiguous_strides(array.shape);
-    for (int d = 0; d < (is_walked ? grid.rank : array.shape.rank); ++d) {
-      const int axis = is_walked ? plan.walks[k].axis_of[static_cast<std::size_t>(d)] : d;
-      operands[k].strides[static_cast<std::size_t>(d)] = axis < 0 ? 0 : strides[axis];
-    }
-  }
-  const int typed_by = node.operation->typed_by;
-  const kernel::Launch launch{grid, operands.data(), shapes.data(), dtypes.data(),
-                              graph.attributes.data() + node.index + 1};
-  const KnownKernel* known = nullptr;
-  for (const KnownKernel& each : all_kernels)
-    if (each.operation == node.operation) known = &each;
-  if (known == nullptr) throw std::logic_error("tests/support/operation_kernels.hpp lacks this operation");
-  known->run(typed_by < 0 ? node.dtype : dtypes[static_cast<std::size_t>(typed_by)], launch);
-  // Before equal nodes are one, several may name the same result.
-  for (std::size_t i = static_cast<std::size_t>(id); i < graph.nodes.size(); ++i) {
-    const bool is_first = i == static_cast<std::size_t>(id);
-    if (!is_first && (graph.nodes[i].kind != graph::Kind::result || graph.nodes[i].input(0) != id)) continue;
-    const std::size_t k = arity + (is_first ? 0 : static_cast<std::size_t>(graph.nodes[i].index));
-    values[i] = detail::array_of(bytes[k], dtypes[k], shapes[k]);
-  }
-  result = values[static_cast<std::size_t>(id)];
-}
+void run_by_kernel(const graph::Graph& graph, int id, std::vector<Array>& values, Array& result);
 
 } // namespace twill::test

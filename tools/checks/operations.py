@@ -4,7 +4,8 @@
 
 A line names a function and, for its values, derivatives, element types and shapes, the tests (short names that the file's
 head explains); derivatives and types may be `none(reason)`. The check refuses a function without a line, a line without a function, a test that does
-not exist or does not use the function, and an operation with a kernel that tests/support/operation_kernels.hpp does not run.
+not exist or does not use the function, and an operation with a kernel that tests/support/operation_kernels.cpp does not
+run.
 An elementwise function needs no line but a row of its name in a table of functions, which runs it for values, derivatives, types
 and shapes; one whose formula has a rule of gradients is also in the table of derivatives.
 """
@@ -14,7 +15,7 @@ import re
 import tree
 
 TABLE = "tests/operations.txt"
-KERNELS = "tests/support/operation_kernels.hpp"
+KERNELS = "tests/support/operation_kernels.cpp"
 FOLDERS = ("graph", "ops", "nn")
 ELEMENTWISE = "include/twill/elementwise"
 ROWS = ("tests/graph/table_of_functions.test.cpp", "tests/nn/table_of_functions.test.cpp")

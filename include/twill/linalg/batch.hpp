@@ -15,7 +15,7 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/kernel/blocks.hpp>
-#include <twill/kernel/call.hpp>
+#include <twill/kernel/program.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/linalg/lapack.hpp>
 

@@ -121,17 +121,18 @@ template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored>
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&linalg::detail::triangular_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[1]);
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[1]);
     const std::int64_t n = stack.rows;
     const std::int64_t k = stack.columns;
-    const auto* matrices = static_cast<const T*>(call.operands[0].data);
-    const auto* from = static_cast<const T*>(call.operands[1].data);
-    auto* to = static_cast<T*>(call.operands[2].data);
+    const auto* matrices = static_cast<const T*>(launch.operands[0].data);
+    const auto* from = static_cast<const T*>(launch.operands[1].data);
+    auto* to = static_cast<T*>(launch.operands[2].data);
     // To LAPACK matrices are transposed: X^T op(A)^T = B^T.
-    const auto triangle = call.attributes[0] != 0 ? linalg::detail::Triangle::lower : linalg::detail::Triangle::upper;
-    const auto unit = call.attributes[1] != 0 ? linalg::detail::UnitDiagonal::yes : linalg::detail::UnitDiagonal::no;
-    const auto transposed = call.attributes[2] != 0 ? linalg::detail::Transposed::yes : linalg::detail::Transposed::no;
+    const auto triangle = launch.attributes[0] != 0 ? linalg::detail::Triangle::lower : linalg::detail::Triangle::upper;
+    const auto unit = launch.attributes[1] != 0 ? linalg::detail::UnitDiagonal::yes : linalg::detail::UnitDiagonal::no;
+    const auto transposed =
+        launch.attributes[2] != 0 ? linalg::detail::Transposed::yes : linalg::detail::Transposed::no;
     linalg::detail::for_each_matrix(team, {stack.count, n, std::max(n, k)}, [&](std::int64_t i) {
       std::copy(from + i * n * k, from + (i + 1) * n * k, to + i * n * k);
       linalg::detail::Lapack<T>::trsm_right(triangle, transposed, unit, k, n, matrices + i * n * n, to + i * n * k);
@@ -140,11 +141,11 @@ template <> struct KernelOf<&linalg::detail::triangular_operation> {
 };
 
 template <> struct KernelOf<&linalg::detail::cholesky_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t n = stack.rows;
-    const auto* from = static_cast<const T*>(call.operands[0].data);
-    auto* to = static_cast<T*>(call.operands[1].data);
+    const auto* from = static_cast<const T*>(launch.operands[0].data);
+    auto* to = static_cast<T*>(launch.operands[1].data);
     linalg::detail::FirstFailure failure{};
     linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
       T* const l = to + i * n * n;

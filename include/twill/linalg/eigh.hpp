@@ -68,12 +68,12 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&linalg::detail::eigh_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t n = stack.rows;
-    const auto* from = static_cast<const T*>(call.operands[0].data);
-    auto* values = static_cast<T*>(call.operands[1].data);
-    auto* vectors = static_cast<T*>(call.operands[2].data);
+    const auto* from = static_cast<const T*>(launch.operands[0].data);
+    auto* values = static_cast<T*>(launch.operands[1].data);
+    auto* vectors = static_cast<T*>(launch.operands[2].data);
     const auto wanted = vectors != nullptr ? linalg::detail::Vectors::yes : linalg::detail::Vectors::no;
     const auto workspace = linalg::detail::Lapack<T>::syevd_workspace(wanted, n);
     linalg::detail::FirstFailure failure{};
@@ -87,8 +87,8 @@ template <> struct KernelOf<&linalg::detail::eigh_operation> {
     });
     if (failure.any()) throw LinAlgError(failure.text("eigh", stack.count) + "has eigenvalues that were not found");
   }
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    const std::int64_t n = linalg::detail::matrices_of(call.shapes[0]).rows;
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    const std::int64_t n = linalg::detail::matrices_of(launch.shapes[0]).rows;
     const auto workspace = linalg::detail::Lapack<T>::syevd_workspace(linalg::detail::Vectors::yes, n);
     linalg::detail::Workspace<T>::reserve(team, n * n + workspace.elements, workspace.integers);
   }

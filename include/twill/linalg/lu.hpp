@@ -181,13 +181,13 @@ template <class Sign, class LogAbsDet> struct SlogDet {
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&linalg::detail::lu_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t n = stack.rows;
-    const auto* from = static_cast<const T*>(call.operands[0].data);
-    auto* to = static_cast<T*>(call.operands[1].data);
-    auto* pivots = static_cast<std::int64_t*>(call.operands[2].data);
-    auto* parity = static_cast<T*>(call.operands[3].data);
+    const auto* from = static_cast<const T*>(launch.operands[0].data);
+    auto* to = static_cast<T*>(launch.operands[1].data);
+    auto* pivots = static_cast<std::int64_t*>(launch.operands[2].data);
+    auto* parity = static_cast<T*>(launch.operands[3].data);
     linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
       T* const factors = to + i * n * n;
       std::copy(from + i * n * n, from + (i + 1) * n * n, factors);
@@ -203,22 +203,22 @@ template <> struct KernelOf<&linalg::detail::lu_operation> {
       if (parity != nullptr) parity[i] = is_odd ? T{-1} : T{1};
     });
   }
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    const std::int64_t n = linalg::detail::matrices_of(call.shapes[0]).rows;
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    const std::int64_t n = linalg::detail::matrices_of(launch.shapes[0]).rows;
     team.parallel([&](int, int) { kernel::Scratch::reserve<int>(n); });
   }
 };
 
 template <> struct KernelOf<&linalg::detail::lu_solve_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[2]);
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[2]);
     const std::int64_t n = stack.rows;
     const std::int64_t k = stack.columns;
-    const auto* factors = static_cast<const T*>(call.operands[0].data);
-    const auto* pivots = static_cast<const std::int64_t*>(call.operands[1].data);
-    const auto* from = static_cast<const T*>(call.operands[2].data);
-    auto* to = static_cast<T*>(call.operands[3].data);
-    const bool transposed = call.attributes[0] != 0;
+    const auto* factors = static_cast<const T*>(launch.operands[0].data);
+    const auto* pivots = static_cast<const std::int64_t*>(launch.operands[1].data);
+    const auto* from = static_cast<const T*>(launch.operands[2].data);
+    auto* to = static_cast<T*>(launch.operands[3].data);
+    const bool transposed = launch.attributes[0] != 0;
     linalg::detail::FirstFailure singular{};
     linalg::detail::for_each_matrix(team, {stack.count, n, std::max(n, k)}, [&](std::int64_t i) {
       const T* const lu = factors + i * n * n;
@@ -250,7 +250,7 @@ template <> struct KernelOf<&linalg::detail::lu_solve_operation> {
       }
     });
     if (singular.any())
-      throw LinAlgError(singular.text(linalg::detail::solver_names[call.attributes[1]], stack.count) +
+      throw LinAlgError(singular.text(linalg::detail::solver_names[launch.attributes[1]], stack.count) +
                         "is singular: pivot " + std::to_string(singular.info() - 1) + " is zero");
   }
 };

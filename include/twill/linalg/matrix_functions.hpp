@@ -245,11 +245,11 @@ template <int N, VanderOrder Order = VanderOrder::decreasing>
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&linalg::detail::matrix_exp_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t size = stack.rows * stack.rows;
-    const auto* from = static_cast<const T*>(call.operands[0].data);
-    auto* to = static_cast<T*>(call.operands[1].data);
+    const auto* from = static_cast<const T*>(launch.operands[0].data);
+    auto* to = static_cast<T*>(launch.operands[1].data);
     linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
       using Exponential = linalg::detail::MatrixExponential<T>;
       const linalg::detail::Workspace<T> memory{Exponential::matrices * size, stack.rows};
@@ -257,8 +257,8 @@ template <> struct KernelOf<&linalg::detail::matrix_exp_operation> {
       exponential(from + i * size, to + i * size);
     });
   }
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    const std::int64_t n = linalg::detail::matrices_of(call.shapes[0]).rows;
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    const std::int64_t n = linalg::detail::matrices_of(launch.shapes[0]).rows;
     linalg::detail::Workspace<T>::reserve(team, linalg::detail::MatrixExponential<T>::matrices * n * n, n);
   }
 };

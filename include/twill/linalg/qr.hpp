@@ -79,14 +79,14 @@ template <Proportion P = Proportion::known>
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&linalg::detail::qr_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t m = stack.rows;
     const std::int64_t n = stack.columns;
-    const std::int64_t k = linalg::detail::checked_smaller("qr", stack, call.shapes[1][call.shapes[1].rank - 1]);
-    const auto* from = static_cast<const T*>(call.operands[0].data);
-    auto* q = static_cast<T*>(call.operands[1].data);
-    auto* r = static_cast<T*>(call.operands[2].data);
+    const std::int64_t k = linalg::detail::checked_smaller("qr", stack, launch.shapes[1][launch.shapes[1].rank - 1]);
+    const auto* from = static_cast<const T*>(launch.operands[0].data);
+    auto* q = static_cast<T*>(launch.operands[1].data);
+    auto* r = static_cast<T*>(launch.operands[2].data);
     const std::int64_t work = linalg::detail::Lapack<T>::lq_workspace(n, m);
     linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
       // To LAPACK the matrix is A^T = R^T Q^T: R^T is the L of its LQ decomposition.
@@ -105,8 +105,8 @@ template <> struct KernelOf<&linalg::detail::qr_operation> {
       for (std::int64_t row = 0; row < m; ++row) std::copy(a + row * n, a + row * n + k, q + (i * m + row) * k);
     });
   }
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     linalg::detail::Workspace<T>::reserve(team,
                                           stack.rows * stack.columns + std::min(stack.rows, stack.columns) +
                                               linalg::detail::Lapack<T>::lq_workspace(stack.columns, stack.rows),

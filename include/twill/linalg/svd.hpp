@@ -86,15 +86,15 @@ template <Proportion P = Proportion::known>
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&linalg::detail::svd_operation> {
-  template <class T> static void run(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t m = stack.rows;
     const std::int64_t n = stack.columns;
-    const std::int64_t k = linalg::detail::checked_smaller("svd", stack, call.shapes[1][call.shapes[1].rank - 1]);
-    const auto* from = static_cast<const T*>(call.operands[0].data);
-    auto* s = static_cast<T*>(call.operands[1].data);
-    auto* u = static_cast<T*>(call.operands[2].data);
-    auto* vh = static_cast<T*>(call.operands[3].data);
+    const std::int64_t k = linalg::detail::checked_smaller("svd", stack, launch.shapes[1][launch.shapes[1].rank - 1]);
+    const auto* from = static_cast<const T*>(launch.operands[0].data);
+    auto* s = static_cast<T*>(launch.operands[1].data);
+    auto* u = static_cast<T*>(launch.operands[2].data);
+    auto* vh = static_cast<T*>(launch.operands[3].data);
     const auto wanted = u != nullptr || vh != nullptr ? linalg::detail::Vectors::yes : linalg::detail::Vectors::no;
     // To LAPACK the matrix is A^T = V S U^T: its left factor is V, in memory Vh, and its right one U.
     const auto workspace = linalg::detail::Lapack<T>::gesdd_workspace(wanted, n, m);
@@ -111,8 +111,8 @@ template <> struct KernelOf<&linalg::detail::svd_operation> {
     });
     if (failure.any()) throw LinAlgError(failure.text("svd", stack.count) + "has singular values that were not found");
   }
-  template <class T> static void reserve(const Team& team, const kernel::Call& call) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(call.shapes[0]);
+  template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
+    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t k = std::min(stack.rows, stack.columns);
     const auto workspace =
         linalg::detail::Lapack<T>::gesdd_workspace(linalg::detail::Vectors::yes, stack.columns, stack.rows);
