@@ -31,7 +31,7 @@ using Samples = decltype(data::fashion_mnist(data::Part::train));
 // Data sets: a size, and a function that writes one sample into a row of the batch.
 void data_sets(const Matrix& x, const Labels& label, std::vector<std::uint8_t> bytes, std::vector<std::int64_t> labels, const data::StoredImages& pictures) {
   // PyTorch: `TensorDataset(x, label)`.
-  { const data::TensorDataset pairs{data::column(x), data::column(label)}; }
+  { const data::TensorDataset pairs{x, label}; }
   { const auto inputs = data::column(x); }
   { const auto numbers = data::generated_dataset(1000, [](std::int64_t i) { return std::tuple{0.01F * static_cast<float>(i), i % 2}; }); }
   { const auto images = data::fashion_mnist(data::Part::train); }
