@@ -8,6 +8,7 @@
 
 #include <twill/expr.hpp>
 #include <twill/io/csv.hpp>
+#include <twill/tensor.hpp>
 
 #include <cstdint>
 #include <iostream>
@@ -32,7 +33,7 @@ int main() {
   const auto cells = io::parse_csv<double>("weather", text, {"temperature", "humidity"}, options); // or io::read_csv
   const auto stations = io::parse_csv_labels("weather", text, "station");
   const Tensor table = from_values<Shape<dyn, 2>>(cells.elements, Dims(cells.rows, 2));
-  const Tensor station = from_values<Shape<dyn>>(stations.labels, Dims(cells.rows));
+  const Tensor station = from_values(stations.labels);
   // end region
   const auto names = static_cast<std::int64_t>(stations.classes.size());
   const Tensor missing = count_nonzero(isnan(table));

@@ -100,6 +100,8 @@ void checkpoints(std::span<const std::byte> bytes, Network& model, Step& step, i
   { const io::Safetensors file = io::parse_safetensors("weights", bytes, nullptr); }
   { nn::load_state_dict(model, io::load_safetensors("model.safetensors").tensors); }
   { io::save_safetensors("model.safetensors", nn::state_dict(model)); }
+  { const auto weight = io::tensor_of<Tensor<float, Cpu, Shape<dyn, dyn>>>("weights", *nn::state_dict(model).find("output.weight")); }
+  { nn::StateDict own{}; own.add("points", io::stored(zeros<float, Shape<3>>())); }
   { io::save_sharded("model", nn::state_dict(model), {.shard_bytes = 1 << 30}); }
   { const nn::StateDict state = io::load_sharded("model/model.safetensors.index.json"); }
   { const io::Checkpoint checkpoint = io::checkpoint_of(model, step); }

@@ -19,7 +19,7 @@ EXTENDING = [
     r"graph::(with_rule|run_scalar|seed_scalar|step_scalar|broadcast_shape|InputExtent|lower_triangle|gradients|widened)",
     r"graph::(copy_to_rule|rank_scalar|rank_along|to_slot|activated_product|biased_product|rank_sum|Named?Extent|NamedExtent)",
     r"io::(checked_bytes|require_truth_values|\w+_folder|names_in|folder_of|remove_file|FileFault|set_file_fault|plan_of)",
-    r"io::(npy_header|in_order|max_header_bytes|is_\w+|ShardIndex|tensor_of|stored|TensorPlan)",
+    r"io::(npy_header|in_order|max_header_bytes|is_\w+|ShardIndex|TensorPlan)",
     r"memory::(numbered_snapshot|current_calls|CallStack|format_bytes|summary_table|fragmentation_text|ObservedPool)",
     r"nn::(apply|trace_within_budget|require_loadable|Tracked|AnyTracked|StageOperand|CallStage|Weights|HookList|NetworkHooks|hooks_t)",
     r"nn::(unfitted_t|ForeignTensor|SplitRegion|renumbered_stages)",
