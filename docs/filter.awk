@@ -52,8 +52,10 @@ BEGIN { depth = 0 }
   grouped_now = 0
 }
 
-# "namespace twill { inline namespace v0 { namespace nn {" opens twill::nn, and one brace closes it.
+# "namespace twill { inline namespace v0 { namespace nn {" opens twill::nn, and one brace closes it. A line of closing braces
+# may end several such lines.
 /^(inline )?namespace [^=]*\{$/ {
+  braces[++opened] = gsub(/\{/, "{", line)
   gsub(/inline namespace [A-Za-z0-9_]+ \{ ?/, "", line)
   gsub(/ \{ namespace /, "::", line)
   sub(/ $/, "", line)
@@ -61,7 +63,15 @@ BEGIN { depth = 0 }
   depth = 0
   next
 }
-/^}+ \/\/ namespace / { print "}"; next }
+/^}+ \/\/ namespace / {
+  match(line, /^}+/)
+  for (left = RLENGTH; left > 0 && opened > 0; --opened) {
+    left -= braces[opened]
+    printf "}"
+  }
+  print ""
+  next
+}
 
 {
   # Clauses that Doxygen takes for something else.

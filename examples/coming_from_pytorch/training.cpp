@@ -5,6 +5,7 @@
 // prints: the peak was predicted: yes
 // prints: two loads, the same results: yes
 
+#include <twill/data.hpp>
 #include <twill/io.hpp>
 #include <twill/profile.hpp>
 #include <twill/twill.hpp>
@@ -47,6 +48,13 @@ int main() {
   manual_seed_all(1);
   const Tensor x = randn<float, Shape<dyn, 8>>(Dims(32, 8));
   const Tensor label = argmax<1>(x(all, slice{0, 3}));
+
+  // region: dataset
+  const data::TensorDataset pairs{x, label}; // shares their memory
+  data::DataLoader batches{pairs, data::ShuffledSampler{.seed = 1}, Cpu{0}, {.batch_size = 8, .workers = 2}};
+  for (auto [some, of_label] : batches) std::cout << to_string(some.shape()) << to_string(of_label.shape()) << ' ';
+  // end region
+  std::cout << '\n';
 
   // region: staged
   nn::Network<Classifier, Cpu> model{Cpu{0}};

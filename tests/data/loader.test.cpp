@@ -166,6 +166,15 @@ TEST_CASE("tensors and vectors are columns of a data set", "[data][TRAIN-8]") {
   }
   CHECK(seen == std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   CHECK(halves == std::vector<float>{3.5F, 4, 4.5F});
+  const data::TensorDataset by_themselves{x, std::vector<std::uint8_t>{7, 8, 9}, data::column(x)};
+  static_assert(
+      std::same_as<decltype(data::TensorDataset{by_themselves}), std::remove_const_t<decltype(by_themselves)>>);
+  data::DataLoader pairs(by_themselves, data::SequentialSampler{}, Cpu{}, {.batch_size = 3});
+  for (auto [rows, label, again] : pairs) {
+    CHECK(to_vector(rows) == seen);
+    CHECK(to_vector(label) == std::vector<std::uint8_t>{7, 8, 9});
+    CHECK(to_vector(again) == seen);
+  }
   CHECK_THROWS_WITH(data::TensorDataset(data::column(std::vector<float>(3)), data::column(std::vector<float>(2))),
                     "TensorDataset: column 0 has 3 rows, column 1 has 2");
   CHECK_THROWS_WITH(data::column<Shape<4>>(std::vector<float>(6)), "column: 6 elements do not fill rows of shape (4,)");

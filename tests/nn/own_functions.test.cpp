@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace {
@@ -32,6 +33,18 @@ inline constexpr graph::Operation rounded_rule{.name = "rounded", .vjp = &rounde
 /// x to the nearest integer, with the gradient of x.
 constexpr graph::Value rounded(graph::Value x) { return graph::with_rule(round(x), rounded_rule, {x}); }
 // end region
+
+// region: own_loss
+/// Cross entropy in which samples count less the better they are known (Lin et al., 2017).
+constexpr auto focal_loss = nn::loss([](auto logits, auto label) {
+  const auto each = nn::cross_entropy(logits, label, {.reduce = nn::Reduce::none});
+  return mean(square(1 - exp(-each)) * each);
+});
+// end region
+
+struct ThreeClasses {
+  static constexpr auto forward(Input<Dim<"batch">, 2> x) { return nn::linear(x, 3, "classes"); }
+};
 
 double mish_of(double x) { return x * std::tanh(std::log1p(std::exp(x))); }
 
@@ -61,6 +74,25 @@ TEST_CASE("a function's gradient can be a rule of one's own", "[nn][TRAIN-1]") {
   const std::vector<double> at = to_vector(x);
   const std::vector<double> slopes = to_vector(grad(loss)(x));
   for (std::size_t i = 0; i < at.size(); ++i) CHECK(slopes[i] == 2 * std::nearbyint(at[i]));
+}
+
+TEST_CASE("a loss of one's own has the value of its formula on tensors, and its slope", "[nn][TRAIN-3]") {
+  manual_seed_all(13);
+  nn::Network<ThreeClasses, Cpu, double> model{Cpu{0}};
+  const auto x = uniform<double, Shape<5, 2>>(-2, 2, Cpu{0});
+  const Tensor label = from_values<Shape<5>>(std::vector<std::int64_t>{0, 2, 1, 1, 0});
+  const auto loss = focal_loss(model.forward(x), label);
+  const auto value = [&] {
+    const Tensor each = cross_entropy(model.infer(x), label);
+    return Tensor{mean(square(1 - exp(-each)) * each)}.item();
+  };
+  CHECK(loss.item() == Approx(value()));
+  loss.backward();
+  const double slope = model.gradient<"classes.bias">()(1).item();
+  model.parameter<"classes.bias">()(1) += 1e-6;
+  const double above = value();
+  model.parameter<"classes.bias">()(1) -= 2e-6;
+  CHECK(slope == Approx((above - value()) / 2e-6).epsilon(1e-6));
 }
 
 } // namespace

@@ -31,7 +31,7 @@ using Samples = decltype(data::fashion_mnist(data::Part::train));
 // Data sets: a size, and a function that writes one sample into a row of the batch.
 void data_sets(const Matrix& x, const Labels& label, std::vector<std::uint8_t> bytes, std::vector<std::int64_t> labels, const data::StoredImages& pictures) {
   // PyTorch: `TensorDataset(x, label)`.
-  { const data::TensorDataset pairs{data::column(x), data::column(label)}; }
+  { const data::TensorDataset pairs{x, label}; }
   { const auto inputs = data::column(x); }
   { const auto numbers = data::generated_dataset(1000, [](std::int64_t i) { return std::tuple{0.01F * static_cast<float>(i), i % 2}; }); }
   { const auto images = data::fashion_mnist(data::Part::train); }
@@ -100,6 +100,8 @@ void checkpoints(std::span<const std::byte> bytes, Network& model, Step& step, i
   { const io::Safetensors file = io::parse_safetensors("weights", bytes, nullptr); }
   { nn::load_state_dict(model, io::load_safetensors("model.safetensors").tensors); }
   { io::save_safetensors("model.safetensors", nn::state_dict(model)); }
+  { const auto weight = io::tensor_of<Tensor<float, Cpu, Shape<dyn, dyn>>>("weights", *nn::state_dict(model).find("output.weight")); }
+  { nn::StateDict own{}; own.add("points", io::stored(zeros<float, Shape<3>>())); }
   { io::save_sharded("model", nn::state_dict(model), {.shard_bytes = 1 << 30}); }
   { const nn::StateDict state = io::load_sharded("model/model.safetensors.index.json"); }
   { const io::Checkpoint checkpoint = io::checkpoint_of(model, step); }

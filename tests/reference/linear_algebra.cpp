@@ -7,9 +7,7 @@
 #include <twill/twill.hpp>
 
 using namespace twill;
-using linalg::Diagonal;
 using linalg::MatrixNorm;
-using linalg::Proportion;
 using linalg::UpLo;
 
 // clang-format off
@@ -23,9 +21,7 @@ void solvers(const Tensor<double, Cpu, Shape<3, 4, 4>>& a, const Tensor<double, 
   { const auto [factors, pivots] = linalg::lu_factor(a); }
   { const Tensor l = linalg::cholesky(a); }
   { const Tensor x = linalg::cholesky_solve(b, linalg::cholesky(a)); }
-  { const Tensor x = linalg::solve_triangular(a, b); }
   { const Tensor x = linalg::solve_triangular<UpLo::upper>(a, b); }
-  { const Tensor x = linalg::solve_triangular<UpLo::lower, Diagonal::ones>(a, b); }
   { const auto [solution, rank, singular_values] = linalg::lstsq(a, b); }
   { const Tensor p = linalg::pinv(m); }
   { const Tensor rank = linalg::matrix_rank(m); }
@@ -45,7 +41,6 @@ void decompositions(const Tensor<double, Cpu, Shape<3, 4, 4>>& a, const Tensor<d
 void functions(const Tensor<double, Cpu, Shape<3, 4, 4>>& a, const Tensor<double, Cpu, Shape<dyn>>& x, const Tensor<double, Cpu, Shape<dyn, 3>>& u, const Tensor<double, Cpu, Shape<dyn, 3>>& v) {
   { const Tensor e = linalg::matrix_exp(a); }
   { const Tensor cube = linalg::matrix_power<3>(a); }
-  { const Tensor norm = linalg::matrix_norm(a); }
   { const Tensor norm = linalg::matrix_norm<MatrixNorm::nuclear>(a); }
   { const Tensor powers = linalg::vander<4>(x); }
   { const Tensor c = linalg::cross(u, v); }

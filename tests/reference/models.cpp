@@ -116,7 +116,7 @@ constexpr void activations(Value x, Value a, Value b, Value scale, Value shift) 
   { const Value y = cosine_similarity(a, b); }
 }
 
-// First values of weights: for `nn::parameter` and for the option `.weight_init` of layers. Names and formulas are PyTorch's.
+// First values of weights: for `nn::parameter` and for the options `.weight` and `.bias` of layers. Names and formulas are PyTorch's.
 constexpr void first_values() {
   { const auto first = nn::initialise::constant(0.5); }
   { const auto first = nn::initialise::zeros(); }
@@ -143,7 +143,7 @@ constexpr void weights(Value x, Value mean) {
   { const Value running = nn::buffer(x.graph(), DType::float32, "running_mean", mean.shape(), nn::initialise::zeros()); }
   { nn::update_buffer(nn::buffer(x.graph(), DType::float32, "mean", mean.shape(), nn::initialise::zeros()), mean); }
   { const Value noisy = where(nn::is_training(x.graph()), x + 0.1, x); }
-  { const graph::Scope block{x.graph(), "layer1"}; }
+  { const nn::Scope block{x.graph(), "layer", 3}; }
   { const Value scores = nn::tap(x, "scores"); }
 }
 
@@ -180,7 +180,6 @@ void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
   { const nn::StateDict bare = nn::without_prefix(state, "module."); }
   { const nn::StateDict encoder = nn::part(state, "encoder."); }
   { const nn::StateDict both = nn::joined({nn::with_prefix(state, "a."), nn::with_prefix(state, "b.")}); }
-  { const nn::StateDict empty{}; }
 }
 
 // Functions of values: what a `forward` calls beside layers; elementwise functions and operators are those of tensors. Axes are

@@ -85,7 +85,6 @@ constexpr void divided_layers(Value x, Value token) {
   { const Value y = nn::column_linear<Ranks>(x, 256, "wide"); }
   { const Value y = nn::row_linear<Ranks>(x, 64, "narrow"); }
   { const Value y = nn::vocabulary_embedding<Ranks>(token, 1000, 64, "token", {.split_axis = nn::not_split}); }
-  { const Value y = nn::vocabulary_embedding<Ranks>(token, 1000, 64, "words"); }
   { const Value y = nn::sharded_multi_head_attention<Ranks>(x, 8, "attention"); }
   { const Value w = nn::sharded_parameter<Ranks>(x.graph(), "weight", {64, 32}, nn::initialise::xavier_uniform()); }
   { const Value loss = nn::sharded_cross_entropy<Ranks>(x, token); }

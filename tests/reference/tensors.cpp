@@ -142,7 +142,6 @@ void joining(const Matrix& x, const Matrix& y, const Vector& v) {
 void indexing(Matrix& x, Vector& v, const Integers& index, const Truths& mask, const Matrix& values, const Tensor<std::int64_t, Cpu, Shape<dyn, 4>>& places) {
   { const Tensor rows = take<0>(x, index); }
   { const Tensor y = take_along_axis<0>(x, places); }
-  { const Tensor picked = x[mask]; }
   { const Tensor picked = twill::index(x, index, index); }
   { selected(x, mask) = 0.0F; }
   { const Tensor picked = masked_select(x, x > 1); }

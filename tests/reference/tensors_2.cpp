@@ -155,7 +155,6 @@ void rounding(const Matrix& x, const Matrix& y, const Tensor<std::int32_t, Cpu, 
 
 // Operators: element by element, as the functions; a number takes the type of the tensor beside it.
 void operators(const Matrix& x, const Matrix& y) {
-  { const Tensor z = 2 * x + y / 3; }
 }
 
 // Reductions: over the axes that are named, or over all; negative ones count from the end. `sum<1>(x, keepdims)` keeps the axis.
@@ -169,11 +168,9 @@ void reductions(const Matrix& x, const Matrix& weights) {
   { const Tensor rows = mean<1>(x); }
   { const Tensor places = argmax<1>(x); }
   { const Tensor places = argmin<1>(x); }
-  { const Tensor rows = sum<1>(x, keepdims); }
   { const Tensor columns = var<0>(x); }
   // PyTorch: `std`.
   { const Tensor columns = stddev<0>(x); }
-  { const Tensor columns = var<0>(x, correction<0>); }
   { const Tensor rows = ptp<1>(x); }
   { const Tensor rows = logsumexp<1>(x); }
   { const Tensor rows = count_nonzero<1>(x); }

@@ -9,7 +9,7 @@ using namespace twill;
 
 // clang-format off
 
-// Sorting and searching: in the header twill/algorithms.hpp, along the last axis unless another is named.
+// Sorting and searching: in the header twill/algorithms.hpp, for targets that link twill::algorithms; Thrust comes with the CUDA toolkit or libthrust-dev. Along the last axis unless another is named.
 void sorting(const Tensor<float, Cpu, Shape<dyn, 4>>& x, const Tensor<float, Cpu, Shape<dyn>>& v, const Tensor<std::int64_t, Cpu, Shape<dyn>>& label) {
   { const Tensor sorted = sort(x); }
   { const Tensor order = argsort(x, descending); }

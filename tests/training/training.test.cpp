@@ -199,6 +199,13 @@ TEST_CASE("the gradient of several losses is the sum of theirs", "[training][TRA
   const auto of_sum = gradients_of(model);
   for (std::size_t i = 0; i < of_sum.size(); ++i)
     CHECK(of_sum[i] == Approx(of_mse[i] + of_l1[i]).epsilon(1e-12).margin(1e-14));
+  model.zero_grad();
+  const auto weighted = 0.5 * nn::mse(y, target) + -nn::l1(y, target) * 2;
+  CHECK(weighted.item() == Approx(0.5 * nn::mse(y, target).item() - 2 * nn::l1(y, target).item()));
+  weighted.backward();
+  const auto of_weighted = gradients_of(model);
+  for (std::size_t i = 0; i < of_weighted.size(); ++i)
+    CHECK(of_weighted[i] == Approx(0.5 * of_mse[i] - 2 * of_l1[i]).epsilon(1e-12).margin(1e-14));
 }
 
 TEST_CASE("a second backward pass adds to the gradients, zero_grad starts again", "[training][TRAIN-1]") {

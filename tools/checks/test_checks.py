@@ -18,6 +18,7 @@ import package
 import paths
 import readme
 import reference_pages
+import troubleshooting
 import umbrellas
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +82,21 @@ class Package(Tree):
         self.assertEqual(list(package.check(self.root)), [])
         self.write("conanfile.py", "\n")
         self.assertIn("names nothing", "".join(package.check(self.root)))
+
+
+class Troubleshooting(Tree):
+    def test_each_sentence_has_one_row_with_cause_and_remedy(self):
+        self.header("core/a.hpp", body="enum class Problem : std::uint8_t {\n  none,\n  axes_differ, // sizes\n  too_few = 3,\n};\n"
+                    "enum class Other : std::uint8_t { rank, };\n")
+        rows = "| `axes_differ` | two sizes | one of them |\n"
+        self.write(troubleshooting.PAGE, rows + "| `too_few` | none | some \\| more |\n")
+        self.assertEqual(list(troubleshooting.check(self.root)), [])
+        self.write(troubleshooting.PAGE, rows + rows + "| `too_few` | none |  |\n| `gone` | a | b |\n")
+        faults = "\n".join(troubleshooting.check(self.root))
+        for text in ("axes_differ has two rows", "the row of too_few lacks", "gone is no sentence"):
+            self.assertIn(text, faults)
+        self.write(troubleshooting.PAGE, "")
+        self.assertIn("axes_differ (twill/core/a.hpp) has no row", "\n".join(troubleshooting.check(self.root)))
 
 
 class DeviceCode(Tree):
@@ -416,6 +432,16 @@ class ReferencePages(Tree):
         faults = "\n".join(reference_pages.check(self.root))
         self.assertIn(f"{self.PAGE}: not what the headers", faults)
         self.assertIn("another.md: a page that nothing writes", faults)
+
+    def test_a_line_that_no_page_shows_is_refused(self):
+        self.write("tests/reference/tensors.cpp", "{ const auto y = map(x); }\n{ const auto z = filter(x); }\n")
+        self.assertIn("no page shows { const auto z = filter(x); }", "".join(self.pages()[1]))
+
+    def test_names_after_a_namespace_in_two_lines_are_found(self):
+        self.write("include/twill/expr/split.hpp", "#pragma once\n\nnamespace twill { inline namespace v0 { namespace detail {\n"
+                   "inline namespace fast {\nvoid f();\n}}}} // namespace twill::v0::detail::fast\n\n"
+                   "namespace twill { inline namespace v0 {\n\n/// After it.\nvoid later();\n\n}} // namespace twill::v0\n")
+        self.assertIn("expr/split.hpp", "".join(self.pages()[1]))
 
     def test_a_header_without_a_page_is_refused(self):
         self.write("include/twill/tensor/another.hpp", "#pragma once\n\nnamespace twill {\n\n/// A name.\nvoid name();\n\n}\n")

@@ -185,7 +185,7 @@ class Reference:
     def shown_name(self, full: str, header: str) -> str:
         """A name as programs write it after `using namespace twill`."""
         name = full.removeprefix("twill::").replace("parallel::pipeline::", "pipeline::")  # which twill has too
-        if header.startswith("ops/pooling"):
+        if header.startswith("ops/pooling") or name == "graph::Scope":  # nn has these, too
             return name.replace("graph::", "nn::")
         return re.sub(r"^(elementwise|graph|algorithms)::(?=[a-z])", "", name)
 

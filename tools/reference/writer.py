@@ -304,12 +304,18 @@ def make(root: Path) -> tuple[dict[str, str], list[str]]:
         elif twin.kind == entry.kind == "function":
             twin.overloads += entry.overloads
     pages = {}
+    written: set[str] = set()
+    used: set[str] = set()
     for page in PAGES:
         code = code_of(root, page)
         shown = assign({title: [entry.name for entry in entries] for title, entries in placed[page.file].items()}, code.lines)
+        written |= {line.code for line in code.lines}
+        used |= {line.code for line in shown.values()}
         for section in page.sections:
             placed[page.file][section.title].sort(key=lambda entry: order_of(section, entry, shown))
         pages[f"docs/reference/{page.file}.md"] = writer.page(page, placed[page.file], code, shown)
+    writer.faults += [f"tests/reference: no page shows {{ {line} }}, whose name has another line or is none of the headers'"
+                      for line in written - used]
     pages["docs/reference/README.md"] = writer.contents()
     if (root / "include/twill/all.hpp").exists():
         known = {entry.name for entry in reference.entries}

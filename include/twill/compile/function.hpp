@@ -174,7 +174,7 @@ template <class F>
 requires std::is_empty_v<F>
 [[nodiscard]] constexpr auto compiled(F) { return detail::CompiledFunction<F>{}; }
 
-/// The gradient of a scalar function with respect to its arguments; nests.
+/// The gradient of a scalar function with respect to its argument, or a tuple of those of several arguments; nests.
 template <class F>
 requires std::is_empty_v<F>
 [[nodiscard]] constexpr auto grad(F) { return detail::GradientFunction<F, false>{}; }

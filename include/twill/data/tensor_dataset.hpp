@@ -11,6 +11,7 @@
 #include <twill/tensor/tensor.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -84,14 +85,27 @@ template <Scalar Stored, std::int64_t Rows, std::int64_t... Rest, class Transfor
   return {std::move(owner), first, tensor.shape()[0], row, std::move(transform)};
 }
 
-/// Several columns of equally many rows.
+/// A column that is there already, for `TensorDataset`.
+template <Scalar Stored, AnyShape Row, class Transform>
+[[nodiscard]] Column<Stored, Row, Transform> column(Column<Stored, Row, Transform> given) {
+  return given;
+}
+
+/// The column that `column` makes of a tensor, a vector or a column.
+template <class X> using column_t = decltype(column(std::declval<X>()));
+
+/// Several columns of equally many rows: `TensorDataset{x, label}` of tensors on a host device, whose first axis counts
+/// the samples, of vectors with a number for each, or of what `column` returns.
 template <class... Columns> class TensorDataset {
 public:
   /// The parts of a sample, one for each column.
   using Fields = data::Fields<typename Columns::FieldType...>;
 
   /// throws: ShapeError if the columns have different numbers of rows
-  explicit TensorDataset(Columns... columns) : columns_{std::move(columns)...} {
+  template <class... X>
+  requires(sizeof...(X) == sizeof...(Columns) &&
+           (std::same_as<column_t<X>, Columns> && ...)) explicit TensorDataset(X... columns)
+      : columns_{column(std::move(columns))...} {
     const std::array<std::int64_t, sizeof...(Columns)> rows =
         std::apply([](const auto&... column) { return std::array{column.rows()...}; }, columns_);
     for (std::size_t i = 1; i < rows.size(); ++i)
@@ -114,5 +128,7 @@ public:
 private:
   std::tuple<Columns...> columns_;
 };
+/// Columns of what is given.
+template <class... X> TensorDataset(X...) -> TensorDataset<column_t<X>...>;
 
 }}}} // namespace twill::v0::data::TWILL_ISA

@@ -19,7 +19,8 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
-/// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
+/// Prefixes the names of weights made during its life: `const nn::Scope block{x.graph(), "layer", 3};` gives
+/// "layer3.weight" for a weight "weight".
 class Scope {
 public:
   /// Names everything that is traced during its life, below the scopes around it.
@@ -31,7 +32,7 @@ public:
     graph.set_path(path);
     graph.enter_scope();
   }
-  /// Adds a number to the name: "layer", 3 gives "layer.3".
+  /// Adds a number to the name: "layer", 3 gives "layer3".
   constexpr Scope(Graph& graph, std::string_view name, std::int64_t index)
       : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
     Name path = graph.path();

@@ -62,7 +62,8 @@ public:
   void add(std::string name, StoredTensor tensor);
   /// Null if there is none. throws: ValueError, a tensor of a type that twill does not have
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
-  /// All names and tensors, in the order in which they were added.
+  /// All pairs of name and tensor, in the order in which they were added:
+  /// `for (const auto& [name, tensor] : state.entries())`.
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
   /// The number of tensors, except those of foreign types.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }

@@ -330,5 +330,19 @@ template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator-(const X& x,
 template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator*(const X& x, const Y& y) {
   return apply([](graph::Value a, graph::Value b) { return a * b; }, x, y);
 }
+/// Tracked with the other sign.
+template <AnyTracked X> [[nodiscard]] auto operator-(const X& x) {
+  return apply([](graph::Value a) { return -a; }, x);
+}
+/// Multiplied by a number, tracked: a weight of one of several losses, `loss + 0.5 * penalty`.
+template <AnyTracked X, class Number>
+requires std::is_arithmetic_v<Number>
+[[nodiscard]] auto operator*(const X& x, Number factor) {
+  return x * scalar(static_cast<typename X::Value::value_type>(factor), x.device());
+}
+/// The number may stand on the left.
+template <AnyTracked X, class Number>
+requires std::is_arithmetic_v<Number>
+[[nodiscard]] auto operator*(Number factor, const X& x) { return x * factor; }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

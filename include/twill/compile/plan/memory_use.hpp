@@ -13,7 +13,7 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// Bytes of a device's pool.
+/// Bytes of a device's pool, which gives each allocation a multiple of 512.
 struct MemoryUse {
   std::int64_t weights = 0; ///< and buffers
   std::int64_t states = 0;  ///< of the optimiser
