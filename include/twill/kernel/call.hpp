@@ -7,6 +7,7 @@
 
 #include <twill/core/dtype.hpp>
 #include <twill/kernel/program.hpp>
+#include <twill/kernel/small_launch.hpp>
 
 #include <cstdint>
 
@@ -14,7 +15,7 @@ namespace twill { inline namespace v0 { namespace cpu {
 class KeptOrders;
 }}} // namespace twill::v0::cpu
 
-namespace twill { inline namespace v0 { namespace kernel {
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
 
 /// A launch, as an operation's `run` receives it.
 struct Call {
@@ -27,6 +28,7 @@ struct Call {
   const std::int64_t* attributes = nullptr; ///< the integers that the operation was traced with
   cpu::KeptOrders* orders = nullptr; ///< of weights and their gradients in other runs, see device/cpu/kept_orders.hpp
   bool only_reserves = false;        ///< takes the working memory of the launch and computes nothing
+  SmallLaunch* resolved = nullptr;   ///< of a call that only reserves: it resolves the launch instead, if it can
 };
 
-}}} // namespace twill::v0::kernel
+}}}} // namespace twill::v0::kernel::TWILL_ISA
