@@ -19,6 +19,7 @@
 #include <twill/kernel/rank_group.ipp>
 #include <twill/kernel/rows.ipp>
 #include <twill/kernel/scratch.ipp>
+#include <twill/kernel/small_launch.ipp>
 #include <twill/kernel/streaming.ipp>
 #include <twill/kernel/tail.ipp>
 #include <twill/kernel/walk.ipp>

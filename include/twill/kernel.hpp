@@ -57,6 +57,7 @@
 #include <twill/kernel/scalar/integers.hpp>
 #include <twill/kernel/scan.hpp>
 #include <twill/kernel/scratch.hpp>
+#include <twill/kernel/small_launch.hpp>
 #include <twill/kernel/small_product.hpp>
 #include <twill/kernel/stage.hpp>
 #include <twill/kernel/streaming.hpp>

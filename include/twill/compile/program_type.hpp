@@ -12,6 +12,7 @@
 #include <twill/kernel/common_programs.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/run.hpp>
+#include <twill/kernel/small_launch.hpp>
 
 #include <array>
 #include <cstddef>
@@ -23,7 +24,8 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template `run<T>(const
 /// Team&, const kernel::Launch&)`, overloaded on, or generic in, the teams of the devices that it knows. If it needs
-/// memory on hosts, `reserve<T>(const Team&, const kernel::Launch&)` takes as much in each thread that will need it.
+/// memory on hosts, `reserve<T>(const Team&, const kernel::Launch&)` takes as much in each thread that will need it;
+/// `resolve<T>(const kernel::Launch&)` may give the `kernel::SmallLaunch` of launches on few elements.
 template <const graph::Operation* O> struct KernelOf;
 
 }}} // namespace twill::v0::TWILL_ISA
@@ -47,6 +49,16 @@ struct KernelFunction {
     if (program != nullptr) return kernel::reserve_table(*program, kernel::AnyTeam{team}, launch.grid, launch.operands);
     launch.only_reserves = true;
     operation(team, launch);
+  }
+
+  /// The small launch of calls that differ from this one by addresses alone; one without `run` where there is none.
+  [[nodiscard]] kernel::SmallLaunch resolve(kernel::Launch launch) const {
+    if (program != nullptr) return kernel::small_launch(*program, launch.grid, launch.operands);
+    kernel::SmallLaunch resolved{};
+    launch.only_reserves = true;
+    launch.resolved = &resolved;
+    if (operation != nullptr) operation(Team::serial(), launch);
+    return resolved;
   }
 };
 
@@ -83,6 +95,11 @@ template <class S, class TeamType> std::span<const KernelFunctionOn<TeamType>> k
 /// An operation on a host device's team. If it does not reserve memory, only the threads are made sure of.
 template <const graph::Operation* O, class T> void run_operation(const Team& team, const kernel::Launch& launch) {
   if (launch.only_reserves) [[unlikely]] {
+    if (launch.resolved != nullptr) {
+      if constexpr (requires { KernelOf<O>::template resolve<T>(launch); })
+        *launch.resolved = KernelOf<O>::template resolve<T>(launch);
+      return;
+    }
     if constexpr (requires { KernelOf<O>::template reserve<T>(team, launch); })
       return KernelOf<O>::template reserve<T>(team, launch);
     else

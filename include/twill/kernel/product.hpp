@@ -126,6 +126,23 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
   }
 }
 
+/// The small launch of such a product with alpha 1, beta 0 and a dense result; one without `run` where it is not small.
+/// The left factor is operand `left`, see `resolved_product`.
+template <Scalar T>
+[[nodiscard]] SmallLaunch resolve_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
+                                          std::int64_t k, std::int64_t lda, std::int64_t ldb, int left = 0) {
+  if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
+    if (m == 0 || n == 0 || k == 0) return {};
+    if (n == 1 && m > 1) {
+      const bool is_dense = transpose_b || ldb == 1;
+      return resolve_product<T>(!is_dense, !transpose_a, 1, m, k, is_dense ? k : ldb, lda, 1 - left);
+    }
+    if (choose_product<T>(transpose_a, transpose_b, m, n, k) == ProductBy::small_product)
+      return resolved_product<T>(transpose_a, transpose_b, m, n, k, lda, ldb, left);
+  }
+  return {};
+}
+
 /// Takes the working memory of such a product with alpha 1 and beta 0, makes libraries' plans, starts the threads.
 template <Scalar T, class Team>
 TWILL_COLD void reserve_product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,

@@ -70,6 +70,10 @@ struct JoinedLaunch {
   const Operand* operands = nullptr; ///< in the order of the lines that take some
 };
 
+inline namespace TWILL_ISA {
+
+struct SmallLaunch;
+
 /// A launch, as an operation's `run` receives it.
 struct Launch {
   const Grid& grid;                  ///< what it runs over
@@ -81,6 +85,9 @@ struct Launch {
   const std::int64_t* attributes = nullptr; ///< the integers that the operation was traced with
   cpu::KeptOrders* orders = nullptr; ///< of weights and their gradients in other runs, see device/cpu/kept_orders.hpp
   bool only_reserves = false;        ///< takes the working memory of the launch and computes nothing
+  SmallLaunch* resolved = nullptr;   ///< of a launch that only reserves: it is resolved instead, if it can be
 };
+
+} // namespace TWILL_ISA
 
 }}} // namespace twill::v0::kernel

@@ -9,6 +9,7 @@
 #include <twill/kernel/apply_pack.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/pack.hpp>
+#include <twill/kernel/small_launch.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -191,6 +192,71 @@ void small_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int6
   } else {
     vector_detail::turned_product(m, n, k, alpha, left, b, ldb, beta, c, ldc);
   }
+}
+
+namespace vector_detail {
+
+/// A factor of a resolved product.
+template <class T> [[nodiscard]] TWILL_INLINE const T* factor(const SmallLaunch& own, const Operand* operands, int n) {
+  return static_cast<const T*>(operands[own.source[static_cast<std::size_t>(n)]].data);
+}
+template <class T> [[nodiscard]] TWILL_INLINE Left<T> left_factor(const SmallLaunch& own, const Operand* operands) {
+  return {factor<T>(own, operands, 0), own.stride[0], own.stride[1]};
+}
+
+/// A resolved product of W columns: nothing but its tiles.
+template <class T, bool IsTurned, int W> void run_columns_of(const SmallLaunch& own, const Operand* operands) {
+  Left<T> a = left_factor<T>(own, operands);
+  const Right<T, IsTurned> b{factor<T>(own, operands, 1), own.stride[2]};
+  T* c = static_cast<T*>(operands[2].data);
+  std::int64_t rows = own.rows;
+  for (; rows >= 4; rows -= 4, a.data += 4 * a.row, c += 4 * W) tile<4, W, 1>(own.inner, T{1}, a, b, T{0}, c, W);
+  for (; rows > 0; --rows, a.data += a.row, c += W) tile<1, W, 1>(own.inner, T{1}, a, b, T{0}, c, W);
+}
+
+/// A resolved product of any number of columns.
+template <class T, bool IsTurned> void run_any_columns(const SmallLaunch& own, const Operand* operands) {
+  product_of_rows<T, IsTurned>(own.rows, own.columns, own.inner, T{1}, left_factor<T>(own, operands),
+                               {factor<T>(own, operands, 1), own.stride[2]}, T{0}, static_cast<T*>(operands[2].data),
+                               own.columns);
+}
+template <class T, bool IsTurned, int W> [[nodiscard]] constexpr SmallLaunch::Run columns_of(std::int64_t n) {
+  if (n == W) return &run_columns_of<T, IsTurned, W>;
+  if constexpr (W > 2) return columns_of<T, IsTurned, W / 2>(n);
+  return &run_any_columns<T, IsTurned>;
+}
+
+/// A resolved product of rows by rows.
+template <class T> void run_dots(const SmallLaunch& own, const Operand* operands) {
+  product_of_dots<T>(own.rows, own.columns, own.inner, T{1}, factor<T>(own, operands, 0), own.stride[0],
+                     factor<T>(own, operands, 1), own.stride[2], T{0}, static_cast<T*>(operands[2].data), own.columns);
+}
+
+} // namespace vector_detail
+
+/// `small_product` with these layouts, alpha 1, beta 0 and a dense result, resolved for factors at any addresses: the
+/// left one is operand `left`, the right one the other of 0 and 1, the result 2.
+template <class T>
+[[nodiscard]] SmallLaunch resolved_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
+                                           std::int64_t k, std::int64_t lda, std::int64_t ldb, int left) {
+  using namespace vector_detail;
+  SmallLaunch own{};
+  own.rows = m;
+  own.columns = n;
+  own.inner = k;
+  own.stride[0] = transpose_a ? 1 : lda;
+  own.stride[1] = transpose_a ? lda : 1;
+  own.stride[2] = ldb;
+  own.source[0] = left;
+  own.source[1] = 1 - left;
+  constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
+  if (!transpose_b)
+    own.run = columns_of<T, false, width>(n);
+  else if (!transpose_a && k >= width)
+    own.run = &run_dots<T>;
+  else if (m <= 4)
+    own.run = columns_of<T, true, width / 2>(n);
+  return own;
 }
 
 }}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -100,8 +100,9 @@ enum class Vectors : bool { no, yes };
 /// LAPACK for one element type. Results of `int` are LAPACK's info: 0 for success. throws: ValueError for extents above
 /// 2^31 - 1
 template <class T> class Lapack {
-  static_assert(has_lapack, "twill: linalg: no LAPACK library was found when twill was configured; install "
-                            "libopenblas-openmp-dev or liblapack-dev");
+  static_assert(has_lapack && sizeof(T) != 0,
+                "twill: linalg: no LAPACK library was found when twill was configured; install "
+                "libopenblas-openmp-dev or liblapack-dev");
   using Routines = LapackRoutines<T>;
 
 public:

@@ -24,9 +24,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 using LayerHooks = HookList<compile::Observation>;
 
 /// Runs an executor and shows its tapped values to hooks, if there are any.
-template <class Executor, class Run>
-void run_with_hooks(Executor& executor, const std::shared_ptr<const LayerHooks>& hooks, const Run& run) {
-  if (!hooks || hooks->is_empty()) return run();
+template <class Executor, class Run> void run_with_hooks(Executor& executor, const LayerHooks* hooks, const Run& run) {
+  if (hooks == nullptr || hooks->is_empty()) return run();
   compile::run_tapped(executor, run, [&](const compile::Observation& seen) { (*hooks)(seen); });
 }
 

@@ -61,7 +61,7 @@ std::vector<memory::Buffer<D>> run_executor(Executor& executor, std::span<const 
   }
   compile::RunScalars run_scalars{table.run_scalars};
   run_scalars.take(context.run_scalars);
-  run_with_hooks(executor, context.on_layers, [&] {
+  run_with_hooks(executor, context.on_layers.get(), [&] {
     executor.run(given.symbols, {.inputs = given.inputs,
                                  .parameters = given.parameters,
                                  .outputs = outputs,

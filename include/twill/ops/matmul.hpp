@@ -190,6 +190,18 @@ template <> struct KernelOf<&graph::matmul_operation> {
     kernel::reserve_product<T>(team, left.transposed, right.transposed, m, n, k, left.leading, right.leading, n);
   }
 
+  /// Of one product of matrices that no one has to copy.
+  template <class T> [[nodiscard]] static kernel::SmallLaunch resolve(const kernel::Launch& launch) {
+    const kernel::Grid& grid = launch.grid;
+    const std::int64_t m = grid[grid.rank - 3];
+    const std::int64_t n = grid[grid.rank - 2];
+    const std::int64_t k = grid[grid.rank - 1];
+    const Layout left = layout_of(matrix_of<T>(launch, 0, 0, 2), m, k);
+    const Layout right = layout_of(matrix_of<T>(launch, 1, 2, 1), k, n);
+    if (stack_of(grid) != 1 || !left.is_dense || !right.is_dense) return {};
+    return kernel::resolve_product<T>(left.transposed, right.transposed, m, n, k, left.leading, right.leading);
+  }
+
 private:
   template <class T> struct Matrix {
     const T* data;

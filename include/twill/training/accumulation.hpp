@@ -139,7 +139,7 @@ public:
     DrawOfRun draw{program, *network_->state()};
     if (program.draws && batches_ == 0) draw_ = draw.take(); // one draw for all pieces, like one batch
     if (program.draws) program.set_draw(draw_);
-    program.run(network_->layer_hooks(),
+    program.run(network_->layer_hooks().get(),
                 {.parameters = states_.addresses(update_.table().parameters),
                  .first_row = rows_,
                  .groups = &network_->state()->groups},

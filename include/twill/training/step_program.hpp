@@ -157,8 +157,7 @@ public:
   /// One run on the tensors, by the program's numbers; layers' values are shown to the hooks, if there are any.
   /// `arguments` are all but inputs and numbers. throws: ValueError if the shapes are too large for the model's budget
   template <AnyTensor... Tensors>
-  void run(const std::shared_ptr<const nn::LayerHooks>& hooks, compile::RunArguments arguments,
-           const Tensors&... tensors) {
+  void run(const nn::LayerHooks* hooks, compile::RunArguments arguments, const Tensors&... tensors) {
     std::tuple<std::optional<Tensors>...> copies{};
     const auto addresses = detail::row_major_addresses(copies, tensors...);
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};

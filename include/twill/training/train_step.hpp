@@ -173,7 +173,7 @@ private:
     DrawOfRun draw{program, *network_->state()};
     if (program.draws) program.set_draw(draw.take());
     void* output = loss_.data();
-    program.run(network_->layer_hooks(),
+    program.run(network_->layer_hooks().get(),
                 {.parameters = states_.addresses(program.executor.table().parameters),
                  .outputs = {&output, 1},
                  .groups = &network_->state()->groups},

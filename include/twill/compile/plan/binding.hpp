@@ -45,8 +45,9 @@ struct BoundInstruction {
   std::size_t members = 1; ///< instructions of the launch that begins here
   kernel::Collective collective = kernel::Collective::none;
   FusedSgdPart part = FusedSgdPart::none;
-  bool has_fused_sgd = false; ///< some instruction of the launch that begins here has such a part
-  std::size_t product = 0;    ///< of an update inside a product: the instruction of the product
+  bool has_fused_sgd = false;                 ///< some instruction of the launch that begins here has such a part
+  std::size_t product = 0;                    ///< of an update inside a product: the instruction of the product
+  const kernel::SmallLaunch* small = nullptr; ///< on hosts, of an instruction that works on few elements
 };
 
 /// An operand whose address is given in each run.
@@ -86,10 +87,12 @@ struct Binding {
 
   graph::SymbolValues symbols{};
   List<BoundInstruction> instructions{};
+  List<kernel::SmallLaunch> small{}; ///< see `resolve_small_launches`
   List<kernel::Operand> operands{};
   List<DType> dtypes{};           ///< of each operand
   List<Dims> shapes{};            ///< of the operands of operations
-  List<OutsideOperand> outside{}; ///< inputs, parameters and outputs
+  List<OutsideOperand> outside{}; ///< inputs, outputs and parameters; last those that stay where the parameters stay
+  std::size_t first_staying = 0;  ///< among `outside`
   List<OutsideOperand> numbers{}; ///< run-time numbers
   List<OutsideOperand> inside{};  ///< `index` is the offset in the arena
   List<RandomOperand> random{};

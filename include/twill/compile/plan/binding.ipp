@@ -92,6 +92,7 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
   binding.operands.resize(table.operands.size());
   binding.dtypes.resize(table.operands.size());
   for (const graph::Extents& shape : table.shapes) binding.shapes.push_back(shape.evaluate(symbols));
+  List<OutsideOperand> staying{};
   ArenaPlan plan = plan_arenas(table, symbols);
   binding.segments = segments_of(table, plan);
   binding.value_bytes.swap(plan.value_bytes);
@@ -129,7 +130,9 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
       if (value.storage == Storage::temporary)
         binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[v]), start});
       else
-        (value.storage == Storage::run_scalar ? binding.numbers : binding.outside)
+        (value.storage == Storage::run_scalar                     ? binding.numbers
+         : value.storage == Storage::parameter && loop == nullptr ? staying
+                                                                  : binding.outside)
             .push_back({position, value.storage, static_cast<std::size_t>(value.index), start});
     }
     const KernelKind kind = table.kernels[static_cast<std::size_t>(instruction.kernel)].kind;
@@ -144,6 +147,8 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
       launch = binding.instructions.size() - 1;
     }
   }
+  binding.first_staying = binding.outside.size();
+  for (const OutsideOperand& operand : staying) binding.outside.push_back(operand);
   return binding;
 }
 

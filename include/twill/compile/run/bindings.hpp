@@ -22,9 +22,10 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// A binding, and the addresses that its operands were last given.
 struct Bound {
   Binding numbers{};
-  std::vector<Dims> shapes{};   ///< of the inputs, when a run was given them
-  const void* arena = &numbers; ///< in which the operands were last placed; at first none
-  std::uint64_t reserved = 0;   ///< state in which a thread took working memory for it: compile/run/partial_update.hpp
+  std::vector<Dims> shapes{};      ///< of the inputs, when a run was given them
+  std::vector<void*> parameters{}; ///< of the last run, where their operands were placed
+  const void* arena = &numbers;    ///< in which the operands were last placed; at first none
+  std::uint64_t reserved = 0; ///< state in which a thread took working memory for it: compile/run/partial_update.hpp
 };
 
 /// Changes a binding once, after it is made.
@@ -48,6 +49,7 @@ public:
       if (bound->numbers.symbols == symbols) return *(last_ = bound.get());
     auto fresh = std::make_unique<B>();
     fresh->numbers = compile::bind(table, symbols);
+    fresh->parameters.resize(table.parameters.size());
     if (edit_ != nullptr) edit_->apply(table, fresh->numbers);
     if (bindings_.size() == most_bindings) {
       before_dropping();

@@ -10,11 +10,21 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 TWILL_BODY void place_outside(Bound& bound, const RunArguments& arguments) {
   bound.numbers.orders = arguments.orders;
   kernel::Operand* const operands = bound.numbers.operands.data();
-  for (const OutsideOperand& operand : bound.numbers.outside) {
-    void* const* addresses = operand.storage == Storage::input       ? arguments.inputs.data()
-                             : operand.storage == Storage::parameter ? arguments.parameters.data()
+  const OutsideOperand* next = bound.numbers.outside.data();
+  const auto place_before = [&](const OutsideOperand* end) {
+    for (; next != end; ++next) {
+      void* const* addresses = next->storage == Storage::input       ? arguments.inputs.data()
+                               : next->storage == Storage::parameter ? arguments.parameters.data()
                                                                      : arguments.outputs.data();
-    operands[operand.operand].data = static_cast<std::byte*>(addresses[operand.index]) + operand.start;
+      operands[next->operand].data = static_cast<std::byte*>(addresses[next->index]) + next->start;
+    }
+  };
+  place_before(next + bound.numbers.first_staying);
+  if (!std::equal(arguments.parameters.begin(), arguments.parameters.end(), bound.parameters.begin(),
+                  bound.parameters.end())) {
+    place_before(bound.numbers.outside.data() + bound.numbers.outside.size());
+    std::copy_n(arguments.parameters.begin(), std::min(arguments.parameters.size(), bound.parameters.size()),
+                bound.parameters.begin());
   }
   for (const RandomOperand& operand : bound.numbers.random)
     operands[operand.operand].bits =

@@ -140,7 +140,10 @@ private:
     if (bound.is_prepared) return bound;
     numbers_.place(bound.numbers);
     CaptureOf::prepare(bound.captured, table_, bound.numbers);
-    if constexpr (!HostDevice<D>) bound.first_update = detail::first_update(table_, bound.numbers);
+    if constexpr (!HostDevice<D>)
+      bound.first_update = detail::first_update(table_, bound.numbers);
+    else if constexpr (D::has_memory)
+      resolve_small_launches(bound.numbers, kernels_);
     bound.is_prepared = true;
     return bound;
   }

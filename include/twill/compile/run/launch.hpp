@@ -23,6 +23,7 @@
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
 #if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
+inline constexpr bool names_launches = true;
 
 /// The range of a launch.
 class LaunchRange {
@@ -50,6 +51,7 @@ private:
 };
 
 #else
+inline constexpr bool names_launches = false;
 
 struct LaunchRange {
   constexpr LaunchRange(const Binding&, const BoundInstruction*) {}
@@ -81,8 +83,10 @@ template <class Run> void for_each_launch(Binding& binding, const Segment& segme
   const std::int64_t steps = loop == nullptr ? 1 : loop->count;
   for (std::int64_t step = 0; step < steps; ++step) {
     if (step > 0) detail::move_operands(binding, *loop, 1);
-    for (std::size_t i = segment.begin; i < segment.end; i += binding.instructions[i].members)
-      run(&binding.instructions[i]);
+    const BoundInstruction* const end = binding.instructions.data() + segment.end;
+    for (const BoundInstruction* launch = binding.instructions.data() + segment.begin; launch < end;
+         launch += launch->members)
+      run(launch);
   }
   if (steps > 1) detail::move_operands(binding, *loop, 1 - steps);
 }
@@ -94,6 +98,9 @@ template <class Run> void for_each_launch(Binding& binding, const Segment& segme
 
 /// The number of launches of a segment; with `alone`, of launches of one instruction each.
 [[nodiscard]] std::size_t launches_of(const Binding& binding, const Segment& segment, bool alone = false);
+
+/// Resolves the small launches of a binding, once, on hosts.
+void resolve_small_launches(Binding& binding, std::span<const KernelFunction> kernels);
 
 /// Runs a launch, which begins with this instruction.
 void run_launch(const Team& team, const Binding& binding, const BoundInstruction* launch,

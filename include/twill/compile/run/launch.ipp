@@ -85,6 +85,14 @@ TWILL_BODY void run_fused_sgd(const Team& team, const Binding& binding, const Bo
   is_single ? update_weight<float>(team, product, update) : update_weight<double>(team, product, update);
 }
 
+TWILL_INLINE void run_one(const Team& team, const Binding& binding, const KernelFunction& run,
+                          const BoundInstruction& instruction) {
+  if (instruction.small != nullptr)
+    instruction.small->run(*instruction.small, binding.operands.data() + instruction.first_operand);
+  else
+    run(team, binding.launch_of(instruction));
+}
+
 TWILL_BODY void run_range(const Binding& binding, KernelFunction run, const BoundInstruction& instruction,
                           std::int64_t begin, std::int64_t end) {
   std::array<kernel::Operand, most_joined_operands> operands;
@@ -100,19 +108,20 @@ TWILL_BODY void run_range(const Binding& binding, KernelFunction run, const Boun
 }
 
 TWILL_BODY bool are_worth_a_team(const Team& team, std::span<const BoundInstruction> members) {
+  if (members.size() == 1 || team.size() == 1) return false;
   std::int64_t total = 0;
   for (const BoundInstruction& member : members) {
     if (member.grid.rank != 1) return false;
     total += member.grid.elements();
   }
   constexpr std::int64_t worth_a_team = 32768; // below, waking the team costs more than it gains
-  return members.size() > 1 && team.size() > 1 && total >= worth_a_team;
+  return total >= worth_a_team;
 }
 
 TWILL_BODY void run_joined(const Team& team, const Binding& binding, KernelFunction run,
                            std::span<const BoundInstruction> members) {
   if (!are_worth_a_team(team, members)) {
-    for (const BoundInstruction& member : members) run(team, binding.launch_of(member));
+    for (const BoundInstruction& member : members) run_one(team, binding, run, member);
     return;
   }
   std::int64_t total = 0;
@@ -148,13 +157,29 @@ TWILL_BODY void run_with_fused_sgd(const Team& team, const Binding& binding, Ker
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
+TWILL_BODY void resolve_small_launches(Binding& binding, std::span<const KernelFunction> kernels) {
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  binding.small.clear(); // of an attempt that found no memory
+  std::vector<std::size_t> places(binding.instructions.size(), none);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const BoundInstruction& instruction = binding.instructions[i];
+    if (instruction.collective != kernel::Collective::none || instruction.part != FusedSgdPart::none) continue;
+    const kernel::SmallLaunch small = kernels[instruction.kernel].resolve(binding.launch_of(instruction));
+    if (small.run == nullptr) continue;
+    places[i] = binding.small.size();
+    binding.small.push_back(small);
+  }
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i] != none) binding.instructions[i].small = &binding.small[places[i]];
+}
+
 TWILL_BODY void run_launch(const Team& team, const Binding& binding, const BoundInstruction* launch,
                            std::span<const KernelFunction> kernels) {
   [[maybe_unused]] const LaunchRange range{binding, launch};
   if (launch->has_fused_sgd)
     detail::run_with_fused_sgd(team, binding, kernels[launch->kernel], {launch, launch->members});
   else if (launch->members == 1)
-    kernels[launch->kernel](team, binding.launch_of(*launch));
+    detail::run_one(team, binding, kernels[launch->kernel], *launch);
   else
     detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
 }
@@ -166,8 +191,12 @@ TWILL_BODY void run_alone(const Team& team, const Binding& binding, const BoundI
 
 TWILL_BODY void run_segment(const Team& team, Binding& binding, const Segment& segment,
                             std::span<const KernelFunction> kernels) {
-  for_each_launch(binding, segment,
-                  [&](const BoundInstruction* launch) { run_launch(team, binding, launch, kernels); });
+  for_each_launch(binding, segment, [&](const BoundInstruction* launch) {
+    if (launch->small != nullptr && launch->members == 1 && !names_launches) [[likely]]
+      launch->small->run(*launch->small, binding.operands.data() + launch->first_operand);
+    else
+      run_launch(team, binding, launch, kernels);
+  });
 }
 
 TWILL_BODY std::size_t launches_of(const Binding& binding, const Segment& segment, bool alone) {

@@ -213,7 +213,7 @@ private:
       auto& program = programs.template next<S>(std::span<const D>{&device, 1}, context.run_scalars, allowed);
       program.run_scalars.set(training::loss_weight_scalar, weight);
       AddUpRankSums sums{program.executor.table(), [this](const Call& call) { communicator.run(call); }};
-      program.run(context.on_layers,
+      program.run(context.on_layers.get(),
                   {.parameters = optimiser->addresses(updates.table().parameters),
                    .outputs = outputs,
                    .first_row = first_row,

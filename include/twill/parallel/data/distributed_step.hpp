@@ -248,7 +248,7 @@ private:
     program.run_scalars.set_if_present(training::continues_scalar, sums_.empty() ? 0 : 1);
     program.run_scalars.set_if_present(training::sum_scale_scalar, sums_.scale());
     if (program.draws) program.set_draw(draw);
-    program.run(model_->module().layer_hooks(),
+    program.run(model_->module().layer_hooks().get(),
                 {.parameters = parameters_of(program),
                  .outputs = outputs,
                  .first_row = first_row,
