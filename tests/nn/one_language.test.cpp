@@ -138,4 +138,24 @@ TEST_CASE("shapes have one spelling and one meaning for tensors and models", "[n
       "concat", [](const auto& a, const auto& b) { return concat<1>(a, b); }, x, y);
   check(
       "stack", [](const auto& a, const auto& b) { return stack<0>(a, b); }, x, y);
+  check(
+      "stack of three", [](const auto& a, const auto& b) { return stack<-1>(a, b, a); }, x, y);
+  check(
+      "concatenate", [](const auto& a, const auto& b) { return concatenate(a, b); }, x, y);
+  check(
+      "cat", [](const auto& a, const auto& b) { return cat<-1>(a, b, b); }, x, y);
+  check(
+      "concatenate of a list",
+      [](const auto& a, const auto& b) {
+        return concatenate({a, b});
+      },
+      x, y);
+  check(
+      "stack of a list",
+      [](const auto& a, const auto& b) {
+        return stack({a, b});
+      },
+      x, y);
+  check(
+      "T", [](const auto& v) { return v.T() + 0; }, x);
 }

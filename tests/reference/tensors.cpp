@@ -32,8 +32,8 @@ void types(const Matrix& x) {
   { const Dims strides = contiguous_strides(x.shape()); }
   { const std::string shown = to_string(x.shape()); }
   { static_assert(promote(DType::int32, DType::float16) == DType::float16); }
-  { static_assert(category(DType::int32) == Category::integer); }
-  { static_assert(weak_promote(DType::float16, Category::floating) == DType::float16); }
+  { static_assert(category(DType::int32) == TypeCategory::integer); }
+  { static_assert(weak_promote(DType::float16, TypeCategory::floating) == DType::float16); }
   { static_assert(sum_type(DType::int32) == DType::int64); }
   { static_assert(floating_type(DType::int32) == DType::float32); }
   { static_assert(compute_type(DType::bfloat16) == DType::float32); }
