@@ -102,6 +102,9 @@ void views(const Matrix& x, const Vector& v, const Tensor<float, Cpu, Shape<>>& 
   { const Tensor y = ravel(x); }
   { const Tensor y = broadcast_to<Shape<3, 4>>(v); }
   { const Tensor y = expand_dims<0>(x); }
+  { const Tensor y = unsqueeze<0>(x); }
+  { const Tensor y = squeeze<0>(unsqueeze<0>(x)); }
+  { const Tensor y = stop_gradient(x); }
   { const Tensor y = atleast_1d(number); }
   { const Tensor y = atleast_2d(v); }
   { const Tensor y = atleast_3d(x); }
