@@ -5,7 +5,6 @@
 // prints: distinct: [1 2 3 4 5 6 7 8 9], of which 1 occurs 2 times
 // prints: sum of squares of every second column: 136
 
-#include <twill/algorithms.hpp>
 #include <twill/twill.hpp>
 
 #include <cstdio>

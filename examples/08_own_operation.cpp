@@ -38,7 +38,7 @@ constexpr void polynomial_vjp(graph::Graph& graph, int node, const graph::Cotang
     Value sums = graph::unsqueeze(graph::sum(power), 0);
     for (std::int64_t k = 1; k < terms; ++k) {
       power = power * x;
-      sums = graph::concatenate({sums, graph::unsqueeze(graph::sum(power), 0)});
+      sums = concatenate({sums, graph::unsqueeze(graph::sum(power), 0)});
     }
     gradients.set(1, sums);
   }

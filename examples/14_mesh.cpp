@@ -58,7 +58,7 @@ void train_rank(C& member, const Task& task, const std::string& path, std::int64
                 std::vector<double>& losses, std::vector<float>& result) {
   const bool is_first = member.rank() == 0;
   // region: loop
-  Model<C> model{member, Draw{.seed = 1, .step = 0}};
+  Model<C> model{member, RandomDraw{.seed = 1, .step = 0}};
   auto step = train_step(model, nn::mse, make_rule(), {.micro_batches = 3}, parallel::zero<1>);
   auto schedule = optim::scheduled(step, make_schedule());
   io::CheckpointFolder folder{path};

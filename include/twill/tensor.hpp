@@ -10,6 +10,7 @@
 #include <twill/tensor/dlpack.hpp>
 #include <twill/tensor/dlpack_types.hpp>
 #include <twill/tensor/extents.hpp>
+#include <twill/tensor/first_axis.hpp>
 #include <twill/tensor/index.hpp>
 #include <twill/tensor/layout.hpp>
 #include <twill/tensor/like.hpp>

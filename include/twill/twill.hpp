@@ -4,6 +4,7 @@
 // Tensors, models and training on hosts. Each layer has an umbrella of its own, and every header can be included
 // alone.
 
+#include <twill/algorithms.hpp>
 #include <twill/compile.hpp>
 #include <twill/core.hpp>
 #include <twill/device.hpp>

@@ -11,7 +11,11 @@
 
 #include <thrust/functional.h>
 #include <thrust/sort.h>
+#include <thrust/system/cpp/execution_policy.h>
 #include <thrust/transform_reduce.h>
+#if defined(TWILL_WITH_TBB)
+#include <thrust/system/tbb/execution_policy.h>
+#endif
 
 #include <catch2/catch.hpp>
 
@@ -64,13 +68,13 @@ TEST_CASE("standard algorithms read tensors and expressions", "[algorithms]") {
   CHECK(std::accumulate(begin(view), end(view), 0) == sum(view).item());
   CHECK(std::accumulate(begin(e), end(e), std::int64_t{0}) == sum(view * 2 + 1).item());
   CHECK(*std::ranges::max_element(e) == 47);
-  CHECK(std::ranges::max_element(x) - begin(x) == 23);
+  CHECK(std::ranges::max_element(flat(x)) - begin(x) == 23);
   CHECK(std::inner_product(begin(view), end(view), begin(e), 0) == sum(view * (view * 2 + 1)).item());
   CHECK(std::ranges::count_if(e, [](int v) { return v > 20; }) == sum(view * 2 + 1 > 20).item());
   std::vector<int> even;
-  for (const int v : x | std::views::filter([](int value) { return value % 2 == 0; })) even.push_back(v);
+  for (const int v : flat(x) | std::views::filter([](int value) { return value % 2 == 0; })) even.push_back(v);
   CHECK(even.size() == 12);
   std::vector<int> copied(12);
-  std::ranges::copy(view, copied.begin());
-  CHECK(std::ranges::equal(copied, view));
+  std::ranges::copy(flat(view), copied.begin());
+  CHECK(std::ranges::equal(copied, flat(view)));
 }

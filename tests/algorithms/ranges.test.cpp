@@ -25,8 +25,9 @@ using twill::test::numbers;
 namespace {
 using Matrix = Tensor<float, Cpu, Shape<2, 3>>;
 using Expression = decltype(lazy(std::declval<Matrix>() * 2.F));
-static_assert(std::ranges::random_access_range<Matrix> && std::ranges::sized_range<Matrix>);
-static_assert(std::ranges::random_access_range<const Matrix> && std::ranges::output_range<Matrix, float>);
+using Elements = decltype(flat(std::declval<const Matrix&>()));
+static_assert(std::ranges::random_access_range<Elements> && std::ranges::sized_range<Elements>);
+static_assert(std::ranges::random_access_range<const Elements> && std::ranges::output_range<Elements, float>);
 static_assert(std::ranges::random_access_range<Expression> && std::ranges::sized_range<const Expression>);
 static_assert(!std::ranges::output_range<Expression, float>);
 static_assert(!std::ranges::range<Tensor<float, Meta, Shape<2>>>);
@@ -36,9 +37,9 @@ static_assert(std::same_as<std::iterator_traits<algorithms::ElementIterator<floa
 /// The range against the values that twill copies out, forwards, backwards and by jumps.
 template <class X> void check_range(const X& x) {
   const auto values = numbers(x);
-  REQUIRE(std::ranges::distance(x) == static_cast<std::ptrdiff_t>(values.size()));
+  REQUIRE(std::ranges::distance(flat(x)) == static_cast<std::ptrdiff_t>(values.size()));
   std::size_t place = 0;
-  for (const auto value : x) CHECK(static_cast<double>(value) == values[place++]);
+  for (const auto value : flat(x)) CHECK(static_cast<double>(value) == values[place++]);
   auto at = end(x);
   while (at != begin(x)) CHECK(static_cast<double>(*--at) == values[--place]);
   for (std::size_t i = 0; i < values.size(); i += 3) {
@@ -81,7 +82,7 @@ TEST_CASE("algorithms write through a view", "[algorithms]") {
   CHECK(numbers(x) == std::vector<double>{0, 7, 0, 0, 0, 8, 0, 0, 5, 5, 5, 5});
   const auto transposed = x.transpose();
   std::ranges::sort(begin(transposed), end(transposed));
-  CHECK(std::ranges::is_sorted(transposed));
+  CHECK(std::ranges::is_sorted(flat(transposed)));
   CHECK(numbers(transposed) == std::vector<double>{0, 0, 0, 0, 0, 0, 5, 5, 5, 5, 7, 8});
 }
 
@@ -111,6 +112,6 @@ TEST_CASE("iterators of an expression keep its tensors", "[algorithms]") {
 
 TEST_CASE("a contiguous tensor is a span", "[algorithms]") {
   const auto x = rand<float, Shape<4, 5>>();
-  CHECK(std::ranges::equal(span_of(x), x));
+  CHECK(std::ranges::equal(span_of(x), flat(x)));
   CHECK_THROWS_AS(span_of(x.transpose()), ValueError);
 }

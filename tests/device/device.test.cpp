@@ -15,7 +15,8 @@ static_assert(HostDevice<Cpu> && HostDevice<Meta> && HostDevice<Late>);
 static_assert(!Device<int> && !HostDevice<int> && !DeviceName<int>);
 static_assert(MemorySource<Cpu::Upstream> && MemorySource<Meta::Upstream> && MemorySource<Late::Upstream>);
 static_assert(!MemorySource<std::allocator<char>>);
-static_assert(DeviceEvent<Event<Cpu>> && DeviceEvent<Event<Meta>> && DeviceEvent<Event<Late>> && !DeviceEvent<int>);
+static_assert(DeviceEvent<event_t<Cpu>> && DeviceEvent<event_t<Meta>> && DeviceEvent<event_t<Late>> &&
+              !DeviceEvent<int>);
 
 // A name alone is no device: it has no memory, no stream, no copies.
 struct NameOnly {

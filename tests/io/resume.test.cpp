@@ -99,7 +99,7 @@ TEST_CASE("training that stops in an epoch goes on bit for bit, on another devic
   manual_seed_all(test_seed());
   Run whole{0};
   whole.train(8);
-  const Draw next_draw = generator(Cpu{0}).state();
+  const RandomDraw next_draw = generator(Cpu{0}).state();
   {
     manual_seed_all(test_seed());
     Run first{0};

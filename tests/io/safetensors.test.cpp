@@ -259,7 +259,7 @@ TEST_CASE("a state is written in files of limited size, and an index that disagr
   const std::string path = folder / "model.safetensors.index.json";
   const nn::StateDict read = io::load_sharded(path);
   REQUIRE(read.size() == 5);
-  for (const auto& [name, tensor] : state.entries()) CHECK(same(*read.find(name), tensor));
+  for (const auto& [name, tensor] : state) CHECK(same(*read.find(name), tensor));
   CHECK(io::load_safetensors(folder / "model-00001-of-00003.safetensors").tensors.size() == 2);
   CHECK(io::load_safetensors(folder / "model-00002-of-00003.safetensors").tensors.size() == 1); // larger than the limit
   const std::string whole = contents(path);

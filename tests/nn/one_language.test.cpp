@@ -138,4 +138,52 @@ TEST_CASE("shapes have one spelling and one meaning for tensors and models", "[n
       "concat", [](const auto& a, const auto& b) { return concat<1>(a, b); }, x, y);
   check(
       "stack", [](const auto& a, const auto& b) { return stack<0>(a, b); }, x, y);
+  check(
+      "stack of three", [](const auto& a, const auto& b) { return stack<-1>(a, b, a); }, x, y);
+  check(
+      "concatenate", [](const auto& a, const auto& b) { return concatenate(a, b); }, x, y);
+  check(
+      "cat", [](const auto& a, const auto& b) { return cat<-1>(a, b, b); }, x, y);
+  check(
+      "concatenate of a list",
+      [](const auto& a, const auto& b) {
+        return concatenate({a, b});
+      },
+      x, y);
+  check(
+      "stack of a list",
+      [](const auto& a, const auto& b) {
+        return stack({a, b});
+      },
+      x, y);
+  check(
+      "T", [](const auto& v) { return v.T() + 0; }, x);
+  check(
+      "unsqueeze and squeeze", [](const auto& v) { return squeeze<1>(unsqueeze<1>(v)) * 2 + unsqueeze<0>(v); }, x);
+  check(
+      "argmax", [](const auto& v) { return argmax<1>(v); }, x);
+  check(
+      "argmin", [](const auto& v) { return argmin<-1>(v); }, x);
+  check(
+      "argmax with NaN", [](const auto& v) { return argmax<1>(log(v)); }, x);
+  check(
+      "argmin with NaN", [](const auto& v) { return argmin<0>(log(v)); }, x);
+  check(
+      "argmin of integers", [](const auto& v) { return argmin<1>(v); }, eval(cast<std::int32_t>(x * 2)));
+  check(
+      "stop_gradient", [](const auto& v) { return stop_gradient(v) + 0; }, x);
+  check(
+      "ravel", [](const auto& v) { return ravel(v) + 0; }, x);
+  check(
+      "flipud", [](const auto& v) { return flipud(v) + 0; }, x);
+  check(
+      "fliplr", [](const auto& v) { return fliplr(v) + 0; }, x);
+  const auto stacked = [](const auto& a, const auto& b) { return vstack(a, b); };
+  const auto joined = [](const auto& a, const auto& b) { return hstack(a, b, a); };
+  check("vstack", stacked, x, y);
+  check("vstack of vectors", stacked, eval(x[0][0] + 0), eval(y[0][0] + 0));
+  check("vstack of numbers", stacked, eval(x[0][0][0] + 0), eval(y[0][0][0] + 0));
+  check("hstack", joined, x, y);
+  check("hstack of vectors", joined, eval(x[0][0] + 0), eval(y[0][0] + 0));
+  check("hstack of numbers", joined, eval(x[0][0][0] + 0), eval(y[0][0][0] + 0));
 }

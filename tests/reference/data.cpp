@@ -109,8 +109,8 @@ void checkpoints(std::span<const std::byte> bytes, Network& model, Step& step, i
   { const io::Checkpoint found = io::parse_checkpoint("checkpoint", bytes, nullptr); }
   { const io::Checkpoint found = io::load_checkpoint("step.ckpt"); }
   { io::restore(checkpoint, model, step); }
-  { io::set_draw(checkpoint, "augmentation", Draw{.seed = 1, .step = 7}); }
-  { const Draw draw = io::draw_of(checkpoint, "augmentation"); }
+  { io::set_draw(checkpoint, "augmentation", RandomDraw{.seed = 1, .step = 7}); }
+  { const RandomDraw draw = io::draw_of(checkpoint, "augmentation"); }
   { io::set_plateau(checkpoint, "plateau", plateau); }
   { io::restore_plateau(checkpoint, "plateau", plateau); }
   { io::set_position(checkpoint, "loader", position); }

@@ -203,11 +203,13 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   { const Value y = unflatten(x, 1, {1, 28, 28}); }
   { const Value y = cast(x, DType::float32); }
   { const Value y = stop_gradient(x); }
+  { const Value place = argmax<-1>(x); }
+  { const Value place = argmin<-1>(x); }
   { const Value one = constant(x.graph(), DType::float32, 1); }
   { const Value positions = iota(x.graph(), x.shape()); }
   { const Value noise = random_uniform(x.graph(), x.shape()); }
-  { const Value z = graph::concatenate({x, y}, 1); }
-  { const Value z = graph::stack({x, y}); }
+  { const Value z = concatenate({x, y}, 1); }
+  { const Value z = stack({x, y}); }
   { const Value y = roll(x, 1, -1); }
   { const Value y = conv1d(sequence, kernel, {.padding = 1}); }
   { const Value y = conv2d(image, filters, bias, {.stride = 2}); }

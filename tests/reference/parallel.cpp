@@ -65,7 +65,7 @@ void meshes(Rank& world, OnMesh& model, const Tensor<float, Meta, Shape<dyn, 8>>
   { using Grid = parallel::Mesh<parallel::Axis<"data">, parallel::Axis<"tensor", 2>>; }
   { auto groups = parallel::over<Grid>(world); }
   { using Model = pipeline::InStages<Lower, Upper>; }
-  { ParallelModel<Grid, Schedule, Rank, Divided> model{world, Draw{.seed = 1, .step = 0}}; }
+  { ParallelModel<Grid, Schedule, Rank, Divided> model{world, RandomDraw{.seed = 1, .step = 0}}; }
   { auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 4}); }
   { auto infer = pipeline::inference(model, {.micro_batches = 4}); }
   { const auto ranks = pipeline::memory<OnMesh>(Grid{2}, {}, nn::cross_entropy, optim::Sgd{{}}, {.micro_batches = 4}, parallel::zero<1>, x, label); }

@@ -34,8 +34,8 @@ void types(const Matrix& x) {
   { const Dims strides = contiguous_strides(x.shape()); }
   { const std::string shown = to_string(x.shape()); }
   { static_assert(promote(DType::int32, DType::float16) == DType::float16); }
-  { static_assert(category(DType::int32) == Category::integer); }
-  { static_assert(weak_promote(DType::float16, Category::floating) == DType::float16); }
+  { static_assert(category(DType::int32) == TypeCategory::integer); }
+  { static_assert(weak_promote(DType::float16, TypeCategory::floating) == DType::float16); }
   { static_assert(sum_type(DType::int32) == DType::int64); }
   { static_assert(floating_type(DType::int32) == DType::float32); }
   { static_assert(compute_type(DType::bfloat16) == DType::float32); }
@@ -104,6 +104,9 @@ void views(const Matrix& x, const Vector& v, const Tensor<float, Cpu, Shape<>>& 
   { const Tensor y = ravel(x); }
   { const Tensor y = broadcast_to<Shape<3, 4>>(v); }
   { const Tensor y = expand_dims<0>(x); }
+  { const Tensor y = unsqueeze<0>(x); }
+  { const Tensor y = squeeze<0>(unsqueeze<0>(x)); }
+  { const Tensor y = stop_gradient(x); }
   { const Tensor y = atleast_1d(number); }
   { const Tensor y = atleast_2d(v); }
   { const Tensor y = atleast_3d(x); }

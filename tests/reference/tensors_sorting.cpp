@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// More lines of docs/reference/tensors.md, which need Thrust: sorting and searching.
+// More lines of docs/reference/tensors.md, which need TBB: sorting and searching.
 
-#include <twill/algorithms.hpp>
 #include <twill/twill.hpp>
 
 using namespace twill;
 
 // clang-format off
 
-// Sorting and searching: in the header twill/algorithms.hpp, for targets that link twill::algorithms; Thrust comes with the CUDA toolkit or libthrust-dev. Along the last axis unless another is named.
+// Sorting and searching: along the last axis unless another is named.
 void sorting(const Tensor<float, Cpu, Shape<dyn, 4>>& x, const Tensor<float, Cpu, Shape<dyn>>& v, const Tensor<std::int64_t, Cpu, Shape<dyn>>& label) {
   { const Tensor sorted = sort(x); }
   { const Tensor order = argsort(x, descending); }
@@ -22,7 +21,7 @@ void sorting(const Tensor<float, Cpu, Shape<dyn, 4>>& x, const Tensor<float, Cpu
   { const Tensor places = searchsorted(v, v, side_left); }
   { const Tensor places = searchsorted(v, v, side_right); }
   { const Tensor counts = bincount(label); }
-  { const auto [counts, edges] = histogram(v, 10, 0.0, 1.0); }
+  { const auto [counts, edges] = histogram(v, 10); }
   { const Tensor values = unique(label); }
   { const auto [values, indices, inverse, counts] = unique_all(label); }
 }

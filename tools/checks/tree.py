@@ -13,7 +13,7 @@ LAYERS = [
 ]
 # Layers that <twill/twill.hpp> leaves to <twill/all.hpp>.
 BESIDE = ["linalg", "data", "io", "parallel", "profile"]
-# Layers with an umbrella that no other includes, because they need a library that not everybody has.
+# Layers whose .cuh headers no other umbrella includes, because they need a library that takes long to compile.
 APART = ["algorithms"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

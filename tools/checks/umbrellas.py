@@ -53,7 +53,7 @@ def umbrellas(root: Path) -> dict[str, list[str]]:
     result = {f"twill/{layer}.hpp": wanted(root, layer) for layer in tree.LAYERS}
     result = {name: content for name, content in result.items() if content}
     later = [f"twill/{layer}.hpp" for layer in tree.BESIDE if f"twill/{layer}.hpp" in result]
-    result["twill/twill.hpp"] = sorted(set(result) - {f"twill/{layer}.hpp" for layer in tree.APART} - set(later))
+    result["twill/twill.hpp"] = sorted(set(result) - set(later))
     result["twill/all.hpp"] = sorted(["twill/twill.hpp", *later])
     for layer in tree.APART:
         if of_layer := [h for h in tree.headers(root)

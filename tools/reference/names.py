@@ -12,7 +12,7 @@ from pathlib import Path
 
 ENGINE = r"twill::elementwise::(apply|compose\w*|has_algebra|kind_of\w*)"  # Doxygen leaves out only types by EXCLUDE_SYMBOLS
 HIDDEN_TEMPLATES = ("Isa",)
-SPELLED = {"KeepDims": "keepdims", "OrderOfMax": "order_inf", "OrderOfMin": "order_negative_inf"}  # types of objects
+SPELLED = {"KeepDims": "keepdims", "NormOrder<P>": "order<p>", "OrderOfMax": "order_inf", "OrderOfMin": "order_negative_inf"}  # types of objects
 HIDDEN_PARAMETERS = ("line", "here", "where")  # places of calls, which the compiler fills in
 
 
@@ -213,9 +213,6 @@ class Reference:
             if kind == "function":
                 entry = self.add("function", full, header, member)
                 entry.overloads.append(overload_of(member))
-                first = entry.overloads[0].parameters[:1]
-                if full.startswith("twill::graph::") and first and "initializer_list" in first[0].type:
-                    entry.name = full.removeprefix("twill::")  # no argument whose namespace is looked up
             elif kind == "enum":
                 entry = self.add("enum", full, header, member)
                 for value in member.findall("enumvalue"):

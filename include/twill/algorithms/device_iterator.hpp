@@ -32,8 +32,8 @@ template <int Rank> struct DeviceOperand {
 
 /// An iterator over the values of a program with `Count` operands on a grid of at most `Rank` axes.
 template <class P, class Value, int Rank, int Count>
-class DeviceIterator : public IndexIterator<DeviceIterator<P, Value, Rank, Count>, Value, Value> {
-  using Base = IndexIterator<DeviceIterator<P, Value, Rank, Count>, Value, Value>;
+class DeviceIterator : public layout::IndexIterator<DeviceIterator<P, Value, Rank, Count>, Value, Value> {
+  using Base = layout::IndexIterator<DeviceIterator<P, Value, Rank, Count>, Value, Value>;
 
 public:
   using pointer = void;

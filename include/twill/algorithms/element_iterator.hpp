@@ -1,21 +1,22 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Iterators over a host tensor in row-major order, for any strides: `begin(x)`, `end(x)`, range-for, the standard
-// algorithms and Thrust. Iterators refer to the tensor's memory and are valid while it lives; `begin` waits for the
-// work that the device was given before. A contiguous tensor is also a `std::span` (`span_of`), which is faster where
+// Iterators over all elements of a host tensor in row-major order, for any strides: `begin(x)`, `end(x)` for the
+// standard algorithms and Thrust, `flat(x)` for range-for, which goes over the first axis of the tensor itself.
+// Iterators refer to the tensor's memory and are valid while it lives; `begin` waits for the work that the device was
+// given before. A contiguous tensor is also a `std::span` (`span_of`), which is faster where
 // there are few operations for each element. Read next: algorithms/lazy_iterator.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/kernel/on_queue.hpp>
+#include <twill/tensor/first_axis.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace twill { inline namespace v0 {
@@ -57,68 +58,14 @@ template <int Rank> struct Walk {
   }
 };
 
-/// The common part of iterators that know only their index; `Derived` returns element `index()`.
-template <class Derived, class Value, class Reference> class IndexIterator {
-public:
-  using iterator_concept = std::random_access_iterator_tag;
-  // Even if a reference is a value, an input iterator in C++17: algorithms choose their strategy by the category.
-  using iterator_category = std::random_access_iterator_tag;
-  using value_type = Value;
-  using difference_type = std::ptrdiff_t;
-  using reference = Reference;
-
-  [[nodiscard]] constexpr difference_type index() const { return index_; }
-  [[nodiscard]] constexpr Reference operator*() const { return self().at(index_); }
-  [[nodiscard]] constexpr Reference operator[](difference_type distance) const { return self().at(index_ + distance); }
-
-  constexpr Derived& operator++() { return *this += 1; }
-  constexpr Derived& operator--() { return *this += -1; }
-  constexpr Derived operator++(int) {
-    Derived before = self();
-    ++index_;
-    return before;
-  }
-  constexpr Derived operator--(int) {
-    Derived before = self();
-    --index_;
-    return before;
-  }
-  constexpr Derived& operator+=(difference_type distance) {
-    index_ += distance;
-    return static_cast<Derived&>(*this);
-  }
-  constexpr Derived& operator-=(difference_type distance) { return *this += -distance; }
-  [[nodiscard]] friend constexpr Derived operator+(Derived at, difference_type distance) { return at += distance; }
-  [[nodiscard]] friend constexpr Derived operator+(difference_type distance, Derived at) { return at += distance; }
-  [[nodiscard]] friend constexpr Derived operator-(Derived at, difference_type distance) { return at -= distance; }
-  [[nodiscard]] friend constexpr difference_type operator-(const Derived& left, const Derived& right) {
-    return left.index() - right.index();
-  }
-  [[nodiscard]] friend constexpr bool operator==(const Derived& left, const Derived& right) {
-    return left.index() == right.index();
-  }
-  [[nodiscard]] friend constexpr std::strong_ordering operator<=>(const Derived& left, const Derived& right) {
-    return left.index() <=> right.index();
-  }
-
-protected:
-  constexpr IndexIterator() = default;
-  constexpr explicit IndexIterator(difference_type index) : index_{index} {}
-
-private:
-  [[nodiscard]] constexpr const Derived& self() const { return static_cast<const Derived&>(*this); }
-
-  difference_type index_ = 0;
-};
-
 /// An iterator over the elements of a tensor.
-template <Scalar T, int Rank> class ElementIterator : public IndexIterator<ElementIterator<T, Rank>, T, T&> {
+template <Scalar T, int Rank> class ElementIterator : public layout::IndexIterator<ElementIterator<T, Rank>, T, T&> {
 public:
   using pointer = T*;
 
   constexpr ElementIterator() = default;
   constexpr ElementIterator(T* data, const Walk<Rank>& walk, std::int64_t index)
-      : IndexIterator<ElementIterator<T, Rank>, T, T&>{index}, data_{data}, walk_{walk} {}
+      : layout::IndexIterator<ElementIterator<T, Rank>, T, T&>{index}, data_{data}, walk_{walk} {}
 
   [[nodiscard]] constexpr T& at(std::ptrdiff_t index) const { return data_[walk_.offset(index)]; }
   [[nodiscard]] constexpr T* operator->() const { return &at(this->index()); }
@@ -160,5 +107,8 @@ template <Scalar T, AnyShape S> [[nodiscard]] algorithms::ElementIterator<T, S::
 template <Scalar T, AnyShape S> [[nodiscard]] algorithms::ElementIterator<T, S::rank> end(Tensor<T, Cpu, S>& x) {
   return end(std::as_const(x));
 }
+
+/// All elements in row-major order as a range, NumPy's `x.flat`.
+template <AnyTensor X> [[nodiscard]] auto flat(const X& x) { return std::ranges::subrange(begin(x), end(x)); }
 
 }} // namespace twill::v0

@@ -64,13 +64,13 @@ private:
 
 /// An iterator over the values of an expression.
 template <class E>
-class LazyIterator : public IndexIterator<LazyIterator<E>, typename E::value_type, typename E::value_type> {
+class LazyIterator : public layout::IndexIterator<LazyIterator<E>, typename E::value_type, typename E::value_type> {
 public:
   using pointer = void;
 
   LazyIterator() = default;
   LazyIterator(std::shared_ptr<const LazyElements<E>> elements, std::int64_t index)
-      : IndexIterator<LazyIterator<E>, typename E::value_type, typename E::value_type>{index},
+      : layout::IndexIterator<LazyIterator<E>, typename E::value_type, typename E::value_type>{index},
         elements_{std::move(elements)} {}
 
   [[nodiscard]] typename E::value_type at(std::ptrdiff_t index) const { return elements_->at(index); }

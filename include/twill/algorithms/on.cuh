@@ -6,6 +6,7 @@
 // current device, which has to be the named one (`set_device`, `DeviceGuard`). CUB takes `stream_of(device)` and
 // `working_memory(device, bytes)`. Read next: algorithms/device_iterator.hpp.
 
+#include <twill/algorithms/on.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/cuda.cuh>

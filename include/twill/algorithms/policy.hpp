@@ -2,18 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Execution policies of algorithms, chosen by an argument: `sort(x)` and `sort(x, in_sequence)` in the calling thread,
-// `sort(x, in_parallel)` on the threads of TBB. They are Thrust's host systems, named explicitly, so that no macro of
-// Thrust's has to be set and a program can use both. TBB is used where TWILL_WITH_TBB is defined (twill::algorithms
-// defines it if TBB is found); without it `in_parallel` does not compile. Read next: algorithms/sort.hpp.
+// `sort(x, in_parallel)` on the threads of TBB, both by the algorithms of the standard library. TBB is used where
+// TWILL_WITH_TBB is defined (twill::algorithms defines it if TBB is found); without it `in_parallel` does not compile.
+// Read next: algorithms/sort.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/device/cpu/cpu.hpp>
 
-#include <thrust/system/cpp/execution_policy.h>
 #if defined(TWILL_WITH_TBB)
-#include <thrust/system/tbb/execution_policy.h>
+#include <tbb/parallel_for.h>
+
+#include <execution>
 #endif
 
+#include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
@@ -21,22 +23,39 @@ namespace twill { inline namespace v0 { namespace algorithms { inline namespace 
 /// The policy of one thread: elements in their order.
 struct Sequential {
   static constexpr bool is_parallel = false; ///< Whether several threads may share the work.
-  /// Thrust's policy.
-  [[nodiscard]] static const auto& thrust() { return ::thrust::cpp::par; }
+  /// Sorts and keeps the order of equal elements.
+  template <class Iterator, class Order> static void stable_sort(Iterator first, Iterator last, Order order) {
+    std::stable_sort(first, last, order);
+  }
+  /// Calls f(i) for each i below count.
+  template <class F> static void for_each(std::int64_t count, const F& f) {
+    for (std::int64_t i = 0; i < count; ++i) f(i);
+  }
 };
 
-/// `Always` is true: only naming the policy checks whether it is available.
+/// `Always` is true: only using the policy checks whether it is available.
 template <bool Always = true> struct ParallelThreads {
   static constexpr bool is_parallel = true; ///< Whether several threads may share the work.
 #if defined(TWILL_WITH_TBB)
-  [[nodiscard]] static const auto& thrust() { return ::thrust::tbb::par; }
+  /// Sorts and keeps the order of equal elements.
+  template <class Iterator, class Order> static void stable_sort(Iterator first, Iterator last, Order order) {
+    std::stable_sort(std::execution::par, first, last, order);
+  }
+  /// Calls f(i) for each i below count.
+  template <class F> static void for_each(std::int64_t count, const F& f) {
+    tbb::parallel_for(std::int64_t{0}, count, f);
+  }
 #else
-  /// Thrust's policy; only with TBB.
-  [[nodiscard]] static const auto& thrust() {
+  /// Sorts and keeps the order of equal elements; only with TBB.
+  template <class Iterator, class Order> static void stable_sort(Iterator, Iterator, Order) { refuse(); }
+  /// Calls f(i) for each i below count; only with TBB.
+  template <class F> static void for_each(std::int64_t, const F&) { refuse(); }
+
+private:
+  static void refuse() {
     static_assert(!Always,
                   "twill: in_parallel: this build has no TBB; install libtbb-dev and link twill::algorithms, or "
                   "pass in_sequence");
-    return ::thrust::cpp::par;
   }
 #endif
 };
@@ -91,8 +110,5 @@ inline constexpr algorithms::Parallel in_parallel{};
 inline constexpr algorithms::Ascending ascending{};
 /// The exact reverse of `ascending`, so NaN comes first.
 inline constexpr algorithms::Descending descending{};
-
-/// Thrust's execution policy for a device, so that one source serves hosts and, with algorithms/on.cuh, CUDA.
-[[nodiscard]] inline const auto& on(Cpu) { return ::thrust::cpp::par; }
 
 }}} // namespace twill::v0::TWILL_ISA

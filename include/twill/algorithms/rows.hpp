@@ -17,9 +17,6 @@
 #include <twill/tensor/shapes.hpp>
 #include <twill/tensor/tensor.hpp>
 
-#include <thrust/for_each.h>
-#include <thrust/iterator/counting_iterator.h>
-
 #include <cstdint>
 #include <thread>
 #include <type_traits>
@@ -27,7 +24,7 @@
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
-/// Whether the elements are on a GPU, where twill's kernels do the work that Thrust does on a host device.
+/// Whether the elements are on a GPU, where twill's kernels do the work of the standard library's algorithms.
 template <class X> inline constexpr bool is_on_gpu = kernel::has_queue<typename std::remove_cvref_t<X>::device_type>;
 
 /// The operand as a tensor.
@@ -65,8 +62,7 @@ template <int Axis, class Rows> [[nodiscard]] auto as_before(const Rows& rows) {
 template <class Policy, class F> void for_each_row(Policy policy, std::int64_t rows, F f) {
   if constexpr (Policy::is_parallel) {
     if (rows >= 2 * static_cast<std::int64_t>(std::thread::hardware_concurrency())) {
-      const thrust::counting_iterator<std::int64_t> first{0};
-      thrust::for_each(Policy::thrust(), first, first + rows, [&](std::int64_t row) { f(Sequential{}, row); });
+      Policy::for_each(rows, [&](std::int64_t row) { f(Sequential{}, row); });
       return;
     }
   }

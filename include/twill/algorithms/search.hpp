@@ -18,8 +18,6 @@
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
 
-#include <thrust/binary_search.h>
-
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
@@ -27,7 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill { inline namespace v0 {
+namespace twill { inline namespace v0 { namespace algorithms {
 
 /// Counts of a histogram, and the edges between its bins.
 template <Device D = Cpu> struct Histogram {
@@ -35,7 +33,7 @@ template <Device D = Cpu> struct Histogram {
   Tensor<double, D, Shape<dyn>> edges;        ///< one more than there are bins, ascending
 };
 
-}} // namespace twill::v0
+}}} // namespace twill::v0::algorithms
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 /// Before the first element that is not less, or after the last that is not greater.
@@ -86,12 +84,14 @@ requires algorithms::SearchOptions<O...>
     if (what.elements() == 0) return result;
     const T* first = from.data();
     const T* last = first + from.elements();
-    const T* begin = what.data();
-    const T* end = begin + what.elements();
-    if constexpr (is_right)
-      thrust::upper_bound(Policy::thrust(), first, last, begin, end, result.data(), algorithms::Before<false>{});
-    else
-      thrust::lower_bound(Policy::thrust(), first, last, begin, end, result.data(), algorithms::Before<false>{});
+    const T* const sought = what.data();
+    std::int64_t* const places = result.data();
+    Policy::for_each(what.elements(), [=](std::int64_t i) {
+      const algorithms::Before<false> before{};
+      places[i] = (is_right ? std::upper_bound(first, last, sought[i], before)
+                            : std::lower_bound(first, last, sought[i], before)) -
+                  first;
+    });
     return result;
   }
 }
@@ -148,7 +148,8 @@ template <TensorOperand X> [[nodiscard]] auto histogram(X&& x, std::int64_t bins
   const double width = (high - low) / static_cast<double>(bins);
   for (std::int64_t i = 0; i < bins; ++i) edges[i] = static_cast<double>(i) * width + low;
   edges[bins] = high;
-  Histogram<D> result{Tensor<std::int64_t, D, Shape<dyn>>(source.device(), Dims(bins)), host_edges.to(source.device())};
+  algorithms::Histogram<D> result{Tensor<std::int64_t, D, Shape<dyn>>(source.device(), Dims(bins)),
+                                  host_edges.to(source.device())};
   if constexpr (algorithms::is_on_gpu<decltype(source)>) {
     const auto sorted = sort(source.flatten());
     using T = typename decltype(source)::value_type;

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill { inline namespace v0 {
+namespace twill { inline namespace v0 { namespace algorithms {
 
 /// Elements, and their positions along the axis.
 template <class Values, class Indices> struct Selected {
@@ -26,7 +26,7 @@ template <class Values, class Indices> struct Selected {
   Indices indices; ///< int64, their positions along the axis
 };
 
-}} // namespace twill::v0
+}}} // namespace twill::v0::algorithms
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
@@ -47,7 +47,7 @@ template <int Axis, bool IsDescending, class Policy, class X>
   const auto indices = sort_rows_with_indices<IsDescending>(policy, rows);
   auto values = cut<Axis>(rows, first, count);
   auto places = cut<Axis>(indices, first, count);
-  return Selected<decltype(values), decltype(places)>{std::move(values), std::move(places)};
+  return algorithms::Selected<decltype(values), decltype(places)>{std::move(values), std::move(places)};
 }
 
 }}}} // namespace twill::v0::algorithms::TWILL_ISA
@@ -75,7 +75,7 @@ requires algorithms::Options<O...>
   constexpr int axis = axis_of<Axis, std::remove_cvref_t<decltype(source)>::rank>;
   auto values = one.values.template squeeze<axis>();
   auto indices = one.indices.template squeeze<axis>();
-  return Selected<decltype(values), decltype(indices)>{std::move(values), std::move(indices)};
+  return algorithms::Selected<decltype(values), decltype(indices)>{std::move(values), std::move(indices)};
 }
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorting along an axis, on host devices through Thrust: `sort<0>(x)`, `argsort(x, descending)`.
+// Sorting along an axis, on host devices by the standard library: `sort<0>(x)`, `argsort(x, descending)`.
 // The sort is stable, so equal elements keep their order; NaN comes last, as in NumPy, and first in descending order,
 // as in PyTorch. Operands may be expressions and views of any strides, `sort<-1>(a * b, in_parallel)`; the result is a
 // new row-major tensor. Read next: algorithms/select.hpp, algorithms/unique.hpp.
@@ -15,11 +15,11 @@
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
 
-#include <thrust/sort.h>
-
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
 
@@ -30,6 +30,12 @@ template <bool IsDescending, class Rows> void sort_rows_on_gpu(Rows& rows, std::
   kernel::gpu::sort_rows<IsDescending>(source.device(), static_cast<const typename Rows::value_type*>(source.data()),
                                        rows_of(source.shape()), source.size(-1), rows.data(), indices);
 }
+
+/// An element and its place before the sort.
+template <class T> struct Placed {
+  T key{};                ///< the element
+  std::int64_t place = 0; ///< its index in the row
+};
 
 /// Sorts each row of x and moves its indices with it.
 template <bool IsDescending, class Policy, class Rows>
@@ -45,8 +51,15 @@ template <bool IsDescending, class Policy, class Rows>
   for_each_row(p, rows_of(rows.shape()), [&, length](auto policy, std::int64_t row) {
     T* keys = rows.data() + row * length;
     std::int64_t* places = indices.data() + row * length;
-    for (std::int64_t i = 0; i < length; ++i) places[i] = i;
-    thrust::stable_sort_by_key(policy.thrust(), keys, keys + length, places, Before<IsDescending>{});
+    std::vector<Placed<T>> pairs(static_cast<std::size_t>(length));
+    for (std::int64_t i = 0; i < length; ++i) pairs[static_cast<std::size_t>(i)] = {keys[i], i};
+    policy.stable_sort(pairs.begin(), pairs.end(), [](const Placed<T>& left, const Placed<T>& right) {
+      return Before<IsDescending>{}(left.key, right.key);
+    });
+    for (const Placed<T>& pair : pairs) {
+      *keys++ = pair.key;
+      *places++ = pair.place;
+    }
   });
   return indices;
 }
@@ -70,8 +83,7 @@ requires algorithms::Options<O...>
     const std::int64_t length = rows.size(-1);
     algorithms::for_each_row(Policy{}, algorithms::rows_of(rows.shape()), [&](auto policy, std::int64_t row) {
       T* first = rows.data() + row * length;
-      thrust::stable_sort(policy.thrust(), first, first + length,
-                          algorithms::Before<algorithms::is_descending<O...>>{});
+      policy.stable_sort(first, first + length, algorithms::Before<algorithms::is_descending<O...>>{});
     });
   }
   return algorithms::as_before<Axis>(rows);

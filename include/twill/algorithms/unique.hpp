@@ -13,13 +13,11 @@
 #include <twill/kernel/gpu/unique.hpp>
 #include <twill/tensor/tensor.hpp>
 
-#include <thrust/sort.h>
-#include <thrust/unique.h>
-
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
-namespace twill { inline namespace v0 {
+namespace twill { inline namespace v0 { namespace algorithms {
 
 /// Distinct values in order; for each the index of its first occurrence in row-major order and its count; and for each
 /// element of the source the number of its value, in the source's shape.
@@ -30,7 +28,7 @@ template <Scalar T, AnyShape S, Device D = Cpu> struct Unique {
   Tensor<std::int64_t, D, Shape<dyn>> counts;  ///< the count of each value
 };
 
-}} // namespace twill::v0
+}}} // namespace twill::v0::algorithms
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
@@ -55,8 +53,8 @@ requires algorithms::Options<O...>
   } else {
     T* const first = copy.data();
     T* const last = first + copy.elements();
-    thrust::stable_sort(Policy::thrust(), first, last, algorithms::Before<false>{});
-    const std::int64_t count = thrust::unique(Policy::thrust(), first, last, algorithms::Same{}) - first;
+    Policy::stable_sort(first, last, algorithms::Before<false>{});
+    const std::int64_t count = std::unique(first, last, algorithms::Same{}) - first;
     return copy[slice{0, count}].clone(); // does not keep the memory of all
   }
 }
@@ -84,7 +82,7 @@ requires algorithms::Options<O...>
     const Places starts(source.device(), Dims(found));
     kernel::gpu::write_runs(counted, source.device(), from, static_cast<const std::int64_t*>(places.data()), elements,
                             found, values.data(), starts.data(), indices.data(), counts.data(), inverse.data());
-    return Unique<T, S, D>{std::move(values), std::move(indices), std::move(inverse), std::move(counts)};
+    return algorithms::Unique<T, S, D>{std::move(values), std::move(indices), std::move(inverse), std::move(counts)};
   } else {
     Places indices(source.device(), sorted.shape());
     Places counts(source.device(), sorted.shape());
@@ -101,8 +99,8 @@ requires algorithms::Options<O...>
       inverse.data()[places.data()[i]] = distinct - 1;
     }
     const slice all_distinct{0, distinct};
-    return Unique<T, S>{sorted[all_distinct].clone(), indices[all_distinct].clone(), std::move(inverse),
-                        counts[all_distinct].clone()};
+    return algorithms::Unique<T, S>{sorted[all_distinct].clone(), indices[all_distinct].clone(), std::move(inverse),
+                                    counts[all_distinct].clone()};
   }
 }
 

@@ -114,7 +114,7 @@ template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tens
   const auto output_addresses = std::apply(addresses, outputs);
   RunScalars run_scalars{executor.table().run_scalars};
   if (run_scalars.draws()) {
-    const Draw draw = generator(device).next();
+    const RandomDraw draw = generator(device).next();
     run_scalars.set_draw(draw.seed, draw.step);
   }
   executor.run(symbols, {.inputs = input_addresses, .outputs = output_addresses, .run_scalars = run_scalars.bits()});

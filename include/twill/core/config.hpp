@@ -74,6 +74,13 @@
 #define TWILL_IS_QUICK 0
 #endif
 
+/// Host kernels of this file run slowly: they are neither optimised nor interpreted by the compiled library.
+#if defined(__OPTIMIZE__) || TWILL_IS_QUICK || TWILL_NVCC
+#define TWILL_IS_SLOW 0
+#else
+#define TWILL_IS_SLOW 1
+#endif
+
 /// Placed before an explicit instantiation for host devices, which the compiled library has.
 #if defined(TWILL_BUILDS_INSTANCES)
 #define TWILL_INSTANCE

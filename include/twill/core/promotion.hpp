@@ -31,18 +31,18 @@ namespace twill { inline namespace v0 {
 }
 
 /// The three kinds between which a weak scalar can lift a tensor.
-enum class Category : std::uint8_t { boolean, integer, floating };
+enum class TypeCategory : std::uint8_t { boolean, integer, floating };
 
 /// The category that decides promotion with a plain number.
-[[nodiscard]] constexpr Category category(DType dtype) {
-  if (dtype == DType::boolean) return Category::boolean;
-  return is_floating(dtype) ? Category::floating : Category::integer;
+[[nodiscard]] constexpr TypeCategory category(DType dtype) {
+  if (dtype == DType::boolean) return TypeCategory::boolean;
+  return is_floating(dtype) ? TypeCategory::floating : TypeCategory::integer;
 }
 
 /// The element type of an operation on a tensor and a scalar of some kind: a lifted integer is int64, a float float32.
-[[nodiscard]] constexpr DType weak_promote(DType tensor, Category scalar) {
+[[nodiscard]] constexpr DType weak_promote(DType tensor, TypeCategory scalar) {
   if (scalar <= category(tensor)) return tensor;
-  return scalar == Category::floating ? DType::float32 : DType::int64;
+  return scalar == TypeCategory::floating ? DType::float32 : DType::int64;
 }
 
 /// The type in which `sum` and `prod` accumulate and return: booleans and integers count in int64.
@@ -62,9 +62,9 @@ concept WeakScalar = std::integral<T> || std::floating_point<T> || NarrowFloat<T
 
 /// The category of a plain C++ number.
 template <WeakScalar T>
-inline constexpr Category category_of = std::same_as<T, bool> ? Category::boolean
-                                        : std::integral<T>    ? Category::integer
-                                                              : Category::floating;
+inline constexpr TypeCategory category_of = std::same_as<T, bool> ? TypeCategory::boolean
+                                            : std::integral<T>    ? TypeCategory::integer
+                                                                  : TypeCategory::floating;
 
 template <Scalar A, Scalar B> using promote_t = scalar_t<promote(dtype_of<A>, dtype_of<B>)>;
 

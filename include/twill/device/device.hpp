@@ -40,7 +40,7 @@ concept DeviceEvent = std::copyable<E> && requires(const E& event) {
 };
 
 /// The event of a device kind.
-template <class D> using Event = typename D::Event;
+template <class D> using event_t = typename D::Event;
 
 /// A kind of device.
 template <class D>
@@ -55,7 +55,7 @@ concept Device = DeviceName<D> && MemorySource<typename D::Upstream> &&
   synchronize(device);
   submit(device, task).wait();
   copy_bytes(device, to, device, from, bytes, CopyOptions{});
-  { generator(device).next() } -> std::same_as<Draw>;
+  { generator(device).next() } -> std::same_as<RandomDraw>;
 };
 
 /// A kind on which kernels run, at least formally.

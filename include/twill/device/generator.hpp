@@ -19,10 +19,10 @@
 namespace twill { inline namespace v0 {
 
 /// The inputs of one random operation.
-struct Draw {
+struct RandomDraw {
   std::uint64_t seed = 0; ///< set by `manual_seed`
   std::uint32_t step = 0; ///< the number of earlier draws
-  friend constexpr bool operator==(const Draw&, const Draw&) = default;
+  friend constexpr bool operator==(const RandomDraw&, const RandomDraw&) = default;
 };
 
 namespace detail {
@@ -44,22 +44,22 @@ public:
   RandomGenerator& operator=(const RandomGenerator&) = delete;
 
   /// The seed and a step number that no other draw has had.
-  [[nodiscard]] Draw next();
+  [[nodiscard]] RandomDraw next();
 
   /// Takes back an unused draw, if it was the last.
-  void give_back(Draw unused);
+  void give_back(RandomDraw unused);
 
   /// The next draw, without taking it; for checkpoints and replicas.
-  [[nodiscard]] Draw state();
+  [[nodiscard]] RandomDraw state();
 
   /// Continues from a saved state.
-  void set_state(Draw state);
+  void set_state(RandomDraw state);
 
 private:
   void follow_seed_of_all();
 
   std::mutex mutex_{};
-  Draw state_{};
+  RandomDraw state_{};
   std::uint64_t times_seen_ = 0;
 };
 

@@ -7,26 +7,26 @@
 
 namespace twill { inline namespace v0 {
 
-TWILL_BODY Draw RandomGenerator::next() {
+TWILL_BODY RandomDraw RandomGenerator::next() {
   const std::lock_guard lock{mutex_};
   follow_seed_of_all();
-  const Draw draw = state_;
+  const RandomDraw draw = state_;
   ++state_.step;
   return draw;
 }
 
-TWILL_BODY void RandomGenerator::give_back(Draw unused) {
+TWILL_BODY void RandomGenerator::give_back(RandomDraw unused) {
   const std::lock_guard lock{mutex_};
   if (state_.seed == unused.seed && state_.step == unused.step + 1) state_ = unused;
 }
 
-TWILL_BODY Draw RandomGenerator::state() {
+TWILL_BODY RandomDraw RandomGenerator::state() {
   const std::lock_guard lock{mutex_};
   follow_seed_of_all();
   return state_;
 }
 
-TWILL_BODY void RandomGenerator::set_state(Draw state) {
+TWILL_BODY void RandomGenerator::set_state(RandomDraw state) {
   const std::lock_guard lock{mutex_};
   follow_seed_of_all();
   state_ = state;

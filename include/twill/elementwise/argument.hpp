@@ -25,6 +25,9 @@ enum class ArgumentKind : std::uint8_t { number = 0, tensor = 1, symbol = 2, val
 /// The base class of an argument; one type for each, so that an object may hold another one at its own address.
 template <ArgumentKind Kind, class Self> struct ArgumentBase {
   static constexpr ArgumentKind argument_kind = Kind; ///< The algebra that it belongs to.
+
+  /// NumPy's `x.T`: all axes in reverse, of a tensor or a traced value.
+  template <class X = Self> [[nodiscard]] constexpr auto T() const { return static_cast<const X&>(*this).transpose(); }
 };
 
 /// The kind of one type, without const and reference.

@@ -71,7 +71,7 @@ struct DrawNode : Evaluates<DrawNode<F, T, D, S, P, Parameters>> {
   static constexpr bool shape_is_proven = S::is_static;
   static constexpr bool is_gather = true; // its places are not memory that could be copied
 
-  Draw draw;
+  RandomDraw draw;
   D where;
   Tensor<std::int64_t, D, S> places; ///< no memory: the strides count
   P parameters[Parameters > 0 ? Parameters : 1];

@@ -19,6 +19,7 @@
 #include <twill/tensor/views.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -82,8 +83,9 @@ template <class X> [[nodiscard]] Dims extents_of_part(const X& part) {
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The parts one after another along an axis, in new memory; all other extents agree. throws: ShapeError, DeviceError
-template <int Axis, TensorOperand First, TensorOperand... Rest>
+/// The parts one after another along an axis, the first unless told otherwise, in new memory; all other extents agree.
+/// throws: ShapeError, DeviceError
+template <int Axis = 0, TensorOperand First, TensorOperand... Rest>
 [[nodiscard]] auto concat(First&& first, Rest&&... rest) {
   constexpr int axis = axis_of<Axis, expr::shape_of<First>::rank>;
   using S = typename expr::Joined<axis, expr::shape_of<First>, expr::shape_of<Rest>...>::type;
@@ -106,17 +108,17 @@ template <int Axis, TensorOperand First, TensorOperand... Rest>
   return result;
 }
 /// NumPy's name of `concat`.
-template <int Axis, TensorOperand... X> [[nodiscard]] auto concatenate(X&&... parts) {
+template <int Axis = 0, TensorOperand... X> [[nodiscard]] auto concatenate(X&&... parts) {
   return concat<Axis>(std::forward<X>(parts)...);
 }
 
 /// PyTorch's name of `concat`.
-template <int Axis, TensorOperand... X> [[nodiscard]] auto cat(X&&... parts) {
+template <int Axis = 0, TensorOperand... X> [[nodiscard]] auto cat(X&&... parts) {
   return concat<Axis>(std::forward<X>(parts)...);
 }
 
 /// Joins any number of parts of one type. throws: ShapeError, DeviceError, ValueError when there are none
-template <int Axis, AnyTensor X> [[nodiscard]] auto concat(const std::vector<X>& parts) {
+template <int Axis = 0, AnyTensor X> [[nodiscard]] auto concat(const std::vector<X>& parts) {
   constexpr int axis = axis_of<Axis, X::rank>;
   if (parts.empty()) throw ValueError("concat: there are no parts; it takes at least one");
   Dims extents{};
@@ -135,10 +137,23 @@ template <int Axis, AnyTensor X> [[nodiscard]] auto concat(const std::vector<X>&
   return result;
 }
 
+/// `concatenate({x, y})`: tensors of one type.
+template <int Axis = 0, AnyTensor X> [[nodiscard]] auto concatenate(std::initializer_list<X> parts) {
+  return concat<Axis>(std::vector<X>(parts));
+}
+
 /// The parts, all of one shape, along a new axis. throws: ShapeError, DeviceError
-template <int Axis, TensorOperand... X>
+template <int Axis = 0, TensorOperand... X>
 requires(sizeof...(X) > 0) [[nodiscard]] auto stack(X&&... parts) {
   return concat<Axis>(expr::evaluated(std::forward<X>(parts)).template unsqueeze<Axis>()...);
+}
+
+/// `stack({x, y})`: tensors of one type.
+template <int Axis = 0, AnyTensor X> [[nodiscard]] auto stack(std::initializer_list<X> parts) {
+  constexpr int axis = axis_of<Axis, X::rank + 1>;
+  std::vector<decltype(parts.begin()->template unsqueeze<axis>())> wider{};
+  for (const X& part : parts) wider.push_back(part.template unsqueeze<axis>());
+  return concat<axis>(wider);
 }
 
 /// Joins side by side: along the second axis, vectors along their only one. throws: ShapeError, DeviceError

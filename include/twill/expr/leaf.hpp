@@ -146,7 +146,7 @@ template <class X> [[nodiscard]] constexpr Typed typed() {
   else if constexpr (LazyValue<Bare>)
     return {Bare::dtype, false};
   else {
-    constexpr Category category = category_of<Bare>;
+    constexpr TypeCategory category = category_of<Bare>;
     constexpr DType of_category[] = {DType::boolean, DType::int64, DType::float32};
     return {of_category[static_cast<int>(category)], true};
   }

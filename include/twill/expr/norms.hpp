@@ -22,9 +22,9 @@
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The order of a norm: `norm<1>(x, order<1>)`. `order<0>` counts the elements that are not zero.
-template <int P> struct Order {};
+template <int P> struct NormOrder {};
 /// The tag of an order: `norm(x, order<1>)`.
-template <int P> inline constexpr Order<P> order{};
+template <int P> inline constexpr NormOrder<P> order{};
 
 }}} // namespace twill::v0::TWILL_ISA
 
@@ -78,10 +78,10 @@ inline constexpr expr::OrderOfMax order_inf{};
 inline constexpr expr::OrderOfMin order_negative_inf{};
 
 /// sqrt(sum(x^2)), or the norm of another order.
-template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, Order<P> = order<2>) {
+template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, NormOrder<P> = order<2>) {
   return expr::norm_node<P, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, KeptDims, Order<P> = order<2>) {
+template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, KeptDims, NormOrder<P> = order<2>) {
   return expr::norm_node<P, Axes...>(std::forward<X>(x), keepdims);
 }
 /// The greatest magnitude. throws: ValueError when there are no elements

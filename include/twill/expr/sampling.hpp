@@ -40,15 +40,15 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 
 /// 0 to n - 1 in the order of random keys; of equal keys, in their own. The upper bits of a key say which of many short
 /// stretches it belongs to, so that no sort has far to go.
-void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw);
+void shuffle_places(std::int64_t* places, std::int64_t n, RandomDraw draw);
 
 /// Places drawn with replacement: the first whose sum of weights exceeds a share of the total.
 void draw_with_replacement(const double* weights, double greatest, std::int64_t* sums, std::int64_t n, std::int64_t* to,
-                           std::int64_t count, Draw draw, std::uint64_t first);
+                           std::int64_t count, RandomDraw draw, std::uint64_t first);
 
 /// Places drawn once each: those whose clocks ring first.
 void draw_without_replacement(const double* weights, double* clocks, std::int64_t* order, std::int64_t n,
-                              std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first);
+                              std::int64_t* to, std::int64_t count, RandomDraw draw, std::uint64_t first);
 
 [[noreturn]] inline void throw_sampling(const std::string& text) { throw ValueError("multinomial: " + text); }
 
@@ -61,7 +61,7 @@ template <Device D = Cpu>
 [[nodiscard]] Tensor<std::int64_t, D, Shape<dyn>> permutation(std::int64_t n, const D& device = current_device<D>()) {
   if (n < 0) throw ValueError("permutation: the length is " + std::to_string(n) + "; it is at least 0");
   const Tensor<std::int64_t, D, Shape<dyn>> result(device, Dims(n));
-  const Draw draw = generator(device).next();
+  const RandomDraw draw = generator(device).next();
   if constexpr (kernel::has_queue<D>)
     kernel::gpu::shuffle_places(device, result.data(), n, draw);
   else
@@ -108,7 +108,7 @@ requires(std::remove_cvref_t<W>::shape_type::rank == 1 || std::remove_cvref_t<W>
   const Result result(given.device(), S::rank == 1 ? Dims(count) : Dims(rows, count));
   if (result.elements() == 0) return result;
   const auto greatest = eval(max<-1>(given));
-  const Draw draw = generator(given.device()).next();
+  const RandomDraw draw = generator(given.device()).next();
   if constexpr (kernel::has_queue<D>) {
     const double* const from = given.data();
     if (options.replacement)

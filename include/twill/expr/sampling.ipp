@@ -7,7 +7,7 @@
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
-TWILL_BODY void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw) {
+TWILL_BODY void shuffle_places(std::int64_t* places, std::int64_t n, RandomDraw draw) {
   struct Keyed {
     std::uint64_t key;
     std::int64_t place;
@@ -44,7 +44,7 @@ TWILL_BODY void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw) 
 }
 
 TWILL_BODY void draw_with_replacement(const double* weights, double greatest, std::int64_t* sums, std::int64_t n,
-                                      std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first) {
+                                      std::int64_t* to, std::int64_t count, RandomDraw draw, std::uint64_t first) {
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < n; ++i) sums[i] = total += kernel::scaled_weight(weights[i], greatest, n);
   for (std::int64_t k = 0; k < count; ++k)
@@ -52,7 +52,7 @@ TWILL_BODY void draw_with_replacement(const double* weights, double greatest, st
 }
 
 TWILL_BODY void draw_without_replacement(const double* weights, double* clocks, std::int64_t* order, std::int64_t n,
-                                         std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first) {
+                                         std::int64_t* to, std::int64_t count, RandomDraw draw, std::uint64_t first) {
   for (std::int64_t i = 0; i < n; ++i) {
     clocks[i] = kernel::random_clock(weights[i], draw.seed, draw.step, first + static_cast<std::uint64_t>(i));
     order[i] = i;

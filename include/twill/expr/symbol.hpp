@@ -80,7 +80,7 @@ public:
   [[nodiscard]] constexpr DType type() const { return (*code_)[line_].type; }
   [[nodiscard]] constexpr Symbol to(DType type) const { return {*code_, code_->cast(type, line_)}; }
   /// A number beside this value: weak, so it takes this value's type unless its kind is higher.
-  [[nodiscard]] constexpr Symbol number(double value, Category kind = Category::floating) const {
+  [[nodiscard]] constexpr Symbol number(double value, TypeCategory kind = TypeCategory::floating) const {
     return {*code_, code_->number(weak_promote(type(), kind), value)};
   }
 
@@ -116,7 +116,7 @@ public:
       : number_{static_cast<double>(number)}, kind_{category_of<T>}, is_number_{true} {}
 
   [[nodiscard]] constexpr bool is_number() const { return is_number_; }
-  [[nodiscard]] constexpr Category kind() const { return kind_; }
+  [[nodiscard]] constexpr TypeCategory kind() const { return kind_; }
   /// The value as an operand of another one, whose type a number takes.
   [[nodiscard]] constexpr Symbol beside(const Term& other) const {
     return is_number_ ? other.symbol_.number(number_, kind_) : symbol_;
@@ -132,7 +132,7 @@ public:
 private:
   Symbol symbol_{};
   double number_ = 0;
-  Category kind_ = Category::boolean;
+  TypeCategory kind_ = TypeCategory::boolean;
   bool is_number_ = false;
 };
 

@@ -36,10 +36,10 @@ struct InputExtent {
 /// A named extent that is known only at run time, for the list of an `Input`.
 template <FixedString DimensionName> inline constexpr graph::NamedExtent<DimensionName> Dim{};
 
-/// An input of element type T (void: the model's own) whose extents are numbers or named dimensions.
-template <class T, auto... ExtentsOfInput> class BasicInput : public graph::Value {
+/// An input of element type Type (void: the model's own) whose extents are numbers or named dimensions.
+template <class Type, auto... ExtentsOfInput> class BasicInput : public graph::Value {
 public:
-  using Element = T;
+  using Element = Type;
   static constexpr int rank = static_cast<int>(sizeof...(ExtentsOfInput)); ///< How many axes it has.
 
   /// Wraps a node that is an input.
@@ -53,7 +53,7 @@ public:
     };
     (append(graph::InputExtent{ExtentsOfInput}), ...);
     DType dtype = graph.element;
-    if constexpr (Scalar<T>) dtype = dtype_of<T>;
+    if constexpr (Scalar<Type>) dtype = dtype_of<Type>;
     return BasicInput{graph::Value{graph, graph.add_input(dtype, shape)}};
   }
 };

@@ -27,9 +27,9 @@ namespace twill { inline namespace v0 { namespace io {
 inline namespace TWILL_ISA {
 
 /// Keeps the state of a generator: its seed and the number of draws.
-void set_draw(Checkpoint& checkpoint, std::string_view name, const Draw& draw);
+void set_draw(Checkpoint& checkpoint, std::string_view name, const RandomDraw& draw);
 /// throws: ValueError when there is none of this name
-[[nodiscard]] Draw draw_of(const Checkpoint& checkpoint, std::string_view name);
+[[nodiscard]] RandomDraw draw_of(const Checkpoint& checkpoint, std::string_view name);
 
 /// The source of options after `restore`: rates, decay and the like of a rule, factor and patience of a plateau.
 enum class OptionsOf : bool { checkpoint, program };
@@ -96,8 +96,8 @@ template <class Network, class Step>
 training::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Step& step,
                                 OptionsOf of = OptionsOf::checkpoint) {
   const nn::StateDict model = checkpoint.state("model");
-  const Draw of_device = draw_of(checkpoint, "random.device");
-  const Draw of_model = draw_of(checkpoint, "random.model");
+  const RandomDraw of_device = draw_of(checkpoint, "random.device");
+  const RandomDraw of_model = draw_of(checkpoint, "random.model");
   nn::require_loadable(network, model);
   training::OptionsReport options = step.load_state_dict(detail::rule_state_of(checkpoint, of));
   nn::load_state_dict(network, model);

@@ -9,12 +9,12 @@ namespace twill { inline namespace v0 { namespace io {
 
 inline namespace TWILL_ISA {
 
-TWILL_BODY void set_draw(Checkpoint& checkpoint, std::string_view name, const Draw& draw) {
+TWILL_BODY void set_draw(Checkpoint& checkpoint, std::string_view name, const RandomDraw& draw) {
   checkpoint.set(join_text({name, ".seed"}), draw.seed);
   checkpoint.set(join_text({name, ".step"}), draw.step);
 }
 
-TWILL_BODY Draw draw_of(const Checkpoint& checkpoint, std::string_view name) {
+TWILL_BODY RandomDraw draw_of(const Checkpoint& checkpoint, std::string_view name) {
   const std::int64_t step = checkpoint.integer(join_text({name, ".step"}));
   if (step < 0 || step > std::numeric_limits<std::uint32_t>::max())
     throw ValueError(join_text({"checkpoint: '", name, ".step' is ", step, ", draws are counted in 32 bits"}));

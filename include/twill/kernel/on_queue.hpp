@@ -13,7 +13,7 @@
 #include <type_traits>
 
 namespace twill { inline namespace v0 {
-struct Draw;
+struct RandomDraw;
 }} // namespace twill::v0
 
 namespace twill { inline namespace v0 { namespace kernel {
@@ -51,13 +51,13 @@ void select_rows(const D& device, const T* rows, std::int64_t count, std::int64_
                  std::int64_t quantiles, To* to);
 
 // kernel/gpu/sampling.hpp
-template <class D> void shuffle_places(const D& device, std::int64_t* to, std::int64_t n, Draw draw);
+template <class D> void shuffle_places(const D& device, std::int64_t* to, std::int64_t n, RandomDraw draw);
 template <class D>
 void draw_with_replacement(const D& device, const double* weights, const double* greatest, std::int64_t rows,
-                           std::int64_t n, std::int64_t* to, std::int64_t chosen, Draw draw);
+                           std::int64_t n, std::int64_t* to, std::int64_t chosen, RandomDraw draw);
 template <class D>
 void draw_without_replacement(const D& device, const double* weights, std::int64_t rows, std::int64_t n,
-                              std::int64_t* to, std::int64_t chosen, Draw draw);
+                              std::int64_t* to, std::int64_t chosen, RandomDraw draw);
 
 // kernel/gpu/scatter.hpp
 template <bool Adds, class Plan, class T, class D>

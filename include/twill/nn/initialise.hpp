@@ -36,12 +36,12 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 void orthonormalise(std::vector<double>& matrix, std::size_t rows, std::size_t columns);
 
 /// One element of an initialiser.
-[[nodiscard]] double initial_value(const graph::Initialiser& initialiser, const Dims& shape, const Draw& draw,
+[[nodiscard]] double initial_value(const graph::Initialiser& initialiser, const Dims& shape, const RandomDraw& draw,
                                    std::uint32_t node, std::uint64_t index);
 
 /// All elements of a weight, as bytes of its type.
 [[nodiscard]] std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node,
-                                                    const Draw& draw);
+                                                    const RandomDraw& draw);
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
@@ -49,7 +49,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 /// Fills a weight on any device. `rank` is the one along the axis of which each rank holds a part.
 template <ComputeDevice D>
-void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const Draw& draw,
+void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const RandomDraw& draw,
                           void* data, int rank = 0) {
   if constexpr (D::has_memory) {
     graph::ParameterInfo whole = info;
@@ -64,8 +64,8 @@ void initialise_parameter(const D& device, const graph::ParameterInfo& info, std
 
 #if !TWILL_HEADER_ONLY
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
-TWILL_INSTANCE template void initialise_parameter(const Cpu&, const graph::ParameterInfo&, std::size_t, const Draw&,
-                                                  void*, int);
+TWILL_INSTANCE template void initialise_parameter(const Cpu&, const graph::ParameterInfo&, std::size_t,
+                                                  const RandomDraw&, void*, int);
 }}}} // namespace twill::v0::nn::TWILL_ISA
 #endif
 

@@ -52,7 +52,7 @@ TWILL_BODY void orthonormalise(std::vector<double>& matrix, std::size_t rows, st
   }
 }
 
-TWILL_BODY double initial_value(const graph::Initialiser& initialiser, const Dims& shape, const Draw& draw,
+TWILL_BODY double initial_value(const graph::Initialiser& initialiser, const Dims& shape, const RandomDraw& draw,
                                 std::uint32_t node, std::uint64_t index) {
   using Kind = graph::Initialiser::Kind;
   const std::int64_t behind = static_cast<std::int64_t>(index) - initialiser.first_zero;
@@ -111,7 +111,7 @@ TWILL_BODY double initial_value(const graph::Initialiser& initialiser, const Dim
 }
 
 TWILL_BODY std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node,
-                                                 const Draw& draw) {
+                                                 const RandomDraw& draw) {
   const Dims shape = info.shape.evaluate({});
   const auto count = static_cast<std::size_t>(shape.elements());
   std::vector<double> values(count);

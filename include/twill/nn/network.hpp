@@ -59,7 +59,7 @@ public:
 
   /// Draws the initial weights from this draw: as one of the ranks along the axes of these groups, each of which holds
   /// its part of the weights of a single device.
-  Network(D device, const kernel::RankGroups& groups, const Draw& draw)
+  Network(D device, const kernel::RankGroups& groups, const RandomDraw& draw)
       : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>,
                                                  detail::half_addition<T, D>())},
         run_scalars_{Shown::view().run_scalars} {
@@ -116,7 +116,7 @@ public:
   [[nodiscard]] RunContext context_of_next_run() const {
     RunContext context = context_without_draw();
     if (context.run_scalars.draws()) {
-      const Draw draw = state_->next_draw();
+      const RandomDraw draw = state_->next_draw();
       context.run_scalars.set_draw(draw.seed, draw.step);
     }
     return context;
@@ -281,7 +281,7 @@ private:
   void draw_weights() {
     for (std::size_t i = 0; i < state_->infos.size(); ++i) draw_weight(i, state_->last_draw);
   }
-  void draw_weight(std::size_t i, const Draw& draw) {
+  void draw_weight(std::size_t i, const RandomDraw& draw) {
     const graph::ParameterInfo& info = state_->infos[i];
     const kernel::RankGroup* const group = info.shard.is_part() ? state_->groups.find(info.shard.axis) : nullptr;
     initialise_parameter(state_->device_of(info), info, i, draw, state_->buffers[i].data(),

@@ -133,9 +133,9 @@ public:
   void move_to(std::vector<D> targets);
 
   /// The draw of the next run. Ranks that work on one model draw alike, whatever is drawn on their devices otherwise.
-  [[nodiscard]] Draw next_draw();
+  [[nodiscard]] RandomDraw next_draw();
   /// Returns the last draw, from a run that failed.
-  void give_back(const Draw& unused);
+  void give_back(const RandomDraw& unused);
 
   D device; ///< of slot 0
   std::span<const graph::ParameterInfo> infos;
@@ -144,7 +144,7 @@ public:
   std::vector<memory::Buffer<D>> buffers{};
   std::vector<memory::Buffer<D>> gradients{};
   kernel::RankGroups groups{}; ///< of the ranks that share the model, if there are several
-  Draw last_draw{};            ///< at first that of the weights
+  RandomDraw last_draw{};      ///< at first that of the weights
 
 private:
   /// The rounding error of a gradient's sum in float32; initially nothing.
@@ -238,13 +238,13 @@ template <ComputeDevice D> void NetworkState<D>::move_to(std::vector<D> targets)
   device = devices_.front();
 }
 
-template <ComputeDevice D> Draw NetworkState<D>::next_draw() {
+template <ComputeDevice D> RandomDraw NetworkState<D>::next_draw() {
   if (groups.all().empty()) return generator(device).next();
   ++last_draw.step;
   return last_draw;
 }
 
-template <ComputeDevice D> void NetworkState<D>::give_back(const Draw& unused) {
+template <ComputeDevice D> void NetworkState<D>::give_back(const RandomDraw& unused) {
   if (groups.all().empty())
     generator(device).give_back(unused);
   else

@@ -65,6 +65,10 @@ public:
   /// All pairs of name and tensor, in the order in which they were added:
   /// `for (const auto& [name, tensor] : state.entries())`.
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
+  /// `for (const auto& [name, tensor] : state)`.
+  [[nodiscard]] auto begin() const { return entries_.begin(); }
+  /// After the last name and tensor.
+  [[nodiscard]] auto end() const { return entries_.end(); }
   /// The number of tensors, except those of foreign types.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   /// Tensors whose types twill does not have.

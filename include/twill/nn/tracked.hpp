@@ -298,7 +298,7 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
                 "twill: apply: the function puts parts into device slots, which only an nn::Network has devices for");
   RunContext context{compile::RunScalars{Table::view().run_scalars}, 0};
   if (context.run_scalars.draws()) {
-    const Draw draw = generator(first.device()).next();
+    const RandomDraw draw = generator(first.device()).next();
     context.run_scalars.set_draw(draw.seed, draw.step);
   }
   const auto take_groups = [&](const auto& x) {

@@ -17,12 +17,37 @@
 #include <concepts>
 #include <cstdint>
 
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
+
+/// The first operand of many, and the site of the call.
+struct FirstValue {
+  Value value{};
+  CallSite site{};
+  constexpr FirstValue(Value first, CallSite caller = CallSite::here()) : value{first}, site{caller} {}
+};
+
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
+
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Inserts an axis of extent 1 that becomes axis Axis of the result.
 template <int Axis> [[nodiscard]] constexpr Value expand_dims(Value x, CallSite site = CallSite::here()) {
   return unsqueeze(x, Axis, site);
 }
+/// Inserts an axis of extent 1 that becomes axis Axis of the result.
+template <int Axis> [[nodiscard]] constexpr Value unsqueeze(Value x, CallSite site = CallSite::here()) {
+  return unsqueeze(x, Axis, site);
+}
+/// Drops an axis of extent 1.
+template <int Axis> [[nodiscard]] constexpr Value squeeze(Value x, CallSite site = CallSite::here()) {
+  return squeeze(x, Axis, site);
+}
+/// All elements in one axis, row-major.
+[[nodiscard]] constexpr Value ravel(Value x, CallSite site = CallSite::here()) { return x.flatten(site); }
+/// Rows upside down.
+[[nodiscard]] constexpr Value flipud(Value x, CallSite site = CallSite::here()) { return flip(x, {0}, site); }
+/// Columns from right to left.
+[[nodiscard]] constexpr Value fliplr(Value x, CallSite site = CallSite::here()) { return flip(x, {1}, site); }
 /// Exchanges two axes.
 template <int A, int B> [[nodiscard]] constexpr Value swapaxes(Value x, CallSite site = CallSite::here()) {
   return x.template transpose<A, B>(site);
@@ -60,17 +85,47 @@ template <int Axis>
 [[nodiscard]] constexpr Value take_along_axis(Value x, Value index, CallSite site = CallSite::here()) {
   return take_along_axis(x, index, Axis, site);
 }
-/// The values joined in order along an axis; element types are promoted.
-template <int Axis, std::same_as<Value>... Rest> [[nodiscard]] constexpr Value concat(Value first, Rest... rest) {
-  return concatenate({first, rest...}, Axis);
+/// The values joined in order along an axis, the first unless told otherwise; element types are promoted.
+template <int Axis = 0, std::convertible_to<Value>... Rest>
+[[nodiscard]] constexpr Value concat(detail::FirstValue first, Rest... rest) {
+  return concatenate({first.value, rest...}, Axis, first.site);
+}
+/// NumPy's name of `concat`.
+template <int Axis = 0, std::convertible_to<Value>... Rest>
+[[nodiscard]] constexpr Value concatenate(detail::FirstValue first, Rest... rest) {
+  return concatenate({first.value, rest...}, Axis, first.site);
 }
 /// PyTorch's name of `concat`.
-template <int Axis, std::same_as<Value>... Rest> [[nodiscard]] constexpr Value cat(Value first, Rest... rest) {
-  return concat<Axis>(first, rest...);
+template <int Axis = 0, std::convertible_to<Value>... Rest>
+[[nodiscard]] constexpr Value cat(detail::FirstValue first, Rest... rest) {
+  return concatenate({first.value, rest...}, Axis, first.site);
 }
 /// Values of one shape along a new axis, which becomes axis Axis.
-template <int Axis, std::same_as<Value>... Rest> [[nodiscard]] constexpr Value stack(Value first, Rest... rest) {
-  return stack({first, rest...}, Axis);
+template <int Axis = 0, std::convertible_to<Value>... Rest>
+[[nodiscard]] constexpr Value stack(detail::FirstValue first, Rest... rest) {
+  return stack({first.value, rest...}, Axis, first.site);
+}
+
+/// Joins side by side: along the second axis, vectors along their only one.
+template <std::convertible_to<Value>... Rest>
+[[nodiscard]] constexpr Value hstack(detail::FirstValue first, Rest... rest) {
+  const int rank = first.value.rank();
+  if (rank == 0) return stack({first.value, rest...}, 0, first.site);
+  return concatenate({first.value, rest...}, rank == 1 ? 0 : 1, first.site);
+}
+/// Joins one above another: along the first axis; vectors become rows.
+template <std::convertible_to<Value>... Rest>
+[[nodiscard]] constexpr Value vstack(detail::FirstValue first, Rest... rest) {
+  const int rank = first.value.rank();
+  if (rank > 1) return concatenate({first.value, rest...}, 0, first.site);
+  const Value rows = stack({first.value, rest...}, 0, first.site);
+  return rank == 1 ? rows : unsqueeze(rows, 1, first.site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+using graph::concatenate; // a list in braces has no namespace to look in
+using graph::stack;
+
+}}} // namespace twill::v0::TWILL_ISA

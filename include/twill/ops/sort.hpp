@@ -74,6 +74,20 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return {take_along_axis(x, places, position, site), places};
 }
 
+/// The place of the first greatest element of an axis, or of the first NaN; int64. errors: an empty axis
+/// cost: a sort of the axis
+template <int Axis> [[nodiscard]] constexpr Value argmax(Value x, CallSite site = CallSite::here()) {
+  const Value places = topk(x, 1, Axis, Order::descending, site).indices;
+  return x.graph().fault.any() ? places : squeeze(places, Axis, site);
+}
+/// The place of the first least element of an axis, or of the first NaN; int64. errors: an empty axis
+/// cost: a sort of the axis
+template <int Axis> [[nodiscard]] constexpr Value argmin(Value x, CallSite site = CallSite::here()) {
+  if (is_floating(x.dtype())) return argmax<Axis>(-x, site); // ascending, NaN would come last
+  const Value places = topk(x, 1, Axis, Order::ascending, site).indices;
+  return x.graph().fault.any() ? places : squeeze(places, Axis, site);
+}
+
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {

@@ -44,7 +44,7 @@ inline constexpr detail::Ellipsis ellipsis{};
 
 /// One index of `x(i, j)`: an integer, a `slice`, `all`, `ellipsis` or `newaxis`.
 template <class I>
-concept Index = std::integral<I> || std::same_as<I, slice> || detail::index_kind<I>
+concept AxisIndex = std::integral<I> || std::same_as<I, slice> || detail::index_kind<I>
 != detail::IndexKind::integer;
 
 namespace detail {

@@ -32,7 +32,7 @@ template <Scalar T> struct UniformProgram {
       kernel::Program<Number, Number, Number, kernel::Iota, Step<P::random_uniform, 0, 1, 2, 3>,
                       kernel::Immediate<float>, Step<P::multiply, 4, 5>, Step<P::floor, 6>, kernel::Immediate<float>,
                       Step<P::multiply, 7, 8>, kernel::Cast<T, 9>, kernel::Out<T, 10>>;
-  static std::array<kernel::Operand, 7> operands(Draw draw, void* to) {
+  static std::array<kernel::Operand, 7> operands(RandomDraw draw, void* to) {
     constexpr float values = std::is_same_v<T, half> ? 0x1p11F : 0x1p8F;
     return {immediate_operand(draw.seed),       immediate_operand(std::int64_t{draw.step}),
             immediate_operand(std::int64_t{0}), counting_operand(),
@@ -43,7 +43,7 @@ template <Scalar T> struct UniformProgram {
 template <> struct UniformProgram<float> {
   using type = kernel::Program<Number, Number, Number, kernel::Iota,
                                kernel::Step<kernel::Primitive::random_uniform, 0, 1, 2, 3>, kernel::Out<float, 4>>;
-  static std::array<kernel::Operand, 5> operands(Draw draw, void* to) {
+  static std::array<kernel::Operand, 5> operands(RandomDraw draw, void* to) {
     return {immediate_operand(draw.seed), immediate_operand(std::int64_t{draw.step}),
             immediate_operand(std::int64_t{0}), counting_operand(), memory_operand(to, Dims(1))};
   }
@@ -53,7 +53,7 @@ template <> struct UniformProgram<double> {
       kernel::Program<Number, Number, Number, kernel::Iota, kernel::Step<kernel::Primitive::random_integer, 0, 1, 2, 3>,
                       kernel::Cast<double, 4>, kernel::Immediate<double>,
                       kernel::Step<kernel::Primitive::multiply, 5, 6>, kernel::Out<double, 7>>;
-  static std::array<kernel::Operand, 6> operands(Draw draw, void* to) {
+  static std::array<kernel::Operand, 6> operands(RandomDraw draw, void* to) {
     return {immediate_operand(draw.seed),
             immediate_operand(std::int64_t{draw.step}),
             immediate_operand(std::int64_t{1} << 53),
@@ -74,7 +74,7 @@ template <Scalar T> struct NormalProgram {
                                Constant, Step<P::multiply, 10, 9>, Step<P::sqrt, 11>, // -2
                                Constant, Step<P::multiply, 13, 6>, Step<P::cos, 14>,  // 2 pi
                                Step<P::multiply, 12, 15>, kernel::Cast<T, 16>, kernel::Out<T, 17>>;
-  static std::array<kernel::Operand, 9> operands(Draw draw, void* to) {
+  static std::array<kernel::Operand, 9> operands(RandomDraw draw, void* to) {
     return {immediate_operand(draw.seed),
             immediate_operand(std::int64_t{draw.step}),
             immediate_operand(std::int64_t{0}),
@@ -98,7 +98,7 @@ template <> struct NormalProgram<double> {
                       Step<P::subtract, 12, 10>, Step<P::log, 13>, Constant,      // -2
                       Step<P::multiply, 15, 14>, Step<P::sqrt, 16>, Constant,     // 2 pi
                       Step<P::multiply, 18, 11>, Step<P::cos, 19>, Step<P::multiply, 17, 20>, kernel::Out<double, 21>>;
-  static std::array<kernel::Operand, 10> operands(Draw draw, void* to) {
+  static std::array<kernel::Operand, 10> operands(RandomDraw draw, void* to) {
     return {immediate_operand(draw.seed),
             immediate_operand(std::int64_t{draw.step}),
             immediate_operand(std::int64_t{draw.step} + (std::int64_t{1} << 32)),
@@ -116,7 +116,7 @@ template <> struct NormalProgram<double> {
 template <template <Scalar> class Of, Scalar T, AnyShape S, Device D>
 [[nodiscard]] Tensor<T, D, S> drawn(const Dims& extents, const D& device) {
   Tensor<T, D, S> result(device, extents);
-  const Draw draw = generator(device).next();
+  const RandomDraw draw = generator(device).next();
   if (result.elements() == 0) return result;
   const auto operands = Of<T>::operands(draw, result.data());
   kernel::launch(typename Of<T>::type{}, device, kernel::Grid(result.elements()), operands.data());

@@ -16,6 +16,7 @@
 #include <twill/memory/buffer.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/extents.hpp>
+#include <twill/tensor/first_axis.hpp>
 #include <twill/tensor/index.hpp>
 #include <twill/tensor/layout.hpp>
 #include <twill/tensor/shapes.hpp>
@@ -160,10 +161,10 @@ public:
   // Views ------------------------------------------------------------------------------------------------------------
 
   /// `x[2]`, `x[-1]`, `x[slice{1, 5}]`. throws: IndexError
-  template <Index I> [[nodiscard]] auto operator[](const I& index) const { return (*this)(index); }
+  template <AxisIndex I> [[nodiscard]] auto operator[](const I& index) const { return (*this)(index); }
 
   /// `x(0, all, slice{.step = -1})`. throws: IndexError
-  template <Index... I> [[nodiscard]] auto operator()(const I&... indices) const {
+  template <AxisIndex... I> [[nodiscard]] auto operator()(const I&... indices) const {
     return view<shape_t<detail::checked_indexed_dims<S, I...>()>>(detail::indexed(placement(), indices...));
   }
 
@@ -173,6 +174,17 @@ public:
   }
   template <TensorIndex First, TensorIndex... I> [[nodiscard]] auto operator()(First&& first, I&&... indices) const {
     return selected(*this, std::forward<First>(first), std::forward<I>(indices)...);
+  }
+
+  /// `for (auto row : x)`: views along the first axis, `for (float& e : vector)` elements in host memory. Waits for the
+  /// device.
+  [[nodiscard]] auto begin() const requires(S::rank > 0 && D::has_memory) {
+    synchronize(device());
+    return layout::along_first_axis(*this, 0);
+  }
+  /// The position after the last entry of the first axis.
+  [[nodiscard]] auto end() const requires(S::rank > 0 && D::has_memory) {
+    return layout::along_first_axis(*this, extents_[0]);
   }
 
   /// Exchanges two axes.

@@ -120,6 +120,13 @@ template <AnyShape To, AnyTensor X> [[nodiscard]] auto broadcast_to(const X& x, 
 /// Inserts an axis of extent 1, as the member `unsqueeze` does.
 template <int Axis, AnyTensor X> [[nodiscard]] auto expand_dims(const X& x) { return x.template unsqueeze<Axis>(); }
 
+/// Inserts an axis of extent 1, as the member `unsqueeze` does.
+template <int Axis, AnyTensor X> [[nodiscard]] auto unsqueeze(const X& x) { return x.template unsqueeze<Axis>(); }
+/// Drops an axis of extent 1, as the member `squeeze` does. throws: ShapeError
+template <int Axis, AnyTensor X> [[nodiscard]] auto squeeze(const X& x) { return x.template squeeze<Axis>(); }
+/// The tensor itself, which has no gradient, for functions that take tensors and traced values.
+template <AnyTensor X> [[nodiscard]] X stop_gradient(const X& x) { return x; }
+
 /// At least one axis: a number becomes a vector.
 template <class T, class D, class S> [[nodiscard]] auto atleast_1d(const Tensor<T, D, S>& x) {
   if constexpr (S::rank >= 1)

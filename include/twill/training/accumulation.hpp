@@ -11,7 +11,7 @@
 #include <twill/nn/device_trace.hpp>
 #include <twill/training/train_step.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -125,15 +125,16 @@ public:
   using Base::rule;
 
   /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first one's first axis is rows.
-  /// throws: ShapeError, DeviceError, OutOfMemoryError
+  /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if it is empty
   template <AnyTensor First, AnyTensor... Rest> void add(const First& first, const Rest&... rest) {
     nn::check_inputs<M, T, D, true, First, Rest...>();
     static_assert(First::rank > 0, "twill: add: the first input has no axis of rows");
     using Source = source<First, Rest...>;
     require_in_slots<Source>("add", network_->devices(), first, rest...);
+    require_rows("add", std::array{first.shape(), rest.shape()...});
     auto& program = programs_.template next<Source>(network_->devices(), network_->run_scalars(), capture);
     const std::int64_t rows = first.shape()[0];
-    if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
+    if (batches_ == 0) unit_rows_ = rows;
     program.run_scalars.set(loss_weight_scalar, share_of(rows));
     program.run_scalars.set(continues_scalar, batches_ > 0 ? 1 : 0);
     DrawOfRun draw{program, *network_->state()};
@@ -153,7 +154,7 @@ public:
   StepLoss<T, D> finish() {
     if (batches_ == 0) throw ValueError("finish: there is no micro-batch; call add first");
     if (!(loss_.device() == network_->device())) loss_ = memory::Buffer<D>(network_->device(), sizeof(T));
-    update_.run_scalars.set(sum_scale_scalar, 1 / share_of(std::max<std::int64_t>(rows_, 1)));
+    update_.run_scalars.set(sum_scale_scalar, 1 / share_of(rows_));
     void* output = loss_.data();
     update_.run(network_->devices(), rule, steps_ + 1,
                 {.parameters = states_.addresses(update_.table().parameters),
@@ -208,7 +209,7 @@ private:
   memory::Buffer<D> loss_;
   UpdateProgram<R, Update, D, Network::slots> update_{compile::Arena::kept};
   StepPrograms<StepProgram<M, D, Network::slots>> programs_{};
-  Draw draw_{};
+  RandomDraw draw_{};
   std::int64_t batches_ = 0;
   std::int64_t rows_ = 0;
   std::int64_t unit_rows_ = 1; ///< of the first micro-batch

@@ -64,7 +64,7 @@ public:
       overwrite(taken);
     else
       for (std::size_t i = 0; i < infos_.size(); ++i)
-        nn::initialise_parameter(states_[i].device(), infos_[i], addresses_.size() - infos_.size() + i, Draw{},
+        nn::initialise_parameter(states_[i].device(), infos_[i], addresses_.size() - infos_.size() + i, RandomDraw{},
                                  states_[i].data());
     return steps;
   }
@@ -91,7 +91,7 @@ std::span<void* const> OptimiserState<D>::addresses(std::span<const graph::Param
     const D& device = network_->device_of(parameters[i]);
     if (k >= states_.size()) {
       memory::Buffer<D> made(device, nn::NetworkState<D>::bytes_of(parameters[i]));
-      nn::initialise_parameter(device, parameters[i], i, Draw{}, made.data());
+      nn::initialise_parameter(device, parameters[i], i, RandomDraw{}, made.data());
       states_.push_back(std::move(made));
     } else if (memory::Buffer<D>& state = states_[k]; !(state.device() == device)) { // follows the weights
       memory::Buffer<D> moved(device, state.bytes());

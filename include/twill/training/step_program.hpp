@@ -146,7 +146,7 @@ public:
   }
 
   /// Sets the draw of the next run.
-  void set_draw(const Draw& draw) { run_scalars.set_draw(draw.seed, draw.step); }
+  void set_draw(const RandomDraw& draw) { run_scalars.set_draw(draw.seed, draw.step); }
 
   /// The values of symbols for tensors of these shapes.
   template <AnyTensor... Tensors> [[nodiscard]] graph::SymbolValues symbols_of(const Tensors&... tensors) const {
@@ -205,12 +205,12 @@ public:
     if (taken_ && !program_->has_run) network_->give_back(*taken_);
   }
   /// The draw.
-  [[nodiscard]] Draw take() { return taken_.emplace(network_->next_draw()); }
+  [[nodiscard]] RandomDraw take() { return taken_.emplace(network_->next_draw()); }
 
 private:
   Program* program_;
   State* network_;
-  std::optional<Draw> taken_{};
+  std::optional<RandomDraw> taken_{};
 };
 
 /// The programs of one step, by source. Program is a `StepProgram`, or extends it.

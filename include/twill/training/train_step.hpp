@@ -72,7 +72,8 @@ public:
       : Base{std::move(given), network.state()}, network_{&network}, loss_{network.device(), sizeof(T)} {}
 
   /// One step. Arguments: the model's inputs, then the loss's targets.
-  /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if a batch is too large for the model's budget
+  /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if a batch is empty or too large for the model's
+  /// budget
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
     try {
       return make_step(tensors...);
@@ -167,6 +168,7 @@ private:
     nn::check_inputs<M, T, D, true, Tensors...>();
     using Source = source<Tensors...>;
     require_in_slots<Source>("train_step", network_->devices(), tensors...);
+    require_rows("train_step", std::array{tensors.shape()...});
     Program& program = programs_.template next<Source>(network_->devices(), network_->run_scalars(), capture);
     if (!(loss_.device() == network_->device())) loss_ = memory::Buffer<D>(network_->device(), sizeof(T));
     program.numbers.write(rule, steps_ + 1, program.run_scalars);

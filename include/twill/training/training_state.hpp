@@ -8,12 +8,14 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/optim/update.hpp>
 #include <twill/training/rule_options.hpp>
 
 #include <concepts>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +35,12 @@ void add_steps(nn::StateDict& states, std::int64_t steps);
 
 /// Separates the count of steps. throws: ValueError if there is no count
 [[nodiscard]] CountedStates without_steps(const nn::StateDict& state);
+
+/// Warns, once in a process, that training runs in a program compiled without optimisation.
+void warn_of_slow_build();
+
+/// Refuses an empty batch, whose mean loss would be NaN. throws: ValueError naming the step and the shapes
+void require_rows(std::string_view step, std::span<const Dims> batch);
 
 /// The states of a rule where a training keeps them: one network's, those of all replicas, or one rank's parts. `load`
 /// takes a state dictionary without options, returns its count of steps, and changes nothing when it throws.
@@ -72,6 +80,7 @@ protected:
   template <class... Of>
   explicit TrainingState(R given, Of&&... of) : rule{std::move(given)}, states_{std::forward<Of>(of)...} {
     static_assert(RuleStates<States>);
+    if constexpr (TWILL_IS_SLOW) warn_of_slow_build();
   }
 
   States states_;          ///< of the rule

@@ -3,8 +3,10 @@
 //
 // Function bodies of training/training_state.hpp.
 
+#include <twill/core/text.hpp>
 #include <twill/training/training_state.hpp>
 
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -28,6 +30,25 @@ TWILL_BODY CountedStates without_steps(const nn::StateDict& state) {
   }
   if (steps < 0) throw ValueError("load_state_dict: the state of a rule has no count of 'steps', or one below 0");
   return {nn::StateDict{std::move(states)}, steps};
+}
+
+TWILL_BODY void warn_of_slow_build() {
+  static std::atomic<bool> has_warned = false;
+  if (has_warned.exchange(true)) return;
+  warn("training: this program is compiled without optimisation, and its steps take 7 to 60 times as long; compile it "
+       "with -O2 -march=native, with CMake by -D CMAKE_BUILD_TYPE=Release");
+}
+
+TWILL_BODY void require_rows(std::string_view step, std::span<const Dims> batch) {
+  bool is_empty = false;
+  std::string shapes{};
+  for (const Dims& shape : batch) {
+    is_empty = is_empty || (shape.rank > 0 && shape[0] == 0);
+    shapes += (shapes.empty() ? "" : ", ") + to_string(shape);
+  }
+  if (is_empty)
+    throw ValueError(join_text(
+        {step, ": the batch is empty, with arguments of shapes ", shapes, "; a step takes at least one row"}));
 }
 
 }}}} // namespace twill::v0::training::TWILL_ISA

@@ -129,8 +129,8 @@ TEST_CASE("what a task captured is gone when somebody has waited for it", "[devi
 }
 
 TEST_CASE("events mark points in the order of a device's work", "[device][cpu][DEV-8]") {
-  CHECK(Event<Cpu>{}.is_complete());
-  CHECK_NOTHROW(Event<Cpu>{}.wait());
+  CHECK(event_t<Cpu>{}.is_complete());
+  CHECK_NOTHROW(event_t<Cpu>{}.wait());
   std::atomic<bool> go{false};
   int value = 0;
   (void)submit(Cpu{1}, [&] {

@@ -257,7 +257,7 @@ TEST_CASE("a step tells how its replicas share the work", "[parallel][PAR-3]") {
   auto module = seeded_network(Cpu{0});
   DataParallel parallel{module, {.devices = first_devices<Cpu>(2)}};
   auto step = train_step(parallel, nn::cross_entropy, optim::Sgd{});
-  step.measures_balance = true;
+  REQUIRE_THROWS_WITH(step.balance(), "balance: there was no step yet");
   const auto data = batch<Cpu>(5, Cpu{2});
   static_cast<void>(step(data.x, data.label));
   const parallel::Balance balance = step.balance();
@@ -267,6 +267,17 @@ TEST_CASE("a step tells how its replicas share the work", "[parallel][PAR-3]") {
   REQUIRE(std::abs(balance.imbalance_of_rows() - 0.2) < 1e-12);
   REQUIRE(balance.replicas[1].bytes == static_cast<std::int64_t>(memory_allocated(Cpu{1})));
   REQUIRE(to_string(balance).find("cpu:1: 2 rows") != std::string::npos);
+}
+
+TEST_CASE("a data-parallel step refuses an empty batch, inference has an empty result", "[parallel][PAR-3]") {
+  auto module = seeded_network(Cpu{0});
+  DataParallel parallel{module, {.devices = first_devices<Cpu>(2)}};
+  auto step = train_step(parallel, nn::cross_entropy, optim::Sgd{});
+  const auto data = batch<Cpu>(0, Cpu{0});
+  CHECK_THROWS_WITH(step(data.x, data.label),
+                    Catch::StartsWith("train_step: the batch is empty") && Catch::Contains("(0, 7), (0,)"));
+  CHECK(step.steps() == 0);
+  CHECK(parallel.forward(data.x).value().shape() == Dims(0, 5));
 }
 
 TEST_CASE("a replica that fails ends the step on every rank, with its own error", "[parallel][PAR-9][MEM-6]") {

@@ -54,7 +54,7 @@ TEST_CASE("what a rank of a mesh takes is known to the byte, with states shared 
     x.fill(0.5f), labels.fill(1);
     synchronize(device);
     const std::int64_t before = memory_allocated(device);
-    OnGrid<C> model{member, Draw{}, replicas};
+    OnGrid<C> model{member, RandomDraw{}, replicas};
     own.weights = memory_allocated(device) - before;
     auto step = train_step(model, nn::cross_entropy, optim::Adam{}, options, parallel::zero<1>);
     const parallel::Rows rows_here = model.rows_of(rows);

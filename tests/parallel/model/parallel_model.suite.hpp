@@ -39,7 +39,7 @@ template <int N> struct Meshed {
 
 /// Some steps of one network, and what they read and left.
 struct WholeRun {
-  Draw draw{}; ///< of the weights
+  RandomDraw draw{}; ///< of the weights
   Tensor<double, Cpu, Shape<dyn, 6>> x{};
   Tensor<std::int64_t, Cpu, Shape<dyn>> labels{};
   std::vector<double> losses{};

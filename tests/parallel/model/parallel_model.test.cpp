@@ -92,7 +92,7 @@ TEST_CASE("replicas of pipelines normalise by all their rows, and start from the
           "[parallel][PAR-7]") {
   const WholeRun data = train_one_network(test_seed(), 11, 1);
   manual_seed(Cpu{0}, 3);
-  const Draw draw = generator(Cpu{0}).next();
+  const RandomDraw draw = generator(Cpu{0}).next();
   manual_seed(Cpu{0}, 3);
   nn::Network<Normalised, Cpu, double> whole{Cpu{0}};
   training::Optimiser optimiser{whole, meshed_rule};
@@ -145,7 +145,7 @@ TEST_CASE("stages that are models of their own train as they do one after the ot
           "[parallel][PAR-7]") {
   const WholeRun data = train_one_network(test_seed(), 9, 1);
   manual_seed(Cpu{0}, 5);
-  const Draw draw = generator(Cpu{0}).next();
+  const RandomDraw draw = generator(Cpu{0}).next();
   manual_seed(Cpu{0}, 5);
   nn::Network<Lower, Cpu, double> lower{Cpu{0}};
   nn::Network<Upper, Cpu, double> upper{Cpu{0}};
@@ -223,10 +223,10 @@ TEST_CASE("meshes and models that do not fit are refused with both numbers", "[p
   };
   using C = parallel::ThreadCommunicator<Cpu>;
   CHECK(refusal(3, [](C& member) {
-          ParallelModel<Mesh<Axis<"pipe">>, pipeline::ZeroBubbleH1, C, Meshed<1>, double>{member, Draw{}};
+          ParallelModel<Mesh<Axis<"pipe">>, pipeline::ZeroBubbleH1, C, Meshed<1>, double>{member, RandomDraw{}};
         }) == "ParallelModel: ZB-H1 with 2 stages runs on 2 ranks, the axis \"pipe\" has 3");
   CHECK(refusal(3, [](C& member) {
-          ParallelModel<Mesh<Axis<"tensor">>, pipeline::ZeroBubbleH1, C, Meshed<2>, double>{member, Draw{}};
+          ParallelModel<Mesh<Axis<"tensor">>, pipeline::ZeroBubbleH1, C, Meshed<2>, double>{member, RandomDraw{}};
         }) == "rank_group: the axis 'tensor' has 2 ranks, the communicator 3");
   // A replica without enough rows ends the step on all.
   const WholeRun whole = train_one_network(1, 4, 1);

@@ -82,7 +82,8 @@ io::Checkpoint train_on(int ranks, const WholeRun& data, const io::Checkpoint* f
   auto world = group_of(ranks);
   parallel::run_ranks(world, [&](auto& member) {
     using C = std::remove_cvref_t<decltype(member)>;
-    const Draw draw = from == nullptr ? data.draw : Draw{.seed = 99, .step = 5}; // what is drawn is overwritten
+    const RandomDraw draw =
+        from == nullptr ? data.draw : RandomDraw{.seed = 99, .step = 5}; // what is drawn is overwritten
     ParallelModel<M, pipeline::OneForwardOneBackward, C, Meshed<N>, double> model{
         member, draw, {.buckets = {.first_bucket_bytes = 100, .bucket_bytes = 300}}};
     auto step = train_step(model, nn::cross_entropy, from == nullptr ? rule : other_rule, {.micro_batches = 2}, shared);
@@ -151,7 +152,7 @@ TEST_CASE("a training on a mesh goes on where it was saved, on that mesh, on ano
   parallel::run_ranks(world, [&](auto& member) {
     using C = std::remove_cvref_t<decltype(member)>;
     ParallelModel<Other, pipeline::OneForwardOneBackward, C, Meshed<1>, double> model{
-        member, Draw{.seed = 3, .step = 1}, {.buckets = {.first_bucket_bytes = 100, .bucket_bytes = 300}}};
+        member, RandomDraw{.seed = 3, .step = 1}, {.buckets = {.first_bucket_bytes = 100, .bucket_bytes = 300}}};
     auto step = train_step(model, nn::cross_entropy, rule, {.micro_batches = 2}, parallel::zero<1>);
     const auto rank = static_cast<std::size_t>(member.rank());
     for (const char* name : {"early", "late"}) model.set(name, 0.5);
@@ -161,7 +162,7 @@ TEST_CASE("a training on a mesh goes on where it was saved, on that mesh, on ano
       weights.push_back(*static_cast<const double*>(network.state()->buffers[0].data()));
     };
     model.pipeline().for_each_stage(add_weights);
-    const Draw draw = model.pipeline().next_draw();
+    const RandomDraw draw = model.pipeline().next_draw();
     parallel::barrier(aside[rank]);
     refused[2 + rank] = message_of<ValueError>([&] { io::restore(partial, model, step); });
     model.pipeline().for_each_stage(add_weights);

@@ -76,7 +76,7 @@ template <class M, class F> void on_ranks(const F& f) {
   parallel::run_ranks(communicators, [&](auto& communicator) {
     kernel::RankGroups groups{};
     groups.add(parallel::rank_group<Ranks>(communicator));
-    nn::Network<M, Cpu, double> model{Cpu{0}, groups, Draw{7, 0}};
+    nn::Network<M, Cpu, double> model{Cpu{0}, groups, RandomDraw{7, 0}};
     f(model, communicator.rank());
   });
 }

@@ -72,7 +72,7 @@ struct Normed {
 };
 
 nn::Network<Normed, Cpu, double> network_on(Cpu device, std::uint64_t seed) {
-  return nn::Network<Normed, Cpu, double>{device, {}, Draw{seed, 0}};
+  return nn::Network<Normed, Cpu, double>{device, {}, RandomDraw{seed, 0}};
 }
 const optim::Adam adam{{.rate = 0.01, .epsilon = 1e-4}};
 

@@ -126,7 +126,7 @@ int run_distributed(parallel::MpiCommunicator<>& world, std::string_view mode, c
 
 int run_pipeline(parallel::MpiCommunicator<>& world, std::string_view mode, const std::string& folder) {
   manual_seed_all(7);
-  Pipe pipe{Cpu{0}, world.rank(), Draw{5, 0}};
+  Pipe pipe{Cpu{0}, world.rank(), RandomDraw{5, 0}};
   auto step = train_step(pipe, world, nn::mse, optim::Sgd{{.rate = 0.1}}, {.micro_batches = micro_batches});
   return run(
       world, mode, folder,

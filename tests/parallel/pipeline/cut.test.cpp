@@ -112,7 +112,7 @@ TEST_CASE("ranks step their own stages over a communicator, replicas beside each
   manual_seed(Cpu{0}, 7);
   nn::Network<Skipping, Cpu, double> whole{Cpu{0}};
   manual_seed(Cpu{0}, 7);
-  const Draw draw = generator(Cpu{0}).next();
+  const RandomDraw draw = generator(Cpu{0}).next();
   training::Optimiser optimiser{whole, rule};
   double expected = 0;
   for (int i = 0; i < 2; ++i) {

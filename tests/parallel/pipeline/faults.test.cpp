@@ -83,7 +83,7 @@ template <class S> Run stepped(Trial& trial, std::int64_t timeout_ms, int count 
   const auto y = waves<3>(Cpu{0}, rows);
   std::vector<std::unique_ptr<Stages<S>>> pipes;
   for (int rank = 0; rank < ranks; ++rank) {
-    pipes.push_back(std::make_unique<Stages<S>>(Cpu{rank}, rank, Draw{}));
+    pipes.push_back(std::make_unique<Stages<S>>(Cpu{rank}, rank, RandomDraw{}));
     start_anew(*pipes.back());
   }
   Run run{};
@@ -205,7 +205,7 @@ std::vector<Ending> meshed(Trial& trial, std::int64_t timeout_ms, std::vector<st
   const auto y = waves<3>(Cpu{0}, 4);
   weights.assign(4, {});
   return play(trial, group, [&](FaultyThreads& communicator) {
-    OnGrid model{communicator, Draw{3, 0}};
+    OnGrid model{communicator, RandomDraw{3, 0}};
     start_anew(model.pipeline());
     auto step = train_step(model, faulty_loss, FaultySgd{}, {.micro_batches = 2});
     for (int i = 0; i < steps; ++i) static_cast<void>(step(x, y));
@@ -277,7 +277,7 @@ std::vector<std::vector<double>> replicas_by_hand() {
     FaultyThreads along_data = world.split(along_pipe.rank(), world.rank());
     kernel::RankGroups groups{};
     groups.add(parallel::rank_group<RankAxis<"data", 2>>(along_data));
-    Stages<pipeline::OneForwardOneBackward> pipe{world.device(), along_pipe.rank(), Draw{}, groups};
+    Stages<pipeline::OneForwardOneBackward> pipe{world.device(), along_pipe.rank(), RandomDraw{}, groups};
     start_anew(pipe);
     auto step = train_step(pipe, along_pipe, along_data, faulty_loss, FaultySgd{}, {.micro_batches = 2});
     const parallel::Rows own{4 * replica, replica == 0 ? 4 : 3};
@@ -297,7 +297,7 @@ TEST_CASE("replicas of a pipeline that it knows of are one network, those that i
   for (std::size_t rank = 0; rank < found.size(); ++rank)
     CHECK(largest_difference(found[rank], expected.weights[rank % ranks]) < 1e-12);
   auto group = faulty_threads(none, ranks, 60'000);
-  Stages<pipeline::OneForwardOneBackward> alone{Cpu{0}, 0, Draw{}};
+  Stages<pipeline::OneForwardOneBackward> alone{Cpu{0}, 0, RandomDraw{}};
   const std::string refusal = message_of<ValueError>([&] {
     static_cast<void>(train_step(alone, group[0], group[0], faulty_loss, FaultySgd{}, {.micro_batches = 2}));
   });

@@ -107,7 +107,7 @@ TEST_CASE("ranks that are alone infer together, and the result is where it is wa
   manual_seed(Cpu{0}, 7);
   nn::Network<Noisy, Cpu, double> whole{Cpu{0}};
   manual_seed(Cpu{0}, 7);
-  const Draw draw = generator(Cpu{0}).next();
+  const RandomDraw draw = generator(Cpu{0}).next();
   const auto x = random_rows<double, 5>(Cpu{0}, 7);
   const auto expected = whole.infer(x);
   std::vector<double> worst(3, 1);

@@ -117,7 +117,7 @@ TEST_CASE("a rank that steps alone needs what was known of it", "[parallel][PAR-
     const Late device = member.device();
     const auto rank = static_cast<std::size_t>(member.rank());
     const std::int64_t before = memory_allocated(device);
-    P pipe{device, member.rank(), Draw{}};
+    P pipe{device, member.rank(), RandomDraw{}};
     auto step = train_step(pipe, member, nn::cross_entropy, rule, options);
     step(x, labels);
     reset_peak_memory_stats(device);

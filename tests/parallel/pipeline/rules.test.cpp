@@ -129,7 +129,7 @@ TEST_CASE("an overflow in one stage skips the step in all, in one process and ov
 
   auto world = parallel::thread_communicators(std::vector<Cpu>{Cpu{0}, Cpu{1}}, {.timeout_ms = 60000});
   CHECK_NOTHROW(parallel::run_ranks(world, [&](auto& member) {
-    Stages own{member.device(), member.rank(), Draw{}};
+    Stages own{member.device(), member.rank(), RandomDraw{}};
     pipeline::load_state_dict(own, start);
     auto own_step = train_step(own, member, nn::cross_entropy, make_rule(), {.micro_batches = 3});
     check_course(own, own_step, expected, labels);

@@ -281,13 +281,13 @@ TEST_CASE("rows that do not fill the micro-batches, and devices of another numbe
                     "train_step: 3 rows make 3 micro-batches, not 4");
   CHECK_THROWS_WITH(FourStages<pipeline::GPipe>({Cpu{0}, Cpu{1}}),
                     "Pipeline: GPipe with 4 stages runs on 4 devices, got 2");
-  CHECK_THROWS_WITH(FourStages<pipeline::GPipe>(Cpu{0}, 4, Draw{}), "Pipeline: a rank is in [0, 4), got 4");
+  CHECK_THROWS_WITH(FourStages<pipeline::GPipe>(Cpu{0}, 4, RandomDraw{}), "Pipeline: a rank is in [0, 4), got 4");
 }
 
 TEST_CASE("the state of one rank's stages has the names of the whole, and loads from the state of all",
           "[parallel][IO-3]") {
   FourStages<pipeline::GPipe> all{{Cpu{0}, Cpu{0}, Cpu{0}, Cpu{0}}};
-  FourStages<pipeline::GPipe> one{Cpu{0}, 2, Draw{}};
+  FourStages<pipeline::GPipe> one{Cpu{0}, 2, RandomDraw{}};
   const nn::StateDict expected = pipeline::state_dict(all);
   pipeline::load_state_dict(one, expected);
   const nn::StateDict found = pipeline::state_dict(one);
@@ -301,3 +301,10 @@ TEST_CASE("the state of one rank's stages has the names of the whole, and loads 
 }
 
 } // namespace
+
+TEST_CASE("a pipeline refuses an empty batch", "[parallel][PAR-6]") {
+  TwoStages<pipeline::GPipe> stages{{Cpu{0}, Cpu{1}}};
+  auto step = train_step(stages, nn::cross_entropy, optim::Sgd{}, {.micro_batches = 1});
+  CHECK_THROWS_WITH(step(random_rows<double, 5>(Cpu{0}, 0), random_labels(Cpu{0}, 0, 3)),
+                    Catch::StartsWith("train_step: the batch is empty"));
+}

@@ -105,7 +105,7 @@ public:
   /// Returns when the last run is done. throws: the run's error
   void wait() {
     if constexpr (Several) {
-      for (const Event<D>& event : std::exchange(last_, {})) event.wait();
+      for (const event_t<D>& event : std::exchange(last_, {})) event.wait();
     } else if constexpr (HostDevice<D>) {
       if (running_.load(std::memory_order_acquire)) synchronize(devices_.front());
     } else {
@@ -351,7 +351,7 @@ private:
   CaptureOf capture_;
   std::vector<std::optional<memory::Buffer<D>>> arenas_;
   std::atomic<bool> running_{false}; ///< a task of the last run, in one slot of a host device
-  std::vector<Event<D>> last_{};     ///< of the last run in several slots
+  std::vector<event_t<D>> last_{};   ///< of the last run in several slots
   Bindings<BoundRun> bindings_{};
 };
 

@@ -74,16 +74,16 @@ public:
     const Segment& segment = segments_->list[number];
     const D device = device_of(segment.slot);
     if (is_in_order_) return launch(device, std::move(body));
-    std::vector<Event<D>> ready = events(segment);
+    std::vector<event_t<D>> ready = events(segment);
     if constexpr (launches_in_caller<D>()) {
       tasks_.push_back(submit(device, [this, device, ready = std::move(ready), body = std::move(body)] {
         unless_failed([&] {
-          for (const Event<D>& event : ready) event.wait();
+          for (const event_t<D>& event : ready) event.wait();
           launch(device, body);
         });
       }));
     } else {
-      for (const Event<D>& event : ready) wait(device, event);
+      for (const event_t<D>& event : ready) wait(device, event);
       launch(device, std::move(body));
     }
     if (segment.is_awaited) done_[number] = record(device);
@@ -99,26 +99,26 @@ public:
       copy_bytes(target, to, source, from, bytes, {.non_blocking = !launches_in_caller<D>()});
       return timed.end(target);
     }
-    std::vector<Event<D>> ready = events(segment);
+    std::vector<event_t<D>> ready = events(segment);
     if constexpr (launches_in_caller<D>()) {
       tasks_.push_back(submit(target, [=, this, ready = std::move(ready)] {
         unless_failed([&] {
-          for (const Event<D>& event : ready) event.wait();
+          for (const event_t<D>& event : ready) event.wait();
           timed.begin(target);
-          static_cast<void>(pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{}));
+          static_cast<void>(pull_bytes(target, to, source, from, bytes, std::span<const event_t<D>>{}));
           timed.end(target);
         });
       }));
       done_[number] = record(target);
-    } else if constexpr (requires(std::span<const Event<D>> events) {
+    } else if constexpr (requires(std::span<const event_t<D>> events) {
                            pull_bytes(target, to, source, from, bytes, events);
                          }) {
       timed.begin_arrival(target, ready);
-      done_[number] = pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{ready});
+      done_[number] = pull_bytes(target, to, source, from, bytes, std::span<const event_t<D>>{ready});
       timed.end_arrival(target);
       arrived_[static_cast<std::size_t>(segment.slot)] = done_[number];
     } else {
-      for (const Event<D>& event : ready) wait(target, event);
+      for (const event_t<D>& event : ready) wait(target, event);
       timed.begin(target);
       copy_bytes(target, to, source, from, bytes, {.non_blocking = true});
       timed.end(target);
@@ -127,8 +127,8 @@ public:
   }
 
   /// Ends the run. Returns the events that pass when all of it is done. throws: what a segment has thrown
-  [[nodiscard]] std::vector<Event<D>> finish() {
-    std::vector<Event<D>> all{};
+  [[nodiscard]] std::vector<event_t<D>> finish() {
+    std::vector<event_t<D>> all{};
     open();
     if constexpr (launches_in_caller<D>()) {
       for (Pending<void>& task : tasks_) task.wait();
@@ -169,8 +169,8 @@ private:
   [[nodiscard]] const D& device_of(int slot) const { return devices_[static_cast<std::size_t>(slot)]; }
 
   /// The events of other devices that a segment waits for.
-  [[nodiscard]] std::vector<Event<D>> events(const Segment& segment) const {
-    std::vector<Event<D>> ready{};
+  [[nodiscard]] std::vector<event_t<D>> events(const Segment& segment) const {
+    std::vector<event_t<D>> ready{};
     for (std::size_t k = segment.first_wait; k < segment.end_wait; ++k) {
       const SegmentWait& wait = segments_->waits[k];
       ready.push_back(wait.segment < 0 ? begins_[static_cast<std::size_t>(wait.slot)]
@@ -184,10 +184,10 @@ private:
   twill::cpu::Signal opened_{};
   std::span<const D> devices_;
   const Segments* segments_;
-  bool is_in_order_;               ///< one segment after the other, none of them waits
-  std::vector<Event<D>> begins_{}; ///< the work that each slot's device was given before
-  std::vector<Event<D>> done_;     ///< after the segments that another slot waits for
-  std::vector<Event<D>> arrived_;  ///< after the last copy into each slot
+  bool is_in_order_;                 ///< one segment after the other, none of them waits
+  std::vector<event_t<D>> begins_{}; ///< the work that each slot's device was given before
+  std::vector<event_t<D>> done_;     ///< after the segments that another slot waits for
+  std::vector<event_t<D>> arrived_;  ///< after the last copy into each slot
   std::vector<Pending<void>> tasks_{};
 };
 

@@ -27,7 +27,7 @@ struct SamplingParameters {
   std::int64_t length = 0; ///< of a row of weights
   std::int64_t chosen = 0; ///< from a row
   std::int64_t count = 0;  ///< items to write
-  Draw draw{};
+  RandomDraw draw{};
 };
 
 struct DrawKeys {
@@ -78,7 +78,7 @@ template <class Body, class D> void sample(const D& device, Body body, SamplingP
 } // namespace detail
 
 /// 0 to n - 1 in random order. throws: ValueError (n of 2^32 or more), OutOfMemoryError
-template <class D> void shuffle_places(const D& device, std::int64_t* to, std::int64_t n, Draw draw) {
+template <class D> void shuffle_places(const D& device, std::int64_t* to, std::int64_t n, RandomDraw draw) {
   if (n == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(n) * sizeof(std::uint64_t));
   auto* const keys = static_cast<std::uint64_t*>(memory.data());
@@ -89,7 +89,7 @@ template <class D> void shuffle_places(const D& device, std::int64_t* to, std::i
 /// Draws a number of places of each row, with replacement.
 template <class D>
 void draw_with_replacement(const D& device, const double* weights, const double* greatest, std::int64_t rows,
-                           std::int64_t n, std::int64_t* to, std::int64_t chosen, Draw draw) {
+                           std::int64_t n, std::int64_t* to, std::int64_t chosen, RandomDraw draw) {
   if (rows * chosen == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(rows * n) * sizeof(std::int64_t));
   auto* const sums = static_cast<std::int64_t*>(memory.data());
@@ -103,7 +103,7 @@ void draw_with_replacement(const D& device, const double* weights, const double*
 /// Draws a number of places of each row, without replacement.
 template <class D>
 void draw_without_replacement(const D& device, const double* weights, std::int64_t rows, std::int64_t n,
-                              std::int64_t* to, std::int64_t chosen, Draw draw) {
+                              std::int64_t* to, std::int64_t chosen, RandomDraw draw) {
   if (rows * chosen == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(rows * n) * (sizeof(double) + sizeof(std::uint32_t)));
   auto* const clocks = static_cast<double*>(memory.data());

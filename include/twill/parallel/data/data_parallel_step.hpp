@@ -19,6 +19,7 @@
 #include <twill/training/train_step.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -95,29 +96,32 @@ public:
   void synchronise() { model_->replicas()->replicate(ranks_.size()); }
 
   /// One step. Arguments: the model's inputs, then the loss's targets, which may be on any device of the kind.
+  /// throws: ValueError if the batch is empty
   /// throws: a replica's exception, naming it, or a TimeoutError naming a missing one, after that has ended. The step
   /// is then unusable: weights of some replicas may be new. Make another, from the module's weights or a checkpoint.
   template <AnyTensor... Tensors> training::StepLoss<T, D> operator()(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, share_t<Tensors>...>();
     using Source = source<Tensors...>;
     const auto& devices = model_->devices();
+    training::require_rows("train_step", std::array{tensors.shape()...});
     const std::int64_t rows = common_rows(tensors...).value_or(1);
+    const bool is_measured = HostDevice<D> || measures_balance;
     const auto pieces = chunk_rows(rows, static_cast<std::int64_t>(devices.size()));
     nn::RunContext context = model_->module().context_of_next_run();
     ++steps_;
     run_on_replicas(devices, devices.size(), [&](std::size_t rank) {
       Rank& own = *ranks_[rank];
       try {
-        if (measures_balance) synchronize(devices[rank]);
-        const double start = measures_balance ? steady_seconds() : 0;
+        if (is_measured) synchronize(devices[rank]);
+        const double start = is_measured ? steady_seconds() : 0;
         if (rank < pieces.size() || sums_over_ranks<Source>()) {
           const Rows piece = rank < pieces.size() ? pieces[rank] : Rows{rows, 0};
-          const double weight = rows > 0 ? static_cast<double>(piece.count) / static_cast<double>(rows) : 0;
+          const double weight = static_cast<double>(piece.count) / static_cast<double>(rows);
           own.template run<Source>(context, piece.begin, weight, capture,
                                    scattered<0>(tensors, piece, devices[rank])...);
         }
         if (rank >= pieces.size()) own.clear(); // a replica without rows adds nothing
-        if (measures_balance) {
+        if (is_measured) {
           synchronize(devices[rank]);
           own.seconds = steady_seconds() - start;
           own.rows = rank < pieces.size() ? pieces[rank].count : 0;
@@ -130,11 +134,17 @@ public:
         throw;
       }
     });
+    was_measured_ = is_measured;
     return {ranks_.front()->results, steps_, steps_};
   }
 
-  /// The work of each replica in the last measured step, and the bytes in use on its device.
+  /// The work of each replica in the last step, and the bytes in use on its device.
+  /// throws: ValueError before the first step; on GPUs, if `measures_balance` was not set before the last step
   [[nodiscard]] Balance balance() const {
+    if (!was_measured_)
+      throw ValueError(steps_ == 0 ? "balance: there was no step yet"
+                                   : "balance: the last step was not measured, since a GPU would have to be waited "
+                                     "for; set step.measures_balance = true before it");
     Balance result{};
     for (const auto& rank : ranks_)
       result.replicas.push_back({twill::to_string(rank->device), rank->rows, rank->seconds,
@@ -151,7 +161,7 @@ public:
   }
 
   compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, if devices have them
-  bool measures_balance = false; ///< steps measure `balance`, for which they wait for their devices
+  bool measures_balance = false; ///< on GPUs: steps wait for their devices and measure `balance`, as on hosts
 
 private:
   /// Whether replicas meet inside a program, including those without rows.
@@ -241,11 +251,12 @@ private:
     std::int64_t count = 0;      ///< of elements of T
     std::int64_t wide_count = 0; ///< of float32 after them, in models of half precision
     std::int64_t rows = 0;       ///< of the last measured step
-    double seconds = 0;          ///< of the last measured step
+    double seconds = 0;          ///< of it
   };
 
   DataParallel<Network>* model_;
   std::vector<std::unique_ptr<Rank>> ranks_{};
+  bool was_measured_ = false; ///< the last step
 };
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

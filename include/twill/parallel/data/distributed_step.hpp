@@ -86,7 +86,8 @@ public:
 
   /// One step of this rank's rows. Arguments: the model's inputs, then the loss's targets; the first axis of the first
   /// counts rows. Returns the loss of all ranks, during `no_sync` that of these rows.
-  /// throws: ShapeError, DeviceError, OutOfMemoryError, here and on all ranks; CommunicatorError naming another rank
+  /// throws: ShapeError, DeviceError, OutOfMemoryError, here and on all ranks; ValueError if no rank has rows;
+  /// CommunicatorError naming another rank
   template <AnyTensor First, AnyTensor... Rest>
   training::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
@@ -140,6 +141,7 @@ private:
   template <AnyTensor... Tensors> void step(const Tensors&... tensors) {
     const std::int64_t rows = first_extent(tensors...);
     const Shares shares = row_shares_.exchange(sums_.rows() + rows, sums_.batches());
+    if (shares.all_rows == 0) training::require_rows("train_step", std::array{tensors.shape()...}); // on every rank
     if (model_->options().broadcasts_buffers) model_->synchronise_buffers();
     update_.make(compile::TableFor<source<Tensors...>, D>::view());
     if constexpr (has_parts) update_.weights().cut();
@@ -236,14 +238,14 @@ private:
     if (sums_.empty()) sums_.begin(callback.empty() ? rows : row_shares_.most(rows));
     void* output = loss_.data();
     training::DrawOfRun draw{program, *model_->module().state()};
-    run(program, program.draws ? draw.take() : Draw{}, sums_.rows(), sums_.weight_of(rows), {&output, 1}, &callback,
-        tensors...);
+    run(program, program.draws ? draw.take() : RandomDraw{}, sums_.rows(), sums_.weight_of(rows), {&output, 1},
+        &callback, tensors...);
     sums_.count(rows);
   }
 
   template <AnyTensor... Tensors>
-  void run(Program& program, const Draw& draw, std::int64_t first_row, double weight, std::span<void* const> outputs,
-           compile::HostCallback* callback, const Tensors&... tensors) {
+  void run(Program& program, const RandomDraw& draw, std::int64_t first_row, double weight,
+           std::span<void* const> outputs, compile::HostCallback* callback, const Tensors&... tensors) {
     program.run_scalars.set(training::loss_weight_scalar, weight);
     program.run_scalars.set_if_present(training::continues_scalar, sums_.empty() ? 0 : 1);
     program.run_scalars.set_if_present(training::sum_scale_scalar, sums_.scale());

@@ -18,7 +18,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 struct Shares {
   std::int64_t all_rows = 0;  ///< of all ranks, including those summed earlier
   std::int64_t first_row = 0; ///< of this rank
-  Draw draw{};                ///< rank 0's
+  RandomDraw draw{};          ///< rank 0's
   bool finishes = false;      ///< some rank has batches summed earlier
 };
 
@@ -32,7 +32,8 @@ public:
 
   /// Announces this rank's rows, and batches summed earlier. throws: CommunicatorError
   [[nodiscard]] Shares exchange(std::int64_t rows, std::int64_t batches) {
-    const Draw own = model_->module().run_scalars().draws() ? model_->module().state()->next_draw() : Draw{};
+    const RandomDraw own =
+        model_->module().run_scalars().draws() ? model_->module().state()->next_draw() : RandomDraw{};
     const auto all =
         numbers_.exchange({rows, batches, static_cast<std::int64_t>(own.seed), static_cast<std::int64_t>(own.step)},
                           [&](const Call& call) { model_->run(call); });

@@ -42,7 +42,7 @@ public:
     const std::size_t own = infos_.size() - addresses_.size();
     for (std::size_t i = own; i < infos_.size(); ++i)
       if (detail::weight_of(infos_, i) < 0)
-        nn::initialise_parameter(memory_.device(), infos_[i], i, Draw{}, addresses_[i - own]);
+        nn::initialise_parameter(memory_.device(), infos_[i], i, RandomDraw{}, addresses_[i - own]);
   }
 
   /// The memory of all states.

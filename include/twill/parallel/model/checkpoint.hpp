@@ -27,7 +27,8 @@ inline constexpr const char* ranks_name = "random.ranks";
 [[nodiscard]] inline std::string draw_name_of_rank(std::size_t rank) { return join_text({"random.rank.", rank}); }
 
 /// The entries of one network, with `next` as its next draw.
-[[nodiscard]] inline Checkpoint checkpoint_of(const nn::StateDict& model, const nn::StateDict& optimiser, Draw next) {
+[[nodiscard]] inline Checkpoint checkpoint_of(const nn::StateDict& model, const nn::StateDict& optimiser,
+                                              RandomDraw next) {
   Checkpoint checkpoint{};
   checkpoint.add("model", model);
   checkpoint.add("optimiser", optimiser);
@@ -55,7 +56,7 @@ training::OptionsReport restore(const Checkpoint& checkpoint, pipeline::BasicPip
                                 pipeline::PipelineStep<pipeline::BasicPipeline<S, T, D, Parts...>, L, R>& step,
                                 OptionsOf of = OptionsOf::checkpoint) {
   const nn::StateDict states = detail::rule_state_of(checkpoint, of);
-  const Draw of_model = draw_of(checkpoint, "random.device");
+  const RandomDraw of_model = draw_of(checkpoint, "random.device");
   step.require_loadable(states);
   pipeline::load_state_dict(model, checkpoint.state("model"));
   model.set_next_draw(of_model);
@@ -69,7 +70,7 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
   const nn::StateDict weights = state_dict(model);
   Checkpoint checkpoint = detail::checkpoint_of(weights, step.state_dict(), model.pipeline().next_draw());
   C& world = model.world();
-  const Draw own = generator(typename C::Device(world.device())).state();
+  const RandomDraw own = generator(typename C::Device(world.device())).state();
   parallel::detail::HostNumbers<C, 2> numbers{world};
   const auto all = numbers.exchange({static_cast<std::int64_t>(own.seed), static_cast<std::int64_t>(own.step)},
                                     [&](const parallel::Call& call) { world.run(call); });
@@ -90,8 +91,8 @@ training::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S
   C& world = model.world();
   try {
     const nn::StateDict states = detail::rule_state_of(checkpoint, of);
-    const Draw of_model = draw_of(checkpoint, "random.device");
-    std::optional<Draw> of_rank{};
+    const RandomDraw of_model = draw_of(checkpoint, "random.device");
+    std::optional<RandomDraw> of_rank{};
     if (checkpoint.has_value(detail::ranks_name) && checkpoint.integer(detail::ranks_name) == world.size())
       of_rank = draw_of(checkpoint, detail::draw_name_of_rank(static_cast<std::size_t>(world.rank())));
     step.require_loadable(states);

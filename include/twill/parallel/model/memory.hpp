@@ -50,7 +50,7 @@ template <class Parallel, class L, optim::Rule R, int Stage, AnyTensor... Batch>
     const Meta device = member.device();
     const std::tuple all{detail::like(batch, member.rank())...};
     const std::int64_t before = memory_allocated(device);
-    Mirrored model{member, mesh, Draw{}, replicas};
+    Mirrored model{member, mesh, RandomDraw{}, replicas};
     own.weights = memory_allocated(device) - before;
     auto step = train_step(model, loss, rule, options, shared);
     const auto run = [&](const auto&... tensor) {

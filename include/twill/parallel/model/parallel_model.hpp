@@ -183,11 +183,11 @@ public:
   /// A collective call of the whole group, which has to outlive it; the group fills the mesh, of which one size may be
   /// open. `draw` is the same on all ranks: weights are those of one network with this draw.
   /// throws: ValueError if the mesh, the pipeline or the layers have another number of ranks
-  ParallelModel(C& world, const Draw& draw, pipeline::ReplicaOptions options = {})
+  ParallelModel(C& world, const RandomDraw& draw, pipeline::ReplicaOptions options = {})
       : ParallelModel(world, MeshType::of_ranks(world.size()), draw, options) {}
 
   /// A model on a mesh with given values of the open sizes.
-  ParallelModel(C& world, const MeshType& mesh, const Draw& draw, pipeline::ReplicaOptions options = {})
+  ParallelModel(C& world, const MeshType& mesh, const RandomDraw& draw, pipeline::ReplicaOptions options = {})
       : groups_{world, checked(mesh)}, alone_{alone(world)}, options_{options}, pipe_(made(world, draw)) {}
 
   ParallelModel(const ParallelModel&) = delete;
@@ -243,7 +243,7 @@ private:
   }
 
   /// This rank's stages. An exception during construction also ends the other ranks' calls, wherever they wait.
-  [[nodiscard]] Pipe made(C& world, const Draw& draw) {
+  [[nodiscard]] Pipe made(C& world, const RandomDraw& draw) {
     try {
       return Pipe{device_type(world.device()), along_pipe().rank(), draw, rank_groups()};
     } catch (...) {

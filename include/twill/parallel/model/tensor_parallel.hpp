@@ -59,7 +59,7 @@ public:
       throw ValueError(join_text({"tensor_parallel: the axis '", A::id.name(), "' has ", A::size, " ranks, got ",
                                   devices.size(), " devices"}));
     communicators_ = parallel::thread_communicators(devices, options);
-    const Draw draw = generator(devices.front()).next();
+    const RandomDraw draw = generator(devices.front()).next();
     for (std::size_t rank = 0; rank < devices.size(); ++rank) {
       kernel::RankGroups groups{};
       groups.add(parallel::rank_group<A>(communicators_[rank]));

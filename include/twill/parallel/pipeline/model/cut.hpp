@@ -321,7 +321,7 @@ template <FloatingScalar T, CutKind C> struct Plan<T, C> {
   }
 
   /// Gives a stage the weights that the whole model would have drawn, of divided ones this rank's part.
-  template <class Stage> static void initialise(Stage& stage, const Draw& draw) {
+  template <class Stage> static void initialise(Stage& stage, const RandomDraw& draw) {
     const auto infos = compile::Signature<Whole>::view().parameters;
     const auto& state = *stage.network.state();
     for (std::size_t own = 0; own < state.infos.size(); ++own)

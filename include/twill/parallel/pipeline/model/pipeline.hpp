@@ -89,7 +89,7 @@ public:
   /// draws `draw`, equal on all ranks. With groups the rank is one of several with the same stages: layers divided
   /// along the axes of the groups are parts, and every step draws alike on all. A stage that is a separate model then
   /// draws the values after `draw` by its number.    throws: ValueError for a rank outside of the pipeline
-  BasicPipeline(D device, int rank, const Draw& draw, kernel::RankGroups groups = {})
+  BasicPipeline(D device, int rank, const RandomDraw& draw, kernel::RankGroups groups = {})
       : devices_{Places::everywhere(ranks, device)},
         groups_{std::move(groups)},
         next_draw_{later(draw, Plan::has_ties ? 1 : stages)},
@@ -120,9 +120,9 @@ public:
   [[nodiscard]] const kernel::RankGroups& groups() const { return groups_; }
 
   /// With groups: the first draw of the next step, equal to one device's generator, whatever is drawn on this one.
-  [[nodiscard]] const Draw& next_draw() const { return next_draw_; }
+  [[nodiscard]] const RandomDraw& next_draw() const { return next_draw_; }
   /// Sets the first draw of the next step, to be the same as on one device.
-  void set_next_draw(const Draw& draw) { next_draw_ = draw; }
+  void set_next_draw(const RandomDraw& draw) { next_draw_ = draw; }
 
   /// Calls `f(stage, draw)` for each stage that is here and draws in the next step: a cut model draws as one, separate
   /// models one after another. All ranks count alike, whatever stages they have.
@@ -220,7 +220,7 @@ private:
     return rank;
   }
 
-  [[nodiscard]] static Draw later(Draw draw, int draws) {
+  [[nodiscard]] static RandomDraw later(RandomDraw draw, int draws) {
     draw.step += static_cast<decltype(draw.step)>(draws);
     return draw;
   }
@@ -230,14 +230,14 @@ private:
     return compile::RunScalars{compile::Signature<Shown>::view().run_scalars};
   }
 
-  [[nodiscard]] Draw first_draw() const {
+  [[nodiscard]] RandomDraw first_draw() const {
     if constexpr (Plan::has_ties) return generator(Places::template at<0>(devices_)).next();
     return {};
   }
 
   /// The stages of a rank, or all.
   template <std::size_t... I>
-  [[nodiscard]] std::unique_ptr<Owned> make(int rank, [[maybe_unused]] const Draw& draw,
+  [[nodiscard]] std::unique_ptr<Owned> make(int rank, [[maybe_unused]] const RandomDraw& draw,
                                             std::index_sequence<I...>) const {
     auto made = std::make_unique<Owned>();
     const auto one = [&]<class Stage, std::size_t Number>(std::shared_ptr<Stage>& stage,
@@ -257,7 +257,7 @@ private:
 
   Devices devices_;
   kernel::RankGroups groups_{};
-  Draw next_draw_{};
+  RandomDraw next_draw_{};
   std::unique_ptr<Owned> stages_;
 };
 

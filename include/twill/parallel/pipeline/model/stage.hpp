@@ -53,7 +53,7 @@ public:
 
   explicit Stage(const D& device) : network{device} {}
   /// A stage on one of the ranks of these groups, which all draw alike.
-  Stage(const D& device, const kernel::RankGroups& groups, const Draw& draw) : network{device, groups, draw} {}
+  Stage(const D& device, const kernel::RankGroups& groups, const RandomDraw& draw) : network{device, groups, draw} {}
 
   Network network;
   nn::RunContext context{};  ///< of this step: its draws are those of the whole batch

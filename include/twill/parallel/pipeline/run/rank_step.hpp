@@ -103,6 +103,7 @@ public:
       loss = Base::with_parts(
           [&](const auto& x, const auto& targets, const std::vector<parallel::Rows>& pieces) {
             begin(pieces.back().begin + pieces.back().count);
+            if (!replicas_ || rows_.all == 0) Base::require_rows(x, targets);
             begin_ = steady_seconds();
             return total(*communicator_, run(x, targets, pieces));
           },

@@ -67,8 +67,8 @@ template <class P> void begin_step(P& pipeline, const StepOptions& options = {})
   });
   if (!pipeline.groups().all().empty())
     return pipeline.draw_with_groups(
-        [](auto& stage, const Draw& draw) { stage.context.run_scalars.set_draw(draw.seed, draw.step); });
-  std::optional<Draw> draw;
+        [](auto& stage, const RandomDraw& draw) { stage.context.run_scalars.set_draw(draw.seed, draw.step); });
+  std::optional<RandomDraw> draw;
   pipeline.for_each_stage_here([&](auto& stage) {
     if (!stage.context.run_scalars.draws()) return;
     if (!draw || !P::Plan::has_ties) draw = stage.network.state()->next_draw();

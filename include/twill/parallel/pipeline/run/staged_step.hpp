@@ -11,6 +11,7 @@
 #include <twill/parallel/pipeline/run/step_options.hpp>
 #include <twill/parallel/pipeline/schedule/verify.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +76,16 @@ protected:
         schedule_{pipeline::schedule<typename P::ScheduleType>(P::ranks, options.micro_batches)},
         optimisers_{std::move(optimisers)} {
     options_.checkpointing.require_stages(P::stages);
+    if constexpr (TWILL_IS_SLOW) training::warn_of_slow_build();
+  }
+
+  /// Refuses a batch of inputs and targets without rows. throws: ValueError
+  template <class X, class Y> static void require_rows(const X& x, const Y& targets) {
+    std::apply(
+        [&](const auto&... input) {
+          training::require_rows("train_step", std::array{input.shape()..., targets.shape()});
+        },
+        x);
   }
 
   /// Calls `f(inputs, targets, micro_batches)` with the parts of a batch.

@@ -52,6 +52,7 @@ public:
   /// The loss, and the gradients of all stages without an update: times the loss scale, if the rule has one.
   template <AnyTensor... Batch> double gradients(const Batch&... batch) {
     const auto run = [&](const auto& x, const auto& targets, const std::vector<parallel::Rows>& pieces) {
+      this->require_rows(x, targets);
       detail::begin_step(*this->pipeline_, this->options_);
       timeline_ = Timeline{};
       double loss = 0;
