@@ -5,7 +5,8 @@
 // flags that may change between steps, with the numbers that its constructor allows, and properties fixed by its type,
 // such as its name: those are compared, never set. Rules of rules list their own and those of the wrapped rule, groups
 // begin theirs with "group0." and so on. A rule without `list_options` stores none. The rules of the library name each
-// option once, in a list from which the rest follows (`ListedRule`). Read next: optim/sgd.hpp, training/rule_options.hpp.
+// option once, in a list from which the rest follows (`ListedRule`). Read next: optim/sgd.hpp,
+// training/rule_options.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -20,6 +21,15 @@
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
+
+/// PyTorch's name of `rate`, so that the error says twill's: nothing else converts to it.
+struct RateNotLr {
+  RateNotLr() = default;
+  /// Does not compile.
+  template <class T> constexpr RateNotLr(const T&) {
+    static_assert(sizeof(T) == 0, "twill: the learning rate is called rate, not lr: {.rate = 1e-3}");
+  }
+};
 
 /// Allowed numbers of an option; NaN is never allowed.
 enum class Allowed : unsigned char {
