@@ -79,7 +79,7 @@ void by_twill(benchmark::State& state, const ConvolutionSize& size, int threads,
 /// 64 channels of 56 x 56 under a kernel of 3 x 3.
 struct OneConvolution {
   static constexpr auto forward(Input<Dim<"batch">, 64, 56, 56> x) {
-    return nn::conv2d(x, 64, "only", {.kernel = 3, .padding = 1, .has_bias = false});
+    return nn::conv2d(x, 64, "only", {.kernel = 3, .padding = 1, .bias = false});
   }
 };
 

@@ -28,7 +28,7 @@ constexpr Value convolution(Value x, std::int64_t filters, std::int64_t kernel, 
       {.kernel = kernel,
        .stride = stride,
        .padding = kernel / 2,
-       .has_bias = false,
+       .bias = false,
        .weight = twill::nn::initialise::kaiming_normal({.fan = twill::graph::Initialiser::Fan::out})});
 }
 

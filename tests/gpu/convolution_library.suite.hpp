@@ -34,7 +34,7 @@ using D = TestedDevice;
 /// A residual block with a strided, grouped convolution beside a pointwise one.
 struct Residual {
   static constexpr auto forward(Input<Dim<"batch">, 3, 8, 7> image) {
-    const auto stem = relu(nn::conv2d(image, 4, "stem", {.kernel = 3, .padding = 1, .has_bias = false}));
+    const auto stem = relu(nn::conv2d(image, 4, "stem", {.kernel = 3, .padding = 1, .bias = false}));
     const auto deep = nn::conv2d(stem, 8, "deep", {.kernel = {3, 2}, .stride = 2, .padding = 1, .groups = 2});
     const auto shortcut = nn::conv2d(stem, 8, "shortcut", {.kernel = {1, 2}, .stride = 2, .padding = {0, 1}});
     return nn::linear(mean(relu(deep + shortcut), {2, 3}), 3, "output");

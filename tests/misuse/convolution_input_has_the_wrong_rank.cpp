@@ -3,8 +3,8 @@
 // An image without a batch.
 //
 // expect: convolution_input_has_the_wrong_rank
-// expect: left<3>
-// expect: right<4>
+// expect: rank<3>
+// expect: needed_rank<4>
 
 #include <twill/compile/function.hpp>
 #include <twill/ops/transposed_convolution.hpp>

@@ -2,8 +2,8 @@
 //
 // Following one index for each row through a matrix of choices that lost an axis.
 // expect: ranks_differ
-// expect: left<2>
-// expect: right<1>
+// expect: left_rank<2>
+// expect: right_rank<1>
 
 #include <twill/expr.hpp>
 

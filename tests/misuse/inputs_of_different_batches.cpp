@@ -6,6 +6,7 @@
 // expect: given<3>
 // expect: given<5>
 // expect: other_input<1>
+// expect: "batch"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>

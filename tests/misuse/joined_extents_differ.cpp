@@ -5,6 +5,7 @@
 // expect: axis<1>
 // expect: left<3>
 // expect: right<4>
+// lines[clang]: 50
 
 #include <twill/expr.hpp>
 

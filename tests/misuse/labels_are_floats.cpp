@@ -3,6 +3,7 @@
 // Cross entropy with labels that are not integers.
 // nvcc
 // expect: labels_are_not_integers
+// expect: "cross_entropy"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>

@@ -3,8 +3,8 @@
 // A mean squared error between shapes of different rank.
 //
 // expect: loss_shapes_differ
-// expect: left<2>
-// expect: right<1>
+// expect: left_rank<2>
+// expect: right_rank<1>
 
 #include <twill/compile/function.hpp>
 #include <twill/nn/losses.hpp>

@@ -3,6 +3,7 @@
 // Two weights of a model under one name.
 // nvcc
 // expect: parameter_name_is_used_twice
+// expect: "layer.weight"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>

@@ -2,6 +2,7 @@
 //
 // A model cut before a layer that it does not have.
 // expect: model_has_no_weight_before_which_it_is_to_be_cut
+// expect: "uper."
 
 #include <twill/nn/linear.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>

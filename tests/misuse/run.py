@@ -4,7 +4,8 @@
 
 With -DMISUSE the compiler refuses a file, and the first line of its output that contains `error` contains the text of every
 `// expect: text` comment of the file. A comment `// expect[g++]: text` (or clang, or nvcc) counts for that compiler only. A
-file that begins its paragraph with `// nvcc` is for nvcc too.
+file that begins its paragraph with `// nvcc` is for nvcc too. All that g++ or clang says, as a user sees it, has at most
+`most_lines` lines, or those of a comment `// lines: 60`, or `// lines[clang]: 60`.
 
 Without -DMISUSE each file compiles: its legal twin. Those are compiled many at once, each in a namespace of its own, which
 takes a quarter of the time.
@@ -18,6 +19,9 @@ import tempfile
 from pathlib import Path
 
 
+most_lines = 40
+
+
 def family(compiler: str) -> str:
     name = Path(compiler).name
     return "clang" if "clang" in name else "nvcc" if "nvcc" in name else "g++"
@@ -28,6 +32,11 @@ def expectations(text: str, compiler: str) -> list[str]:
     return [expected.strip() for only, expected in found if only in ("", family(compiler))]
 
 
+def lines_allowed(text: str, compiler: str) -> int:
+    found = re.findall(r"^// lines(?:\[([\w+]+)\])?: (\d+)$", text, re.MULTILINE)
+    return max([most_lines, *(int(lines) for only, lines in found if only in ("", family(compiler)))])
+
+
 def run_compiler(command: list[str]) -> tuple[int, str]:
     result = subprocess.run(command, text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C"})
@@ -35,22 +44,25 @@ def run_compiler(command: list[str]) -> tuple[int, str]:
 
 
 def faults(file: Path, command: list[str]):
-    expected = expectations(file.read_text(), command[0])
+    source = file.read_text()
+    expected = expectations(source, command[0])
     if not expected:
         yield "it has no `// expect:` comment"
         return
-    # the first error is all that is read; looking for more takes longer
-    first_only = {"clang": ["-ferror-limit=1"], "g++": ["-fmax-errors=1"], "nvcc": []}[family(command[0])]
-    status, output = run_compiler([*command, *first_only, "-DMISUSE", str(file)])
+    status, output = run_compiler([*command, "-DMISUSE", str(file)])
     if status == 0:
         yield "the misuse compiles"
         return
     first = next((line for line in output.splitlines() if "error" in line), "")
     first = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", first)  # nvcc prints 12L where the others print 12
-    first = re.sub(r"'(.)'(?:, (?='))?", r"\1", first)  # and a text as a list of characters
+    if family(command[0]) == "nvcc":
+        first = re.sub(r"'(.)'(?:, (?='))?", r"\1", first)  # and a text as a list of characters
     for text in expected:
         if text not in first:
             yield f"the first line with `error` lacks the sentence\n  expected: {text}\n  got:      {first[:2000]}"
+    count, allowed = output.count("\n"), lines_allowed(source, command[0])
+    if family(command[0]) != "nvcc" and count > allowed:
+        yield f"the compiler says {count} lines, at most {allowed} are wanted:\n{output[:4000]}"
     if not first:
         yield f"the compiler failed without a line that contains `error`:\n{output[:4000]}"
 

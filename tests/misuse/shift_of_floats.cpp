@@ -2,6 +2,7 @@
 //
 // A shift of floating numbers.
 // expect: twill: this operation takes integers; convert the operand with cast<T>(x)
+// lines[clang]: 80
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

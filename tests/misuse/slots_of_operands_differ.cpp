@@ -4,8 +4,8 @@
 //
 // nvcc
 // expect: operands_lie_in_different_slots_move_one_with_to
-// expect: left<1>
-// expect: right<0>
+// expect: left_slot<1>
+// expect: right_slot<0>
 
 #include <twill/nn.hpp>
 

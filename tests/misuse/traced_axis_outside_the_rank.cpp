@@ -3,8 +3,8 @@
 // A reduction inside a traced function over an axis that its operand does not have.
 // nvcc
 // expect: axis_is_outside_the_rank
-// expect: left<2>
-// expect: right<2>
+// expect: axis<2>
+// expect: rank<2>
 
 #include <twill/compile/function.hpp>
 #include <twill/tensor/create.hpp>

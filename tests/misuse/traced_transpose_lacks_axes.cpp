@@ -3,8 +3,8 @@
 // A transpose that names one axis of three.
 //
 // expect: transpose_needs_each_axis_once
-// expect: left<1>
-// expect: right<3>
+// expect: axes<1>
+// expect: rank<3>
 
 #include <twill/compile/function.hpp>
 #include <twill/tensor/create.hpp>

@@ -3,6 +3,7 @@
 // A weight that the result does not depend on.
 // nvcc
 // expect: parameter_is_not_reached_by_the_loss
+// expect: "forgotten.weight"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>

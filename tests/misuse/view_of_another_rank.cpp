@@ -2,8 +2,8 @@
 //
 // A view of one dimension of a tensor of two.
 // expect: ranks_differ
-// expect: left<2>
-// expect: right<1>
+// expect: left_rank<2>
+// expect: right_rank<1>
 
 #include <twill/tensor/borrowed.hpp>
 

@@ -82,7 +82,7 @@ TEST_CASE("convolutional layers have PyTorch's weights", "[nn][convolution]") {
   CHECK(z.size(2) == 12);
   CHECK(z.size(3) == 7);
   const auto flat = twill::Input<Dim<"batch">, 6, 9>::declare(graph);
-  CHECK(nn::conv1d(flat, 5, "c", {.kernel = 3, .has_bias = false}).size(2) == 7);
+  CHECK(nn::conv1d(flat, 5, "c", {.kernel = 3, .bias = false}).size(2) == 7);
   CHECK(nn::conv_transpose1d(flat, 5, "d", {.kernel = 3}).size(2) == 11);
   CHECK(!graph.fault.any());
   CHECK(dictionary_of(graph) == "a.weight 4 3 3 2\na.bias 4\nb.weight 4 3 3 3\nb.bias 6\nc.weight 5 6 3\n"

@@ -126,7 +126,7 @@ struct Structured {
     };
     return sum(x) + weight("columns", {7, 3}, orthogonal()) + weight("kernels", {3, 2, 2}, orthogonal()) +
            weight("dirac", {4, 2, 3, 3}, dirac(2)) + weight("own", {3}, layers_own()) +
-           sum(nn::linear(x, 5, "layer", {.has_bias = false, .weight = constant(3)}));
+           sum(nn::linear(x, 5, "layer", {.weight = constant(3), .bias = false}));
   }
 };
 

@@ -23,7 +23,7 @@ struct LastTwo {
 };
 struct WithoutBias {
   static constexpr auto forward(Input<Dim<"batch">, 7> x) {
-    return nn::layer_norm(x, "norm", {.epsilon = 0.5, .has_bias = false});
+    return nn::layer_norm(x, "norm", {.epsilon = 0.5, .bias = false});
   }
 };
 struct Root {

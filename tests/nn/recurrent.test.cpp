@@ -48,7 +48,7 @@ struct TwoLayersBothWays {
 };
 struct Rectified {
   static constexpr auto forward(Input<5, 3, 4> x) {
-    return all_of(nn::rnn(x, 3, "relu", {.has_bias = false, .function = nn::RnnFunction::relu}));
+    return all_of(nn::rnn(x, 3, "relu", {.bias = false, .function = nn::RnnFunction::relu}));
   }
 };
 

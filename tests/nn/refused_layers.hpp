@@ -233,6 +233,11 @@ inline constexpr Refusal layers[] = {
        const Value q = in(g, {2, 3, 4});
        use(nn::composed_attention(q, q, q, {.mask = in(g, {3, 2}, DType::boolean)}));
      }},
+    {Reason::attention_mask_has_more_axes_than_the_scores, 4, 3,
+     [](Graph& g) {
+       const Value q = in(g, {2, 3, 4});
+       use(nn::composed_attention(q, q, q, {.mask = in(g, {1, 2, 3, 3}, DType::boolean)}));
+     }},
     {Reason::attention_mask_is_neither_bool_nor_floating, of(integer), 0,
      [](Graph& g) {
        const Value q = in(g, {2, 3, 4});

@@ -40,7 +40,8 @@ constexpr void losses(Value logits, Value log_p, Value label, Value y, Value tar
 // integers of any shape. A layer's name is that of its weights in a state dictionary.
 constexpr void layers(Value x, Value sequence, Value image, Value token) {
   // PyTorch: the number of inputs is that of the last axis.
-  { const Value y = nn::linear(x, 128, "hidden", {.has_bias = false}); }
+  { const Value y = nn::linear(x, 128, "hidden", {.bias = false}); }
+  { const nn::BiasOption bias = nn::initialise::zeros(); }
   // PyTorch: `.padding` is its `padding_idx`.
   { const Value y = nn::embedding(token, 1000, 64, "token"); }
   { const Value y = nn::conv1d(sequence, 32, "conv", {.kernel = 3, .padding = 1}); }

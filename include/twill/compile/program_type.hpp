@@ -178,7 +178,7 @@ private:
 
 public:
   static constexpr TableSizes sizes = attempt.sizes;
-  static_assert(detail::check_fault<sizes.fault>());
+  static_assert(sizeof(detail::FaultCheck<sizes.fault>) >= 1);
 
 private:
   static constexpr Frozen<sizes> frozen = freeze_all<sizes>();

@@ -7,6 +7,7 @@
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
 #include <twill/core/text.hpp>
 #include <twill/graph/graph.hpp>
 
@@ -17,43 +18,147 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The two values of a fault, and its call, `at<"model.hpp:41">`, in the words of an error message.
-template <std::int64_t Left> struct left;
-template <std::int64_t Right> struct right;
+/// The values of a fault in the words of an error message.
+template <std::int64_t Value> struct left;
+template <std::int64_t Value> struct right;
+template <std::int64_t Value> struct left_rank;
+template <std::int64_t Value> struct right_rank;
+template <std::int64_t Value> struct rank;
+template <std::int64_t Value> struct needed_rank;
+template <std::int64_t Value> struct axis;
+template <std::int64_t Value> struct axes;
+template <std::int64_t Value> struct extent;
+template <std::int64_t Value> struct left_slot;
+template <std::int64_t Value> struct right_slot;
+template <DType Value> struct type;
+template <DType Value> struct left_type;
+template <DType Value> struct right_type;
+/// Names: the scopes around the call, a weight with those of its own, a dimension or a loss.
+template <FixedString Path> struct layer;
+template <FixedString Path> struct weight;
+template <FixedString Name> struct dimension;
+template <FixedString Name> struct loss;
+/// The user's call, `at<"model.hpp:41">`.
 template <FixedString Site> struct at;
 
-/// Never defined: naming it puts the problem, its values and its line into the compiler's error.
-template <Problem P, class LeftValue, class RightValue, class AtSite> struct refused;
+/// Never defined: naming it puts the problem, its values, names and line into the compiler's error.
+template <Problem P, class... Words> struct refused;
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-/// "model.hpp:41".
-template <graph::Fault F> consteval auto site_of() {
-  constexpr auto characters = [](auto take) {
-    for (const char* c = F.file; *c != 0; ++c) take(*c);
-    take(':');
-    int power = 1;
-    while (F.line / power >= 10) power *= 10;
-    for (; power > 0; power /= 10) take(static_cast<char>('0' + F.line / power % 10));
-  };
-  constexpr std::size_t size = [=] {
-    std::size_t count = 0;
-    characters([&](char) { ++count; });
-    return count;
-  }();
+/// A list of words.
+template <class... W> struct Words {};
+template <graph::Problem P, class... W> graph::refused<P, W...>& refused_by(Words<W...>);
+template <class... Left, class... Right> Words<Left..., Right...> operator+(Words<Left...>, Words<Right...>);
+
+/// The values of a fault: extents and other numbers, unless the problem is about something else.
+template <graph::Fault F> constexpr auto words_of_values() {
+  using enum graph::Problem;
+  using namespace graph;
+  constexpr auto is_one_of = [](auto... problems) { return (... || (F.problem == problems)); };
+  if constexpr (is_one_of(matmul_needs_two_dimensions_on_both_sides, joined_values_have_different_ranks,
+                          attention_ranks_differ, attention_mask_has_more_axes_than_the_scores, loss_shapes_differ))
+    return Words<left_rank<F.left>, right_rank<F.right>>{};
+  else if constexpr (is_one_of(convolution_input_has_the_wrong_rank, convolution_weight_has_the_wrong_rank,
+                               pooling_input_has_the_wrong_rank, interpolation_input_has_the_wrong_rank,
+                               index_has_another_rank, recurrent_layer_needs_steps_rows_and_features,
+                               batch_norm_needs_a_batch_axis_and_a_channel_axis,
+                               gradient_of_a_value_that_is_not_a_scalar))
+    return Words<rank<F.left>, needed_rank<F.right>>{};
+  else if constexpr (is_one_of(axis_is_outside_the_rank, axis_is_named_twice, extent_is_known_only_at_run_time))
+    return Words<graph::axis<F.left>, rank<F.right>>{};
+  else if constexpr (is_one_of(transpose_needs_each_axis_once, layer_norm_needs_that_many_axes))
+    return Words<axes<F.left>, rank<F.right>>{};
+  else if constexpr (is_one_of(squeezed_axis_must_have_extent_one))
+    return Words<graph::axis<F.left>, extent<F.right>>{};
+  else if constexpr (is_one_of(parameter_extent_is_negative))
+    return Words<extent<F.left>, graph::axis<F.right>>{};
+  else if constexpr (is_one_of(slice_has_a_step_of_zero))
+    return Words<graph::axis<F.left>>{};
+  else if constexpr (is_one_of(matmul_dtypes_differ, attention_dtypes_differ, scan_carry_changes_its_dtype,
+                               convolution_needs_one_floating_type))
+    return Words<left_type<DType{F.left}>, right_type<DType{F.right}>>{};
+  else if constexpr (is_one_of(condition_of_where_is_not_bool, labels_are_not_integers,
+                               gradient_of_a_value_that_is_not_floating,
+                               gradient_with_respect_to_a_value_that_is_not_floating, indices_are_not_integers,
+                               attention_mask_is_neither_bool_nor_floating, pooling_needs_a_floating_type,
+                               interpolation_needs_a_floating_type, recurrent_lengths_are_not_integers,
+                               bce_of_probabilities_in_half_precision_use_bce_with_logits))
+    return Words<type<DType{F.left}>>{};
+  else if constexpr (is_one_of(operands_lie_in_different_slots_move_one_with_to, scan_over_values_in_different_slots))
+    return Words<left_slot<F.left>, right_slot<F.right>>{};
+  else if constexpr (is_one_of(
+                         parameter_name_is_used_twice, parameter_is_not_reached_by_the_loss, buffer_is_updated_twice,
+                         update_of_a_value_that_is_not_a_buffer, operation_has_no_gradient,
+                         gradient_inside_a_scan_of_a_value_outside, checkpoint_of_a_scan,
+                         scan_inside_the_body_of_a_scan, values_of_different_graphs, two_symbols_must_be_equal,
+                         interpolation_aligns_corners_only_if_linear, streamed_attention_cannot_drop_weights,
+                         tap_in_the_body_of_a_scan, ranks_work_together_outside_of_scans_only,
+                         stage_boundary_inside_of_a_scan_or_a_checkpoint, fit_needs_the_size_of_each_named_dimension,
+                         model_has_no_weight_before_which_it_is_to_be_cut))
+    return Words<>{};
+  else
+    return Words<graph::left<F.left>, graph::right<F.right>>{};
+}
+
+/// A text as a template argument, without its beginning where it is longer than clang shows.
+template <const graph::Name& Text> consteval auto fixed_text() {
+#if defined(__clang__)
+  constexpr std::size_t most = 34;
+#else
+  constexpr std::size_t most = 63;
+#endif
+  constexpr std::size_t size = Text.size < most ? Text.size : most;
   char text[size + 1]{};
-  char* to = text;
-  characters([&](char c) { *to++ = c; });
+  for (std::size_t i = 0; i < size; ++i) text[i] = Text.characters[Text.size - size + i];
   return FixedString<size + 1>{text};
 }
 
-template <graph::Fault F> constexpr bool check_fault() {
-  if constexpr (F.any())
-    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::at<site_of<F>()>>) >= 1;
-  return true;
+template <graph::Fault F> constexpr graph::Name fault_layer{std::string_view{F.layer}};
+template <graph::Fault F> constexpr graph::Name fault_name{std::string_view{F.name}};
+/// "model.hpp:41".
+template <graph::Fault F>
+constexpr graph::Name fault_site = [] {
+  graph::Name site{std::string_view{F.file}};
+  site.append(":");
+  site.append_number(F.line);
+  return site;
+}();
+
+/// The names of a fault: its weight, or its layer, then a dimension or a loss.
+template <graph::Fault F> constexpr auto words_of_names() {
+  if constexpr (F.named == graph::Named::Kind::weight)
+    return Words<graph::weight<fixed_text<fault_name<F>>()>>{};
+  else if constexpr (F.named == graph::Named::Kind::loss)
+    return Words<graph::loss<fixed_text<fault_name<F>>()>>{};
+  else if constexpr (F.named == graph::Named::Kind::dimension)
+    return Words<graph::dimension<fixed_text<fault_name<F>>()>>{};
+  else
+    return Words<>{};
 }
+template <graph::Fault F> constexpr auto words_of_layer() {
+  if constexpr (F.layer[0] != 0 && F.named != graph::Named::Kind::weight)
+    return Words<graph::layer<fixed_text<fault_layer<F>>()>>{};
+  else
+    return Words<>{};
+}
+template <graph::Fault F> constexpr auto words_of_site() {
+  if constexpr (F.line > 0)
+    return Words<graph::at<fixed_text<fault_site<F>>()>>{};
+  else
+    return Words<>{};
+}
+
+/// The error of a fault.
+template <graph::Fault F> struct FaultCheck {
+  using words = decltype(words_of_values<F>() + words_of_names<F>() + words_of_layer<F>() + words_of_site<F>());
+  static_assert(sizeof(refused_by<F.problem>(words{})) >= 1);
+};
+template <graph::Fault F>
+requires(!F.any()) struct FaultCheck<F> {
+};
 
 }}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
@@ -159,7 +264,7 @@ private:
 
 public:
   static constexpr SignatureSizes sizes = attempt.sizes;
-  static_assert(detail::check_fault<sizes.fault>());
+  static_assert(sizeof(detail::FaultCheck<sizes.fault>) >= 1);
   static constexpr FrozenSignature<sizes> frozen = freeze<sizes>();
 
   /// Its inputs, parameters, numbers, symbols and taps, without a program.

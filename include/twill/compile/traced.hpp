@@ -92,7 +92,7 @@ private:
 
 public:
   static constexpr SignatureSizes sizes = attempt.signature;
-  static_assert(detail::check_fault<sizes.fault>());
+  static_assert(sizeof(detail::FaultCheck<sizes.fault>) >= 1);
   static constexpr OperationKeys operations = attempt.operations;
   static constexpr graph::FrozenGraph<attempt.sizes> frozen = freeze<attempt.sizes>();
 

@@ -4,7 +4,7 @@
 // Compile-time errors that name the values that disagree. The text of a static_assert cannot carry numbers in C++20,
 // but a template that is declared and never defined can: g++, clang and nvcc print its arguments in the first line of
 // the error. A function that finds a mistake at compile time writes
-// `static_cast<void>(sizeof(refused<Problem::axis_is_outside_the_rank, with::axis<3>, with::rank<2>>))`.
+// `static_cast<void>(sizeof(Mistake<refused<Problem::axis_is_outside_the_rank, with::axis<3>, with::rank<2>>>))`.
 
 #include <twill/core/dtype.hpp>
 
@@ -50,6 +50,8 @@ enum class Problem : std::uint8_t {
 namespace with {
 template <std::int64_t Value> struct left;
 template <std::int64_t Value> struct right;
+template <std::int64_t Value> struct left_rank;
+template <std::int64_t Value> struct right_rank;
 template <std::int64_t Value> struct axis;
 template <std::int64_t Value> struct rank;
 template <std::int64_t Value> struct extent;
@@ -64,5 +66,9 @@ template <DType Type> struct right_type;
 
 /// Never defined: taking its size is the error.
 template <Problem P, class... Values> struct refused;
+
+/// Takes the size of an undefined type in a class of its own, so that the function that asks for it stays a constant
+/// expression and nothing that follows is an error too.
+template <class Refused> struct Mistake { static_assert(sizeof(Refused) >= 1); };
 
 }} // namespace twill::v0

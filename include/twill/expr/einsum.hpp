@@ -37,20 +37,22 @@ template <class Rule> consteval void check_pattern() {
   constexpr char letter = static_cast<char>(left);
   if constexpr (pattern.fault == PatternFault::operands)
     static_cast<void>(
-        sizeof(refused<Problem::einsum_pattern_has_another_number_of_operands, with::left<left>, with::right<right>>));
+        sizeof(Mistake<
+               refused<Problem::einsum_pattern_has_another_number_of_operands, with::left<left>, with::right<right>>>));
   else if constexpr (pattern.fault == PatternFault::rank)
     static_cast<void>(
-        sizeof(refused<Problem::einsum_letters_differ_from_the_rank, with::count<left>, with::rank<right>>));
+        sizeof(Mistake<refused<Problem::einsum_letters_differ_from_the_rank, with::count<left>, with::rank<right>>>));
   else if constexpr (pattern.fault == PatternFault::unknown_letter)
-    static_cast<void>(sizeof(refused<Problem::einsum_output_letter_is_in_no_operand, with::letter<letter>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::einsum_output_letter_is_in_no_operand, with::letter<letter>>>));
   else if constexpr (pattern.fault == PatternFault::letter_twice)
-    static_cast<void>(sizeof(refused<Problem::einsum_output_names_a_letter_twice, with::letter<letter>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::einsum_output_names_a_letter_twice, with::letter<letter>>>));
   else if constexpr (pattern.fault == PatternFault::character)
-    static_cast<void>(sizeof(refused<Problem::einsum_pattern_has_an_unexpected_character, with::letter<letter>>));
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::einsum_pattern_has_an_unexpected_character, with::letter<letter>>>));
   else if constexpr (pattern.fault == PatternFault::ellipsis)
-    static_cast<void>(sizeof(refused<Problem::einsum_output_lacks_the_ellipsis, with::count<left>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::einsum_output_lacks_the_ellipsis, with::count<left>>>));
   else if constexpr (pattern.fault == PatternFault::axes)
-    static_cast<void>(sizeof(refused<Problem::product_has_more_than_eight_axes, with::count<left>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::product_has_more_than_eight_axes, with::count<left>>>));
 }
 
 }}}} // namespace twill::v0::expr::TWILL_ISA

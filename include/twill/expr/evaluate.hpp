@@ -132,8 +132,8 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
       std::same_as<D, typename Bare::device_type>,
       "twill: the expression and the tensor live on different kinds of device; evaluate it first, then use to(device)");
   if constexpr (Bare::dtype != dtype_of<T>)
-    static_cast<void>(
-        sizeof(refused<Problem::element_types_differ, with::left_type<dtype_of<T>>, with::right_type<Bare::dtype>>));
+    static_cast<void>(sizeof(
+        Mistake<refused<Problem::element_types_differ, with::left_type<dtype_of<T>>, with::right_type<Bare::dtype>>>));
   if constexpr (!FitsShape<From, S>) detail::refuse_shapes<S, From>();
   Leaves<Bare> leaves(expression);
   const Dims& extents = leaves.extents_of(expression);

@@ -63,7 +63,7 @@ template <class T, class D, class S> [[nodiscard]] IndexRange range_of(const Ten
 
 template <class T> constexpr void require_integers() {
   if constexpr (std::is_same_v<T, bool> || is_floating(dtype_of<T>))
-    static_cast<void>(sizeof(refused<Problem::index_tensor_must_hold_integers, with::left_type<dtype_of<T>>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::index_tensor_must_hold_integers, with::left_type<dtype_of<T>>>>));
 }
 
 /// The indices if they are inside an axis, counted from its front. throws: IndexError

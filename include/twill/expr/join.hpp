@@ -47,12 +47,13 @@ template <class X> using device_of = typename std::remove_cvref_t<X>::device_typ
 template <int Axis, AnyShape A, AnyShape B> [[nodiscard]] consteval Dims checked_join() {
   constexpr int conflict = joint_conflict(dims_of<A>, dims_of<B>, Axis);
   if constexpr (conflict == -2) {
-    static_cast<void>(sizeof(refused<Problem::ranks_differ, with::left<A::rank>, with::right<B::rank>>));
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::ranks_differ, with::left_rank<A::rank>, with::right_rank<B::rank>>>));
     return dims_of<A>;
   } else {
     if constexpr (conflict >= 0)
-      static_cast<void>(sizeof(refused<Problem::joined_tensors_differ_in_another_axis, with::axis<conflict>,
-                                       with::left<A::extent(conflict)>, with::right<B::extent(conflict)>>));
+      static_cast<void>(sizeof(Mistake<refused<Problem::joined_tensors_differ_in_another_axis, with::axis<conflict>,
+                                               with::left<A::extent(conflict)>, with::right<B::extent(conflict)>>>));
     return joined_dims(dims_of<A>, dims_of<B>, Axis);
   }
 }

@@ -111,8 +111,8 @@ template <class Mask> [[nodiscard]] auto indices_of_true(const char* operation, 
 
 template <AnyShape X, AnyShape M> consteval void require_leading_shape() {
   if constexpr (M::rank > X::rank) {
-    static_cast<void>(
-        sizeof(refused<Problem::mask_shape_differs_from_the_tensors, with::left<X::rank>, with::right<M::rank>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::mask_shape_differs_from_the_tensors, with::left_rank<X::rank>,
+                                             with::right_rank<M::rank>>>));
   } else {
     constexpr int axis = [] {
       for (int a = 0; a < M::rank; ++a)
@@ -120,8 +120,8 @@ template <AnyShape X, AnyShape M> consteval void require_leading_shape() {
       return -1;
     }();
     if constexpr (axis >= 0)
-      static_cast<void>(sizeof(refused<Problem::mask_shape_differs_from_the_tensors, with::axis<axis>,
-                                       with::left<X::extent(axis)>, with::right<M::extent(axis)>>));
+      static_cast<void>(sizeof(Mistake<refused<Problem::mask_shape_differs_from_the_tensors, with::axis<axis>,
+                                               with::left<X::extent(axis)>, with::right<M::extent(axis)>>>));
   }
 }
 

@@ -60,7 +60,8 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto matmul(A&& left, 
   constexpr int a = expr::operand_rank<A>;
   constexpr int b = expr::operand_rank<B>;
   if constexpr (a == 0 || b == 0)
-    static_cast<void>(sizeof(refused<Problem::matmul_needs_at_least_one_dimension, with::left<a>, with::right<b>>));
+    static_cast<void>(sizeof(
+        Mistake<refused<Problem::matmul_needs_at_least_one_dimension, with::left_rank<a>, with::right_rank<b>>>));
   return expr::product_node<expr::MatmulRule<a, b>>(std::forward<A>(left), std::forward<B>(right));
 }
 

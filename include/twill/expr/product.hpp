@@ -53,20 +53,20 @@ template <class Rule, class... A> consteval bool check_product() {
   constexpr DType types[] = {A::dtype...};
   constexpr int odd = odd_operand<A...>();
   if constexpr (odd != 0)
-    static_cast<void>(
-        sizeof(refused<Problem::element_types_differ, with::left_type<types[0]>, with::right_type<types[odd]>>));
+    static_cast<void>(sizeof(
+        Mistake<refused<Problem::element_types_differ, with::left_type<types[0]>, with::right_type<types[odd]>>>));
   static_assert(types[0] != DType::boolean, "twill: a product takes numbers; convert the operand with to<T>()");
   constexpr LabelExtents extents = known_extents<Rule, A...>;
   if constexpr (extents.conflict >= 0) {
     constexpr char letter = Rule::pattern.letters[static_cast<std::size_t>(extents.conflict)];
     if constexpr ((Rule::pattern.stretched >> extents.conflict & 1U) != 0)
-      static_cast<void>(
-          sizeof(refused<Problem::broadcast_extents_differ, with::left<extents.left>, with::right<extents.right>>));
+      static_cast<void>(sizeof(
+          Mistake<refused<Problem::broadcast_extents_differ, with::left<extents.left>, with::right<extents.right>>>));
     else if constexpr (letter != 0)
-      static_cast<void>(sizeof(refused<Problem::einsum_letter_has_two_extents, with::letter<letter>,
-                                       with::left<extents.left>, with::right<extents.right>>));
+      static_cast<void>(sizeof(Mistake<refused<Problem::einsum_letter_has_two_extents, with::letter<letter>,
+                                               with::left<extents.left>, with::right<extents.right>>>));
     else
-      static_cast<void>(sizeof(refused<Rule::problem, with::left<extents.left>, with::right<extents.right>>));
+      static_cast<void>(sizeof(Mistake<refused<Rule::problem, with::left<extents.left>, with::right<extents.right>>>));
   }
   return true;
 }

@@ -102,7 +102,7 @@ template <int Left, int Right> struct VecdotRule {
 
 template <int Rank> consteval bool require_result_rank() {
   if constexpr (Rank > max_rank)
-    static_cast<void>(sizeof(refused<Problem::product_has_more_than_eight_axes, with::rank<Rank>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::product_has_more_than_eight_axes, with::rank<Rank>>>));
   return true;
 }
 
@@ -150,7 +150,7 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto vdot(A&& a, B&& b
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (left != right)
-    static_cast<void>(sizeof(refused<Problem::ranks_differ, with::left<left>, with::right<right>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::ranks_differ, with::left_rank<left>, with::right_rank<right>>>));
   return expr::product_node<expr::PairingRule<expr::Pairing::vdot, left, right>>(std::forward<A>(a),
                                                                                  std::forward<B>(b));
 }
@@ -160,8 +160,8 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto vecdot(A&& a, B&&
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (left == 0 || right == 0)
-    static_cast<void>(sizeof(
-        refused<Problem::product_needs_operands_of_this_rank, with::rank<1>, with::left<left>, with::right<right>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::product_needs_operands_of_this_rank, with::rank<1>,
+                                             with::left_rank<left>, with::right_rank<right>>>));
   return expr::product_node<expr::VecdotRule<left, right>>(std::forward<A>(a), std::forward<B>(b));
 }
 
@@ -170,8 +170,8 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto bmm(A&& a, B&& b)
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (left != 3 || right != 3)
-    static_cast<void>(sizeof(
-        refused<Problem::product_needs_operands_of_this_rank, with::rank<3>, with::left<left>, with::right<right>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::product_needs_operands_of_this_rank, with::rank<3>,
+                                             with::left_rank<left>, with::right_rank<right>>>));
   return matmul(std::forward<A>(a), std::forward<B>(b));
 }
 
@@ -182,8 +182,8 @@ template <class LeftAxes, class RightAxes, TensorOperand A, TensorOperand B>
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (LeftAxes::count != RightAxes::count)
-    static_cast<void>(sizeof(refused<Problem::product_contracts_different_numbers_of_axes, with::left<LeftAxes::count>,
-                                     with::right<RightAxes::count>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::product_contracts_different_numbers_of_axes,
+                                             with::left<LeftAxes::count>, with::right<RightAxes::count>>>));
   static_assert(expr::require_result_rank<left + right - 2 * LeftAxes::count>());
   return expr::product_node<expr::TensordotRule<left, right, LeftAxes, RightAxes>>(std::forward<A>(a),
                                                                                    std::forward<B>(b));
@@ -194,8 +194,8 @@ template <int Count = 2, TensorOperand A, TensorOperand B> [[nodiscard]] auto te
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (Count < 0 || Count > left || Count > right)
-    static_cast<void>(sizeof(refused<Problem::product_contracts_more_axes_than_an_operand_has, with::count<Count>,
-                                     with::left<left>, with::right<right>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::product_contracts_more_axes_than_an_operand_has,
+                                             with::count<Count>, with::left<left>, with::right<right>>>));
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return tensordot<Axes<left - Count + I...>, Axes<I...>>(std::forward<A>(a), std::forward<B>(b));
   }
@@ -207,8 +207,8 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto kron(A&& a, B&& b
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (left != 2 || right != 2)
-    static_cast<void>(sizeof(
-        refused<Problem::product_needs_operands_of_this_rank, with::rank<2>, with::left<left>, with::right<right>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::product_needs_operands_of_this_rank, with::rank<2>,
+                                             with::left_rank<left>, with::right_rank<right>>>));
   const auto blocks = eval(tensordot<0>(std::forward<A>(a), std::forward<B>(b))); // (i, j, k, l)
   const auto ordered = blocks.template permute<0, 2, 1, 3>();
   const auto merged = ordered.template flatten<0, 1>();
@@ -219,8 +219,8 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto kron(A&& a, B&& b
 /// throws: ShapeError, DeviceError
 template <TensorOperand X, TensorOperand W> [[nodiscard]] auto linear(X&& x, W&& weight) {
   if constexpr (expr::operand_rank<W> != 2)
-    static_cast<void>(sizeof(
-        refused<Problem::product_needs_operands_of_this_rank, with::rank<2>, with::right<expr::operand_rank<W>>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::product_needs_operands_of_this_rank, with::rank<2>,
+                                             with::right_rank<expr::operand_rank<W>>>>));
   return inner(std::forward<X>(x), std::forward<W>(weight));
 }
 template <TensorOperand X, TensorOperand W, TensorOperand B> [[nodiscard]] auto linear(X&& x, W&& weight, B&& bias) {

@@ -123,7 +123,8 @@ template <Rest Remains, int... Axes, class X>
   const auto source = evaluated(std::forward<X>(x));
   using S = typename std::remove_cvref_t<decltype(source)>::shape_type;
   constexpr unsigned mask = axes_mask<S::rank, Axes...>();
-  if constexpr (mask == ~0U) static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<Axes>...>));
+  if constexpr (mask == ~0U)
+    static_cast<void>(sizeof(Mistake<refused<Problem::axis_is_named_twice, with::axis<Axes>...>>));
   using To = shape_t<reduced_dims(dims_of<S>, mask, Remains)>;
   return quantiles<mask, To>(source, {q}, method, reduced_dims(source.shape(), mask, Remains));
 }

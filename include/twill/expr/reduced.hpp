@@ -111,7 +111,8 @@ template <class Op, unsigned Mask, Rest Remains, class... A>
 template <class Op, Rest Remains, int... Axes, class... A> [[nodiscard]] auto reduced_over(A... operands) {
   constexpr int rank = CommonShape<typename A::shape_type...>::type::rank;
   constexpr unsigned mask = axes_mask<rank, Axes...>();
-  if constexpr (mask == ~0U) static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<Axes>...>));
+  if constexpr (mask == ~0U)
+    static_cast<void>(sizeof(Mistake<refused<Problem::axis_is_named_twice, with::axis<Axes>...>>));
   return Reduced<Op, mask, Remains, A...>(std::move(operands)...);
 }
 /// A row operation over operands of any kind; numbers beside tensors take the common type.

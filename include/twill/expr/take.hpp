@@ -95,14 +95,18 @@ template <int First, class X, class... I>
   return detail::broadcast_dims(x, index);
 }
 template <AnyShape X, AnyShape I, int Axis> [[nodiscard]] consteval Dims checked_along_axis() {
-  if constexpr (X::rank != I::rank)
-    static_cast<void>(sizeof(refused<Problem::ranks_differ, with::left<X::rank>, with::right<I::rank>>));
-  constexpr Dims with_axis = [] {
-    Dims dims = dims_of<X>;
-    dims[Axis] = I::extent(Axis);
-    return dims;
-  }();
-  return detail::checked_broadcast<shape_t<with_axis>, I>();
+  if constexpr (X::rank != I::rank) {
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::ranks_differ, with::left_rank<X::rank>, with::right_rank<I::rank>>>));
+    return dims_of<X>;
+  } else {
+    constexpr Dims with_axis = [] {
+      Dims dims = dims_of<X>;
+      dims[Axis] = I::extent(Axis);
+      return dims;
+    }();
+    return detail::checked_broadcast<shape_t<with_axis>, I>();
+  }
 }
 
 template <int Axis, class X, class I>

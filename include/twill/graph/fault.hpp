@@ -8,7 +8,9 @@
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace twill { inline namespace v0 { namespace graph {
 
@@ -85,6 +87,7 @@ enum class Problem : std::uint8_t {
   attention_extents_differ,
   attention_dtypes_differ,
   attention_mask_does_not_fit_the_scores,
+  attention_mask_has_more_axes_than_the_scores,
   attention_mask_is_neither_bool_nor_floating,
   attention_padding_mask_needs_a_batch_and_keys,
   streamed_attention_cannot_drop_weights,
@@ -138,27 +141,53 @@ enum class Problem : std::uint8_t {
   cross_needs_three_elements,
 };
 
+/// A name that a fault is about, and of what.
+struct Named {
+  /// The kinds of things that have names.
+  enum class Kind : std::uint8_t { nothing, weight, dimension, loss };
+  Kind kind = Kind::nothing; ///< of what
+  std::string_view name{};   ///< with its scopes
+
+  /// A weight or a buffer.
+  static constexpr Named weight(std::string_view name) { return {Kind::weight, name}; }
+  /// A named dimension.
+  static constexpr Named dimension(std::string_view name) { return {Kind::dimension, name}; }
+  /// A loss.
+  static constexpr Named loss(std::string_view name) { return {Kind::loss, name}; }
+};
+
 /// The first fault found in a traced function, which becomes a compile error in the user's terms.
 struct Fault {
-  Problem problem = Problem::none; ///< what kind; `none` while all is well
-  std::int64_t left = 0;           ///< the first of the two values that the sentence names
-  std::int64_t right = 0;          ///< the second
-  char file[48]{};                 ///< of the user's call, without folders; longer names lose their beginning
-  int line = 0;                    ///< of the user's call
+  Problem problem = Problem::none;          ///< what kind; `none` while all is well
+  std::int64_t left = 0;                    ///< the first of the two values that the sentence names
+  std::int64_t right = 0;                   ///< the second
+  char file[48]{};                          ///< of the user's call, without folders; longer names lose their beginning
+  int line = 0;                             ///< of the user's call; 0 where the library makes it, as of a step's loss
+  char layer[64]{};                         ///< the path of the open scopes, "block7.attention"
+  char name[64]{};                          ///< of the weight, dimension or loss, empty unless there is one
+  Named::Kind named = Named::Kind::nothing; ///< of what `name` is the name
 
   Fault() = default;
   /// A fault of a call, whose folders are left out.
-  constexpr Fault(Problem kind, std::int64_t first, std::int64_t second, const CallSite& site)
-      : problem{kind}, left{first}, right{second}, line{site.line} {
+  constexpr Fault(Problem kind, std::int64_t first, std::int64_t second, const CallSite& site, Named about = {})
+      : problem{kind}, left{first}, right{second}, line{site.line}, named{about.kind} {
     const char* begin = site.file;
     const char* end = site.file;
     for (; *end != 0; ++end)
       if (*end == '/' || *end == '\\') begin = end + 1;
     if (end - begin > 47) begin = end - 47;
     for (char* to = file; begin != end;) *to++ = *begin++;
+    copy(about.name, name);
   }
   /// Whether there is a fault.
   [[nodiscard]] constexpr bool any() const { return problem != Problem::none; }
+  /// Says in which scopes it is.
+  constexpr void set_layer(std::string_view path) { copy(path, layer); }
+
+private:
+  static constexpr void copy(std::string_view from, char (&to)[64]) {
+    for (std::size_t i = 0; i < from.size() && i < 63; ++i) to[i] = from[i];
+  }
 };
 
 /// A refused number as `left` shows it: rounded away from zero, so that 1.5 is not shown as 1. NaN, which no limit

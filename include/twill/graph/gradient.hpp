@@ -147,7 +147,7 @@ TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const
       continue;
     }
     if ((node.kind == Kind::slice || node.kind == Kind::carry) && active.items[node.input(0)] != 0)
-      graph.refuse(Problem::gradient_inside_a_scan_of_a_value_outside, id, 0, {});
+      graph.refuse_node(Problem::gradient_inside_a_scan_of_a_value_outside, id);
     const Few<int, max_inputs> inputs = node.inputs;
     const int arity = node.arity;
     const int own_scope = node.scope;

@@ -27,6 +27,7 @@ public:
   List<Node> nodes{};                  ///< operands before those that use them
   List<InputInfo> inputs{};            ///< of the function, in the order of its arguments
   List<ParameterInfo> parameters{};    ///< weights, buffers and states
+  List<CallSite> parameter_sites{};    ///< of the calls that made them
   List<RunScalarInfo> run_scalars{};   ///< numbers that may change between runs
   List<Symbol> symbols{};              ///< the dynamic extents
   List<Requirement> requirements{};    ///< conditions on extents, checked at run time
@@ -84,8 +85,32 @@ public:
   constexpr void fix_symbol(int symbol, std::int64_t value) { replace({symbol, -1, value}); }
 
   /// Keeps the first fault of the trace; later ones may only follow from it.
-  TWILL_CONSTEXPR void refuse(Problem problem, std::int64_t left, std::int64_t right, CallSite site) {
-    if (!fault.any()) fault = {problem, left, right, site};
+  TWILL_CONSTEXPR void refuse(Problem problem, std::int64_t left, std::int64_t right, CallSite site, Named about = {}) {
+    if (fault.any()) return;
+    if (!loss.empty() && about.kind == Named::Kind::nothing) { // calls within a loss are the library's own
+      about = Named::loss(loss);
+      site = {};
+    }
+    fault = {problem, left, right, site, about};
+    if (path_.size > 0) fault.set_layer(path_.view().substr(0, path_.size - 1u)); // without the dot
+  }
+
+  /// Refuses a node, in the layer that made it.
+  TWILL_CONSTEXPR void refuse_node(Problem problem, int id) {
+    const int scope = node(id).scope;
+    if (!fault.any() && scope > 0) {
+      const std::string_view path = scopes[static_cast<std::size_t>(scope) - 1].view();
+      fault = {problem, id, 0, {}};
+      fault.set_layer(path.substr(0, path.size() - 1)); // without the dot
+    }
+    refuse(problem, id, 0, {});
+  }
+
+  /// Refuses a weight by its name, where the call that made it is.
+  TWILL_CONSTEXPR void refuse_parameter(Problem problem, int index) {
+    const auto at = static_cast<std::size_t>(index);
+    refuse(problem, 0, 0, at < parameter_sites.size() ? parameter_sites[at] : CallSite{},
+           Named::weight(parameters[at].name.view()));
   }
 
   /// Refuses an extent below a minimum, now or in the run that makes it so.
@@ -208,7 +233,7 @@ public:
         if (symbols[i].name.view() == name) index = i;
     if (index == symbols.size()) symbols.push_back({Name{name}});
     if (index >= max_symbols) {
-      refuse(Problem::too_many_symbols, static_cast<std::int64_t>(index), max_symbols, {});
+      refuse(Problem::too_many_symbols, static_cast<std::int64_t>(index), max_symbols, {}, Named::dimension(name));
       return {};
     }
     return Extent::of_symbol(static_cast<int>(index));
@@ -225,13 +250,16 @@ public:
     info.initialiser = initialiser;
     info.role = role;
     for (int axis = 0; axis < shape.rank; ++axis)
-      if (shape[axis].factor < 0) refuse(Problem::parameter_extent_is_negative, shape[axis].factor, axis, site);
-    if (info.name.truncated) refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, site);
+      if (shape[axis].factor < 0)
+        refuse(Problem::parameter_extent_is_negative, shape[axis].factor, axis, site, Named::weight(info.name.view()));
+    if (info.name.truncated)
+      refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, site, Named::weight(info.name.view()));
     const std::uint64_t hash = info.name.hash;
     const std::size_t known = parameters.size();
     for (std::size_t i = 0; i < known; ++i)
       if (parameters.items[i].name.hash == hash && parameters.items[i].name == info.name)
-        refuse(Problem::parameter_name_is_used_twice, parameters.items[i].node, size(), site);
+        refuse(Problem::parameter_name_is_used_twice, parameters.items[i].node, size(), site,
+               Named::weight(info.name.view()));
     Node node{};
     node.kind = Kind::parameter;
     node.dtype = dtype;
@@ -239,6 +267,7 @@ public:
     node.index = static_cast<int>(parameters.size());
     info.node = add(node);
     parameters.push_back(info);
+    parameter_sites.push_back(site);
     return info.node;
   }
 

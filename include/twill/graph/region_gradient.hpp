@@ -114,7 +114,7 @@ private:
       place = outside(id);
       return;
     }
-    if (node.kind == Kind::carry || node.kind == Kind::slice) graph_->refuse(Problem::checkpoint_of_a_scan, id, 0, {});
+    if (node.kind == Kind::carry || node.kind == Kind::slice) graph_->refuse_node(Problem::checkpoint_of_a_scan, id);
     for (int k = 0; k < node.arity; ++k) {
       const int input = node.input(k);
       node.inputs.items[k] = input >= region_.begin ? copies_.items[input - region_.begin] : outside(input);

@@ -29,6 +29,20 @@ namespace twill { inline namespace v0 { namespace graph {
   return {value.graph(), value.graph().add(node)};
 }
 
+namespace detail {
+/// "batch and time", as far as the extents have names.
+[[nodiscard]] TWILL_CONSTEXPR Name names_of(const Graph& graph, Extent a, Extent b) {
+  Name names{};
+  for (const Extent extent : {a, b}) {
+    const int symbol = extent.single_symbol();
+    if (symbol < 0 || graph.symbols[static_cast<std::size_t>(symbol)].name.size == 0) continue;
+    if (names.size > 0) names.append(" and ");
+    names.append(graph.symbols[static_cast<std::size_t>(symbol)].name.view());
+  }
+  return names;
+}
+} // namespace detail
+
 /// The common shape of two operands by NumPy's rules; refuses extents that neither agree nor are one.
 [[nodiscard]] TWILL_CONSTEXPR Extents broadcast_shape(Graph& graph, const Extents& left, const Extents& right,
                                                       CallSite site) {
@@ -43,7 +57,8 @@ namespace twill { inline namespace v0 { namespace graph {
     const Extent b = in_right < 0 ? Extent{} : right[in_right];
     if (!a.is_one() && !b.is_one() && !unify(graph, a, b)) {
       if (!a.is_static() && !b.is_static())
-        graph.refuse(Problem::two_symbols_must_be_equal, axis, axis, site);
+        graph.refuse(Problem::two_symbols_must_be_equal, axis, axis, site,
+                     Named::dimension(detail::names_of(graph, a, b).view()));
       else
         graph.refuse(Problem::broadcast_extents_differ, a.is_static() ? a.factor : -1, b.is_static() ? b.factor : -1,
                      site);

@@ -11,6 +11,7 @@
 #include <twill/graph/slots.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace twill { inline namespace v0 { namespace graph {
 
@@ -34,6 +35,7 @@ public:
   SplitInfo split{};               ///< of what is being traced, see graph/ranks.hpp
   DType autocast = DType::float32; ///< of matrix products and convolutions of float32, see nn/autocast.hpp
   bool suits_gpus = false;         ///< operations are those of GPUs' libraries, see nn/device_trace.hpp
+  std::string_view loss{};         ///< the loss that is being traced, for messages
   bool training = true;            ///< whether dropout drops and batch norms learn
   bool may_fix_symbols = false;    ///< a named extent that meets a number becomes that number, see `unify`
 

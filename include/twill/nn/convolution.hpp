@@ -25,9 +25,8 @@ struct ConvolutionLayerOptions {
   Sides padding = 0;                             ///< zeros on each side
   Sides dilation = 1;                            ///< between two elements of the kernel
   std::int64_t groups = 1;                       ///< channels of one group see those of no other
-  bool has_bias = true;                          ///< one number for each output channel
   Initialiser weight = initialise::layers_own(); ///< how the weights start
-  Initialiser bias = initialise::layers_own();   ///< how the bias starts
+  BiasOption bias = true;                        ///< one number for each output channel: whether, or how they start
 };
 
 /// Options of a transposed convolution layer, those of the convolution that it reverses.
@@ -38,9 +37,8 @@ struct TransposedConvolutionLayerOptions {
   Sides output_padding = 0;                      ///< added at the end, less than the stride
   Sides dilation = 1;                            ///< between two elements of the kernel
   std::int64_t groups = 1;                       ///< channels of one group see those of no other
-  bool has_bias = true;                          ///< one number for each output channel
   Initialiser weight = initialise::layers_own(); ///< how the weights start
-  Initialiser bias = initialise::layers_own();   ///< how the bias starts
+  BiasOption bias = true;                        ///< one number for each output channel: whether, or how they start
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -66,8 +64,8 @@ constexpr LayerWeights layer_weights(graph::Graph& graph, int dimensions, std::i
   LayerWeights made{};
   made.weight =
       parameter(graph, graph.element, "weight", shape, initialise::chosen(o.weight, own), Trainable::yes, site);
-  if (o.has_bias)
-    made.bias = parameter(graph, "bias", {filters}, initialise::chosen(o.bias, own), Trainable::yes, site);
+  if (o.bias.is_there)
+    made.bias = parameter(graph, "bias", {filters}, initialise::chosen(o.bias.start, own), Trainable::yes, site);
   return made;
 }
 
@@ -93,7 +91,7 @@ TWILL_CONSTEXPR Value convolution_layer(Value x, int dimensions, std::int64_t fi
   const graph::ConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
   const Value y =
       dimensions == 1 ? graph::conv1d(x, own.weight, options, site) : graph::conv2d(x, own.weight, options, site);
-  return o.has_bias && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, site) : y;
+  return o.bias.is_there && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, site) : y;
 }
 
 TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
@@ -104,7 +102,7 @@ TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t fil
   const graph::TransposedConvolutionOptions options{o.stride, o.padding, o.output_padding, o.dilation, o.groups};
   const Value y = dimensions == 1 ? graph::conv_transpose1d(x, own.weight, options, site)
                                   : graph::conv_transpose2d(x, own.weight, options, site);
-  return o.has_bias && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, site) : y;
+  return o.bias.is_there && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, site) : y;
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA

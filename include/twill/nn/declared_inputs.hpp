@@ -6,6 +6,8 @@
 // begins. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/refused.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
 #include <twill/graph/input.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -42,6 +44,7 @@ template <Model M> using inputs_t = typename detail::InputsOf<decltype(&M::forwa
 /// Defects of an argument: each enumerator is the sentence.
 enum class InputProblem : std::uint8_t {
   number_of_arguments_differs_from_the_models_inputs,
+  loss_takes_another_number_of_targets,
   input_has_another_rank_than_the_model_declares,
   input_has_another_extent_than_the_model_declares,
   input_has_another_element_type_than_the_model_declares,
@@ -64,6 +67,7 @@ template <class D> struct given_device;
 template <std::size_t Value> struct input;
 template <std::size_t Value> struct other_input;
 template <int Value> struct axis;
+template <FixedString Name> struct dimension;
 
 }}}}} // namespace twill::v0::nn::with::TWILL_ISA
 
@@ -86,29 +90,42 @@ template <class Element, auto... Extents, class T> struct DeclaredInput<BasicInp
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-template <class Declared, class X, std::size_t I, std::size_t Axis> consteval void check_extent() {
-  constexpr std::int64_t declared = Declared::shape_type::extent(static_cast<int>(Axis));
-  constexpr std::int64_t given = X::shape_type::extent(static_cast<int>(Axis));
-  if constexpr (declared != dyn && given != dyn && declared != given)
-    static_cast<void>(
-        sizeof(refused_input<InputProblem::input_has_another_extent_than_the_model_declares, with::declared<declared>,
-                             with::given<given>, with::input<I>, with::axis<static_cast<int>(Axis)>>));
+/// The first axis along which both extents are known and differ, or the rank.
+template <class Declared, class Given> consteval int differing_axis() {
+  int axis = 0;
+  for (; axis < Given::rank; ++axis)
+    if (Declared::extent(axis) != dyn && Given::extent(axis) != dyn && Declared::extent(axis) != Given::extent(axis))
+      break;
+  return axis;
 }
+
+template <class Declared, class X>
+inline constexpr bool is_declared = [] {
+  if constexpr (Declared::shape_type::rank != X::rank)
+    return false;
+  else
+    return std::same_as<typename Declared::value_type, typename X::value_type> &&
+           differing_axis<typename Declared::shape_type, typename X::shape_type>() == X::rank;
+}();
 
 /// Checks one tensor against a declared input of the model of element type T on devices of kind D.
 template <class Input, class T, class D, class X, std::size_t I> consteval void check_input() {
   using Declared = DeclaredInput<Input, T>;
   if constexpr (Declared::shape_type::rank != X::rank)
-    static_cast<void>(
-        sizeof(refused_input<InputProblem::input_has_another_rank_than_the_model_declares,
-                             with::declared<Declared::shape_type::rank>, with::given<X::rank>, with::input<I>>));
+    static_cast<void>(sizeof(
+        Mistake<refused_input<InputProblem::input_has_another_rank_than_the_model_declares,
+                              with::declared<Declared::shape_type::rank>, with::given<X::rank>, with::input<I>>>));
   else if constexpr (!std::same_as<typename Declared::value_type, typename X::value_type>)
-    static_cast<void>(sizeof(refused_input<InputProblem::input_has_another_element_type_than_the_model_declares,
-                                           with::declared_type<dtype_of<typename Declared::value_type>>,
-                                           with::given_type<dtype_of<typename X::value_type>>, with::input<I>>));
-  else
-    []<std::size_t... Axis>(std::index_sequence<Axis...>) { (check_extent<Declared, X, I, Axis>(), ...); }
-  (std::make_index_sequence<static_cast<std::size_t>(X::rank)>{});
+    static_cast<void>(
+        sizeof(Mistake<refused_input<InputProblem::input_has_another_element_type_than_the_model_declares,
+                                     with::declared_type<dtype_of<typename Declared::value_type>>,
+                                     with::given_type<dtype_of<typename X::value_type>>, with::input<I>>>));
+  else if constexpr (constexpr int axis = differing_axis<typename Declared::shape_type, typename X::shape_type>();
+                     axis < X::rank)
+    static_cast<void>(
+        sizeof(Mistake<refused_input<InputProblem::input_has_another_extent_than_the_model_declares,
+                                     with::declared<Declared::shape_type::extent(axis)>,
+                                     with::given<X::shape_type::extent(axis)>, with::input<I>, with::axis<axis>>>));
 }
 
 /// Two axes of the arguments to which the model gives one name.
@@ -118,6 +135,7 @@ struct NamedPair {
   std::int64_t right = 0;
   std::size_t left_input = 0;
   std::size_t right_input = 0;
+  std::string_view name{};
 };
 
 /// The first pair of different static extents with one name in the model.
@@ -141,46 +159,96 @@ consteval NamedPair differing_pair(std::type_identity<std::tuple<Input...>>, std
     for (std::size_t k = 0; k < i; ++k)
       if (!axes[i].name.empty() && axes[i].name == axes[k].name && axes[i].extent != dyn && axes[k].extent != dyn &&
           axes[i].extent != axes[k].extent)
-        return {true, axes[k].extent, axes[i].extent, axes[k].input, axes[i].input};
+        return {true, axes[k].extent, axes[i].extent, axes[k].input, axes[i].input, axes[i].name};
   return {};
 }
 
+template <class T, class Inputs, class Given>
+inline constexpr NamedPair named_pair = differing_pair<T>(std::type_identity<Inputs>{}, std::type_identity<Given>{});
+
+/// Its name as a template argument.
+template <const NamedPair& Pair> consteval auto fixed_string() {
+  char text[Pair.name.size() + 1]{};
+  for (std::size_t i = 0; i < Pair.name.size(); ++i) text[i] = Pair.name[i];
+  return FixedString<Pair.name.size() + 1>{text};
+}
+
+template <std::size_t> using ValueOf = graph::Value;
+
 template <class D, class X, std::size_t I> consteval void check_device() {
   if constexpr (!std::same_as<D, typename X::device_type>)
-    static_cast<void>(
-        sizeof(refused_input<InputProblem::input_lies_on_another_kind_of_device_than_the_model, with::models_device<D>,
-                             with::given_device<typename X::device_type>, with::input<I>>));
+    static_cast<void>(sizeof(
+        Mistake<refused_input<InputProblem::input_lies_on_another_kind_of_device_than_the_model, with::models_device<D>,
+                              with::given_device<typename X::device_type>, with::input<I>>>));
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
+/// Whether there is an argument for each input of model M, and for each target that loss L takes; L is void where there
+/// are none.
+template <Model M, class L, AnyTensor... X>
+inline constexpr bool counts_fit = [] {
+  constexpr std::size_t inputs = std::tuple_size_v<inputs_t<M>>;
+  if constexpr (sizeof...(X) < inputs || std::is_void_v<L>)
+    return sizeof...(X) == inputs;
+  else
+    return []<std::size_t... Target>(std::index_sequence<Target...>) {
+      return std::is_invocable_v<const L&, graph::Value, detail::ValueOf<Target>...>;
+    }
+  (std::make_index_sequence<sizeof...(X) - inputs>{});
+}();
+
+/// Whether the arguments are of the numbers, ranks, element types and kind of device that `check_inputs` asks for; what
+/// runs them is not compiled otherwise.
+template <Model M, class T, class D, class L, AnyTensor... X>
+inline constexpr bool arguments_fit = [] {
+  if constexpr (!counts_fit<M, L, X...>)
+    return false;
+  else
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      using Inputs = inputs_t<M>;
+      using Given = std::tuple<X...>;
+      return (... && std::same_as<D, typename X::device_type>)&&(
+          ... &&
+          detail::is_declared<DeclaredInput<std::tuple_element_t<I, Inputs>, T>, std::tuple_element_t<I, Given>>);
+    }
+  (std::make_index_sequence<std::tuple_size_v<inputs_t<M>>>{});
+}();
+
 /// Refuses arguments whose types contradict the inputs of model M with elements of type T on devices of kind D.
-/// Arguments after the inputs are the targets of a loss, if any are allowed; only their kind of device is known.
-template <Model M, FloatingScalar T, ComputeDevice D, bool MayHaveTargets, AnyTensor... X>
-consteval void check_inputs() {
+/// Arguments after the inputs are the targets of loss L; only their number and kind of device are known. L is void
+/// where there are none.
+template <Model M, FloatingScalar T, ComputeDevice D, class L, AnyTensor... X> consteval void check_inputs() {
   using Inputs = inputs_t<M>;
   using Given = std::tuple<X...>;
   constexpr std::size_t count = std::tuple_size_v<Inputs>;
-  if constexpr (sizeof...(X) < count || (sizeof...(X) > count && !MayHaveTargets))
-    static_cast<void>(sizeof(refused_input<InputProblem::number_of_arguments_differs_from_the_models_inputs,
-                                           with::declared<count>, with::given<sizeof...(X)>>));
-  else
+  if constexpr (!counts_fit<M, L, X...>) {
+    if constexpr (sizeof...(X) < count || std::is_void_v<L>)
+      static_cast<void>(sizeof(Mistake<refused_input<InputProblem::number_of_arguments_differs_from_the_models_inputs,
+                                                     with::declared<count>, with::given<sizeof...(X)>>>));
+    else
+      static_cast<void>(sizeof(
+          Mistake<
+              refused_input<InputProblem::loss_takes_another_number_of_targets, with::given<sizeof...(X) - count>>>));
+  } else {
     []<std::size_t... I, std::size_t... All>(std::index_sequence<I...>, std::index_sequence<All...>) {
       (detail::check_device<D, X, All>(), ...);
       (detail::check_input<std::tuple_element_t<I, Inputs>, T, D, std::tuple_element_t<I, Given>, I>(), ...);
       if constexpr ((... && (DeclaredInput<std::tuple_element_t<I, Inputs>, T>::shape_type::rank ==
                              std::tuple_element_t<I, Given>::rank))) {
-        constexpr auto pair = detail::differing_pair<T>(
-            std::type_identity<Inputs>{}, std::type_identity<std::tuple<std::tuple_element_t<I, Given>...>>{});
+        constexpr const auto& pair = detail::named_pair<T, Inputs, std::tuple<std::tuple_element_t<I, Given>...>>;
         if constexpr (pair.differ)
-          static_cast<void>(sizeof(refused_input<InputProblem::inputs_differ_in_a_dimension_of_the_same_name,
-                                                 with::given<pair.left>, with::given<pair.right>,
-                                                 with::input<pair.left_input>, with::other_input<pair.right_input>>));
+          static_cast<void>(
+              sizeof(Mistake<refused_input<InputProblem::inputs_differ_in_a_dimension_of_the_same_name,
+                                           with::dimension<detail::fixed_string<pair>()>, with::given<pair.left>,
+                                           with::given<pair.right>, with::input<pair.left_input>,
+                                           with::other_input<pair.right_input>>>));
       }
     }
-  (std::make_index_sequence<count>{}, std::index_sequence_for<X...>{});
+    (std::make_index_sequence<count>{}, std::index_sequence_for<X...>{});
+  }
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/parameter.hpp>
 
+#include <concepts>
 #include <cstdint>
 
 namespace twill { inline namespace v0 { namespace nn { namespace initialise { inline namespace TWILL_ISA {
@@ -122,3 +123,18 @@ struct KaimingOptions {
 }
 
 }}}}} // namespace twill::v0::nn::initialise::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
+/// A layer's bias: `.bias = false` for none, or an initialiser, `.bias = initialise::zeros()`.
+struct BiasOption {
+  bool is_there = true;                                ///< whether the layer has one
+  graph::Initialiser start = initialise::layers_own(); ///< its first values
+
+  /// With the layer's own first values, or none.
+  template <std::same_as<bool> B> constexpr BiasOption(B has_one) : is_there{has_one} {}
+  /// With these first values.
+  constexpr BiasOption(const graph::Initialiser& first_values) : start{first_values} {}
+};
+
+}}}} // namespace twill::v0::nn::TWILL_ISA

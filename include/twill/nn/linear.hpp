@@ -18,9 +18,8 @@ enum class Bias : bool { no, yes };
 
 /// Options of a linear layer: bias and initial weights.
 struct LinearOptions {
-  bool has_bias = true;                          ///< one number for each output
   Initialiser weight = initialise::layers_own(); ///< how the weight starts
-  Initialiser bias = initialise::layers_own();   ///< how the bias starts
+  BiasOption bias = true;                        ///< one number for each output: whether, or how they start
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -69,14 +68,14 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(inputs));
   const Value weight =
       parameter(x.graph(), "weight", {outputs, inputs}, initialise::chosen(options.weight, own), Trainable::yes, site);
-  if (!options.has_bias) return linear(x, weight, site);
-  return linear(x, weight,
-                parameter(x.graph(), "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, site),
-                site);
+  if (!options.bias.is_there) return linear(x, weight, site);
+  return linear(
+      x, weight,
+      parameter(x.graph(), "bias", {outputs}, initialise::chosen(options.bias.start, own), Trainable::yes, site), site);
 }
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
                                            CallSite site = CallSite::here()) {
-  return linear(x, outputs, name, LinearOptions{.has_bias = bias == Bias::yes}, site);
+  return linear(x, outputs, name, LinearOptions{.bias = bias == Bias::yes}, site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -93,9 +93,11 @@ public:
   /// Runs the model and keeps the values needed by a backward pass, which continues into tracked inputs, such as the
   /// result of another network. throws: ShapeError, DeviceError naming both; what a hook throws
   template <StageOperand... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    check_inputs<M, T, D, false, detail::tensor_of_t<Inputs>...>();
-    require_device(inputs...);
-    return forward_on(state_, context_of_next_run(), inputs...);
+    check_inputs<M, T, D, void, detail::tensor_of_t<Inputs>...>();
+    if constexpr (arguments_fit<M, T, D, void, detail::tensor_of_t<Inputs>...>) { // else refused
+      require_device(inputs...);
+      return forward_on(state_, context_of_next_run(), inputs...);
+    }
   }
 
   /// Runs the model on the weights of `state`: the network's own, or a replica's, on the device of the inputs.
@@ -105,10 +107,12 @@ public:
     call_begin_hooks(detail::tensor_of(inputs)...);
     context.groups = state->groups;
     Tracked<Stage, D, Inputs...> result(state, std::move(context), inputs...);
-    if (!hooks_->forward.is_empty())
-      call_hooks(hooks_->forward, std::tuple<const detail::tensor_of_t<Inputs>&...>{detail::tensor_of(inputs)...},
-                 result.value());
-    result.call_on_backward({hooks_, &hooks_->backward});
+    if constexpr (result.is_sound) {
+      if (!hooks_->forward.is_empty())
+        call_hooks(hooks_->forward, std::tuple<const detail::tensor_of_t<Inputs>&...>{detail::tensor_of(inputs)...},
+                   result.value());
+      result.call_on_backward({hooks_, &hooks_->backward});
+    }
     return result;
   }
 
@@ -133,22 +137,24 @@ public:
 
   /// Runs the model in evaluation, without dropout; keeps nothing.
   template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) const {
-    check_inputs<M, T, D, false, Inputs...>();
-    require_device(inputs...);
-    call_begin_hooks(inputs...);
-    const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
-    const graph::SymbolValues symbols = compile::resolve_symbols(compile::TableFor<Evaluation, D>::view(), shapes);
-    using Result = compile::output_t<Evaluation, 0, D>;
-    constexpr auto shown = compile::TableFor<Evaluation, D>::template output<0>();
-    Result result(detail::device_of_slot<Evaluation>(devices(), shown.slot), shown.shape.evaluate(symbols));
-    const std::tuple contiguous{inputs.contiguous()...};
-    const auto addresses =
-        std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
-    detail::run_to_buffers<Evaluation>(devices(), symbols, addresses, state_->addresses(),
-                                       RunContext{run_scalars_, 0, layer_hooks_, state_->groups}, result.data());
-    if (!hooks_->forward.is_empty())
-      call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, Output(result));
-    return result;
+    check_inputs<M, T, D, void, Inputs...>();
+    if constexpr (arguments_fit<M, T, D, void, Inputs...>) { // else refused
+      require_device(inputs...);
+      call_begin_hooks(inputs...);
+      const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
+      const graph::SymbolValues symbols = compile::resolve_symbols(compile::TableFor<Evaluation, D>::view(), shapes);
+      using Result = compile::output_t<Evaluation, 0, D>;
+      constexpr auto shown = compile::TableFor<Evaluation, D>::template output<0>();
+      Result result(detail::device_of_slot<Evaluation>(devices(), shown.slot), shown.shape.evaluate(symbols));
+      const std::tuple contiguous{inputs.contiguous()...};
+      const auto addresses =
+          std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
+      detail::run_to_buffers<Evaluation>(devices(), symbols, addresses, state_->addresses(),
+                                         RunContext{run_scalars_, 0, layer_hooks_, state_->groups}, result.data());
+      if (!hooks_->forward.is_empty())
+        call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, Output(result));
+      return result;
+    }
   }
 
   // Hooks: called in each staged run, concurrently in each replica of a `DataParallel`, in the order of creation. Those

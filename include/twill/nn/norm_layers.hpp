@@ -28,7 +28,7 @@ struct LayerNormOptions {
   double epsilon = 1e-5; ///< added to the variance before the root
   int axes = 1;          ///< how many of the last axes are normalised together
   bool is_affine = true; ///< whether it learns a scale, and a shift
-  bool has_bias = true;  ///< whether the shift is learned if the scale is
+  bool bias = true;      ///< whether the shift is learned if the scale is
 };
 
 /// (x - mean) / sqrt(variance + epsilon) over the last axes, times "weight" plus "bias" of their shape.
@@ -46,7 +46,7 @@ struct LayerNormOptions {
   const Value rows = graph::flatten(graph::widened(x), shape.rank - options.axes);
   Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, site), shape);
   if (options.is_affine) y = y * detail::norm_weight(graph, "weight", normalised, 1, site);
-  if (options.is_affine && options.has_bias) y = y + detail::norm_weight(graph, "bias", normalised, 0, site);
+  if (options.is_affine && options.bias) y = y + detail::norm_weight(graph, "bias", normalised, 0, site);
   return graph::cast(y, x.dtype());
 }
 

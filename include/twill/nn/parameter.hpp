@@ -76,7 +76,9 @@ TWILL_CONSTEXPR void update_buffer(Value buffer, Value value, CallSite site = Ca
       graph.parameters[static_cast<std::size_t>(target.index)].role != graph::Role::buffer)
     return graph.refuse(graph::Problem::update_of_a_value_that_is_not_a_buffer, stored, 0, site);
   graph::ParameterInfo& info = graph.parameters[static_cast<std::size_t>(target.index)];
-  if (info.is_updated) return graph.refuse(graph::Problem::buffer_is_updated_twice, stored, 0, site);
+  if (info.is_updated)
+    return graph.refuse(graph::Problem::buffer_is_updated_twice, stored, 0, site,
+                        graph::Named::weight(info.name.view()));
   info.is_updated = true;
   if (!graph.training) return;
   const Value next = graph::cast(graph::stop_gradient(value), buffer.dtype());

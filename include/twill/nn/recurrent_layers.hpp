@@ -19,7 +19,7 @@ struct RecurrentOptions {
   int layers = 1;                ///< stacked on each other
   bool is_bidirectional = false; ///< whether each layer also runs from the last element to the first
   bool batch_first = false;      ///< sequences are (rows, steps, features), not (steps, rows, features)
-  bool has_bias = true;          ///< one number for each gate and unit
+  bool bias = true;              ///< one number for each gate and unit
   double dropout = 0;            ///< between layers; its run-time number is called "dropout"
   Value lengths{};               ///< (rows): later steps of a row are not read, leave its state and give zeros
   std::int64_t total_length = 0; ///< the output's number of steps, with zeros at the end; 0: the input's
@@ -129,7 +129,7 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
       suffix.append_number(layer);
       if (direction == 1) suffix.append("_reverse");
       const CellWeights weights =
-          cell_weights(graph, cell, x.size(-1, site), hidden, suffix.view(), options.has_bias, site);
+          cell_weights(graph, cell, x.size(-1, site), hidden, suffix.view(), options.bias, site);
       const int number = layer * directions + direction;
       const CellState initial{first(options.hidden, number),
                               cell == Cell::lstm ? first(options.cell, number) : Value{}};

@@ -56,7 +56,8 @@ struct Joint {
 
 /// Refuses a weight that the result does not depend on, unless it is frozen.
 TWILL_CONSTEXPR void require_reached(graph::Graph& graph, int weight, int gradient) {
-  if (gradient < 0) graph.refuse(graph::Problem::parameter_is_not_reached_by_the_loss, graph.node(weight).index, 0, {});
+  if (gradient < 0)
+    graph.refuse_parameter(graph::Problem::parameter_is_not_reached_by_the_loss, graph.node(weight).index);
 }
 
 [[nodiscard]] TWILL_CONSTEXPR List<int> trainable_weights(const graph::Graph& graph) {

@@ -77,19 +77,17 @@ inline constexpr int not_split = -1;
 
 /// Options of a linear layer with outputs divided over ranks.
 struct ColumnLinearOptions {
-  bool has_bias = true;         ///< one number for each output, divided like the outputs
   int split_axis = not_split;   ///< the axis along which each rank has a part of the input, such as the sequence's
   bool gathers_outputs = false; ///< every rank gets all outputs; else each has its part of them
   Initialiser weight = initialise::layers_own(); ///< how the weight starts
-  Initialiser bias = initialise::layers_own();   ///< how the bias starts
+  BiasOption bias = true; ///< one number for each output, divided like the outputs: whether, or how they start
 };
 
 /// Options of a linear layer with inputs divided over ranks.
 struct RowLinearOptions {
-  bool has_bias = true;       ///< one number for each output, on every rank
   int split_axis = not_split; ///< the axis along which each rank gets a part of the output, such as the sequence's
   Initialiser weight = initialise::layers_own(); ///< how the weight starts
-  Initialiser bias = initialise::layers_own();   ///< how the bias starts
+  BiasOption bias = true; ///< one number for each output, on every rank: whether, or how they start
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -122,8 +120,8 @@ template <AnyRankAxis A>
   const Value weight =
       sharded_parameter<A>(graph, "weight", {outputs, inputs}, initialise::chosen(options.weight, own), {}, site);
   Value y = linear(detail::entering<A>(x, options.split_axis, site), weight, site);
-  if (options.has_bias)
-    y = y + sharded_parameter<A>(graph, "bias", {outputs}, initialise::chosen(options.bias, own), {}, site);
+  if (options.bias.is_there)
+    y = y + sharded_parameter<A>(graph, "bias", {outputs}, initialise::chosen(options.bias.start, own), {}, site);
   return options.gathers_outputs ? graph::gather_from<A>(y, -1, site) : y;
 }
 
@@ -138,9 +136,9 @@ template <AnyRankAxis A>
   const Value weight = sharded_parameter<A>(graph, "weight", {outputs, inputs}, initialise::chosen(options.weight, own),
                                             {.dimension = 1}, site);
   const Value y = detail::leaving<A>(linear(x, weight, site), options.split_axis, site);
-  if (!options.has_bias) return y;
+  if (!options.bias.is_there) return y;
   const SplitRegion<A> part{graph, options.split_axis, options.split_axis != not_split};
-  return y + parameter(graph, "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, site);
+  return y + parameter(graph, "bias", {outputs}, initialise::chosen(options.bias.start, own), Trainable::yes, site);
 }
 
 /// Options of an embedding whose table is divided over ranks by rows.

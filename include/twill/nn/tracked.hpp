@@ -125,6 +125,8 @@ public:
   /// The tensor of a tracked value.
   using Value = compile::output_t<Forward, 0, D>;
   using device_type = D;
+  /// Whether the stage is without a fault; after one its types mean nothing.
+  static constexpr bool is_sound = !compile::TableFor<Forward, D>::sizes.fault.any();
 
   /// Runs the stage forward.
   Tracked(std::shared_ptr<Weights<D>> weights, RunContext context, const Arguments&... arguments)

@@ -187,7 +187,8 @@ TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, Ca
   const int first = scores.rank - mask.rank();
   if (mask.dtype() != DType::boolean && !is_floating(mask.dtype()))
     graph.refuse(Problem::attention_mask_is_neither_bool_nor_floating, static_cast<int>(mask.dtype()), 0, site);
-  if (first < 0) return graph.refuse(Problem::attention_mask_does_not_fit_the_scores, mask.rank(), scores.rank, site);
+  if (first < 0)
+    return graph.refuse(Problem::attention_mask_has_more_axes_than_the_scores, mask.rank(), scores.rank, site);
   for (int axis = 0; axis < mask.rank(); ++axis) {
     const Extent a = mask.shape()[axis];
     const Extent b = scores[first + axis];

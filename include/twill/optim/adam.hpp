@@ -21,6 +21,7 @@ namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL
 /// Options of Adam, those of torch.optim.Adam.
 struct AdamOptions {
   double rate = 1e-3;      ///< learning rate
+  RateNotLr lr{};          ///< does not compile: say `rate`
   double beta1 = 0.9;      ///< how much of the mean gradient stays, in [0, 1)
   double beta2 = 0.999;    ///< how much of the mean square stays, in [0, 1)
   double epsilon = 1e-8;   ///< added to the root of the mean square
@@ -30,6 +31,7 @@ struct AdamOptions {
 /// Options of AdamW, those of torch.optim.AdamW.
 struct AdamWOptions {
   double rate = 1e-3;         ///< learning rate
+  RateNotLr lr{};             ///< does not compile: say `rate`
   double beta1 = 0.9;         ///< how much of the mean gradient stays, in [0, 1)
   double beta2 = 0.999;       ///< how much of the mean square stays, in [0, 1)
   double epsilon = 1e-8;      ///< added to the root of the mean square
@@ -167,6 +169,7 @@ public:
 /// Options of LAMB (You et al., 2020).
 struct LambOptions {
   double rate = 1e-3;      ///< learning rate
+  RateNotLr lr{};          ///< does not compile: say `rate`
   double beta1 = 0.9;      ///< how much of the mean gradient stays, in [0, 1)
   double beta2 = 0.999;    ///< how much of the mean square stays, in [0, 1)
   double epsilon = 1e-6;   ///< added to the root of the mean square

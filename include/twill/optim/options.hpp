@@ -22,6 +22,15 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
+/// PyTorch's name of `rate`, so that the error says twill's: nothing else converts to it.
+struct RateNotLr {
+  RateNotLr() = default;
+  /// Does not compile.
+  template <class T> constexpr RateNotLr(const T&) {
+    static_assert(sizeof(T) == 0, "twill: the learning rate is called rate, not lr: {.rate = 1e-3}");
+  }
+};
+
 /// Allowed numbers of an option; NaN is never allowed.
 enum class Allowed : unsigned char {
   numbers,      ///< all

@@ -13,6 +13,7 @@ namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL
 /// Options of RMSprop, those of torch.optim.RMSprop.
 struct RmsPropOptions {
   double rate = 0.01;      ///< learning rate
+  RateNotLr lr{};          ///< does not compile: say `rate`
   double alpha = 0.99;     ///< how much of the mean square stays
   double epsilon = 1e-8;   ///< added to the root of the mean square
   double weight_decay = 0; ///< of the weight, added to its gradient
@@ -22,6 +23,7 @@ struct RmsPropOptions {
 /// Options of Adagrad, those of torch.optim.Adagrad.
 struct AdagradOptions {
   double rate = 0.01;             ///< learning rate
+  RateNotLr lr{};                 ///< does not compile: say `rate`
   double rate_decay = 0;          ///< the rate is divided by 1 + step * this
   double weight_decay = 0;        ///< of the weight, added to its gradient
   double initial_accumulator = 0; ///< of squares, at first

@@ -13,12 +13,14 @@ namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL
 /// Options of plain gradient descent.
 struct SgdOptions {
   double rate = 0.01;      ///< learning rate
+  RateNotLr lr{};          ///< does not compile: say `rate`
   double weight_decay = 0; ///< of the weight, added to its gradient
 };
 
 /// Options of gradient descent with momentum, those of torch.optim.SGD.
 struct MomentumSgdOptions {
   double rate = 0.01;      ///< learning rate
+  RateNotLr lr{};          ///< does not compile: say `rate`
   double momentum = 0.9;   ///< how much of the velocity stays
   double dampening = 0;    ///< the share of the gradient that the velocity does not get; nothing without momentum
   double weight_decay = 0; ///< of the weight, added to its gradient

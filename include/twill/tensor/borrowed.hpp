@@ -127,11 +127,12 @@ template <MdspanLike M, Scalar T, AnyShape S> [[nodiscard]] M view_as(const Tens
   using Known = typename detail::ShapeOfView<M>::type;
   if constexpr (!std::same_as<std::remove_const_t<Element>, T>) {
     static_assert(Scalar<std::remove_const_t<Element>>, "twill: view_as: no tensor holds the view's type of elements");
-    static_cast<void>(sizeof(refused<Problem::element_types_differ, with::left_type<dtype_of<T>>,
-                                     with::right_type<dtype_of<std::remove_const_t<Element>>>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::element_types_differ, with::left_type<dtype_of<T>>,
+                                             with::right_type<dtype_of<std::remove_const_t<Element>>>>>));
   }
   if constexpr (Known::rank != S::rank)
-    static_cast<void>(sizeof(refused<Problem::ranks_differ, with::left<S::rank>, with::right<Known::rank>>));
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::ranks_differ, with::left_rank<S::rank>, with::right_rank<Known::rank>>>));
   const Dims extents = x.shape();
   const Dims strides = x.strides();
   detail::require_fit<Known>("view_as", extents, sizeof(T));

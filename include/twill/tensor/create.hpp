@@ -130,8 +130,8 @@ template <AnyShape S, Scalar T, std::size_t Count, Device D = Cpu>
 requires S::is_static [[nodiscard]] auto tensor(const T (&values)[Count], const D& device = current_device<D>()) {
   constexpr auto count = static_cast<std::int64_t>(Count);
   if constexpr (dims_of<S>.elements() != count)
-    static_cast<void>(sizeof(refused<Problem::number_of_values_differs_from_the_shape, with::count<count>,
-                                     with::elements<dims_of<S>.elements()>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::number_of_values_differs_from_the_shape, with::count<count>,
+                                             with::elements<dims_of<S>.elements()>>>));
   return detail::from_values<T, S, D>(values, count, S::dims(), device);
 }
 

@@ -86,8 +86,9 @@ template <std::size_t Count>
 template <AnyShape S, class... I> consteval Dims checked_indexed_dims() {
   constexpr Dims dims = indexed_dims(dims_of<S>, std::array<IndexKind, sizeof...(I)>{index_kind<I>...});
   if constexpr (dims.rank < 0)
-    static_cast<void>(sizeof(
-        refused<Problem::too_many_indices, with::count<static_cast<std::int64_t>(sizeof...(I))>, with::rank<S::rank>>));
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::too_many_indices, with::count<static_cast<std::int64_t>(sizeof...(I))>,
+                               with::rank<S::rank>>>));
   return dims;
 }
 

@@ -23,7 +23,8 @@ template <Dims Value> struct ShapeFrom {
 
 template <int Axis, int Rank> consteval int normalized_axis() {
   if constexpr (Axis < -Rank || Axis >= Rank)
-    return static_cast<int>(sizeof(refused<Problem::axis_is_outside_the_rank, with::axis<Axis>, with::rank<Rank>>));
+    return static_cast<int>(
+        sizeof(Mistake<refused<Problem::axis_is_outside_the_rank, with::axis<Axis>, with::rank<Rank>>>));
   else
     return Axis < 0 ? Axis + Rank : Axis;
 }
@@ -78,8 +79,9 @@ namespace detail {
 template <AnyShape A, AnyShape B> consteval Dims checked_broadcast() {
   constexpr int conflict = broadcast_conflict(dims_of<A>, dims_of<B>);
   if constexpr (conflict >= 0)
-    static_cast<void>(sizeof(refused<Problem::broadcast_extents_differ, with::left<from_right(dims_of<A>, conflict)>,
-                                     with::right<from_right(dims_of<B>, conflict)>>));
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::broadcast_extents_differ, with::left<from_right(dims_of<A>, conflict)>,
+                               with::right<from_right(dims_of<B>, conflict)>>>));
   return broadcast_dims(dims_of<A>, dims_of<B>);
 }
 
@@ -103,8 +105,9 @@ template <int... Order> consteval Dims order_of() {
 
 template <AnyShape S, int... Order> consteval Dims permuted_dims() {
   if constexpr (sizeof...(Order) != S::rank || !is_permutation(order_of<Order...>()))
-    static_cast<void>(sizeof(refused<Problem::permutation_must_name_each_axis_once,
-                                     with::count<static_cast<std::int64_t>(sizeof...(Order))>, with::rank<S::rank>>));
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::permutation_must_name_each_axis_once,
+                               with::count<static_cast<std::int64_t>(sizeof...(Order))>, with::rank<S::rank>>>));
   constexpr Dims order = order_of<Order...>();
   Dims result{};
   result.rank = S::rank;
@@ -184,15 +187,16 @@ inline constexpr Dims exchanged = [] {
 /// Reports the first axis in which two shapes differ, or their ranks.
 template <AnyShape A, AnyShape B> consteval void refuse_shapes() {
   if constexpr (A::rank != B::rank) {
-    static_cast<void>(sizeof(refused<Problem::ranks_differ, with::left<A::rank>, with::right<B::rank>>));
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::ranks_differ, with::left_rank<A::rank>, with::right_rank<B::rank>>>));
   } else {
     constexpr int axis = [] {
       int first = 0;
       while (A::extent(first) == B::extent(first) || A::extent(first) == dyn || B::extent(first) == dyn) ++first;
       return first;
     }();
-    static_cast<void>(sizeof(
-        refused<Problem::shapes_differ, with::axis<axis>, with::left<A::extent(axis)>, with::right<B::extent(axis)>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::shapes_differ, with::axis<axis>, with::left<A::extent(axis)>,
+                                             with::right<B::extent(axis)>>>));
   }
 }
 } // namespace detail

@@ -151,7 +151,7 @@ public:
   [[nodiscard]] T item() const {
     if constexpr (S::is_static && dims_of<S>.elements() != 1)
       static_cast<void>(
-          sizeof(refused<Problem::item_needs_exactly_one_element, with::elements<dims_of<S>.elements()>>));
+          sizeof(Mistake<refused<Problem::item_needs_exactly_one_element, with::elements<dims_of<S>.elements()>>>));
     return read_item(device(), data_, shape());
   }
 
@@ -205,8 +205,9 @@ public:
   }
   template <AnyShape To, class Isa = InstructionSet> [[nodiscard]] Tensor<T, D, To> reshape(const Dims& extents) const {
     if constexpr (S::is_static && To::is_static && dims_of<S>.elements() != dims_of<To>.elements())
-      static_cast<void>(sizeof(refused<Problem::reshape_changes_the_number_of_elements,
-                                       with::left<dims_of<S>.elements()>, with::right<dims_of<To>.elements()>>));
+      static_cast<void>(
+          sizeof(Mistake<refused<Problem::reshape_changes_the_number_of_elements, with::left<dims_of<S>.elements()>,
+                                 with::right<dims_of<To>.elements()>>>));
     const Dims wanted = layout::completed(shape(), extents);
     if (const auto strides = layout::reshaped_strides(placement(), wanted)) return view<To>({wanted, *strides, 0});
     return clone().template reshape<To>(wanted);
@@ -232,7 +233,8 @@ public:
     constexpr int axis = axis_of<Axis, rank>;
     if constexpr (S::extent(axis) != dyn && S::extent(axis) != 1)
       static_cast<void>(sizeof(
-          refused<Problem::squeezed_axis_must_have_extent_one, with::axis<Axis>, with::extent<S::extent(axis)>>));
+          Mistake<
+              refused<Problem::squeezed_axis_must_have_extent_one, with::axis<Axis>, with::extent<S::extent(axis)>>>));
     if (extents_[axis] != 1)
       throw ShapeError("squeeze: axis " + std::to_string(Axis) + " of shape " + to_string(shape()) + " is not 1");
     return view<shape_t<detail::without_axis(dims_of<S>, axis)>>(

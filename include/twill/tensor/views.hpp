@@ -172,7 +172,7 @@ template <int A = 0, int B = 1, class T, class D, class S>
   constexpr int first = axis_of<A, S::rank>;
   constexpr int second = axis_of<B, S::rank>;
   if constexpr (first == second)
-    static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<A>, with::axis<B>>));
+    static_cast<void>(sizeof(Mistake<refused<Problem::axis_is_named_twice, with::axis<A>, with::axis<B>>>));
   const Dims extents = x.shape();
   const Dims strides = x.strides();
   const std::int64_t rows = extents[first] + std::min<std::int64_t>(offset, 0);
@@ -246,7 +246,7 @@ template <int Axis, std::int64_t Sections, AnyTensor X> [[nodiscard]] auto split
   static_assert(Sections > 0, "twill: split: there is at least one section");
   if constexpr (known != dyn && known % Sections != 0)
     static_cast<void>(
-        sizeof(refused<Problem::sections_do_not_divide_the_axis, with::count<Sections>, with::extent<known>>));
+        sizeof(Mistake<refused<Problem::sections_do_not_divide_the_axis, with::count<Sections>, with::extent<known>>>));
   const std::int64_t extent = x.size(axis);
   if (extent % Sections != 0) detail::throw_sections("split", Sections, extent, axis);
   const std::int64_t length = extent / Sections;

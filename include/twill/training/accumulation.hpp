@@ -127,26 +127,28 @@ public:
   /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first one's first axis is rows.
   /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if it is empty
   template <AnyTensor First, AnyTensor... Rest> void add(const First& first, const Rest&... rest) {
-    nn::check_inputs<M, T, D, true, First, Rest...>();
+    nn::check_inputs<M, T, D, L, First, Rest...>();
     static_assert(First::rank > 0, "twill: add: the first input has no axis of rows");
-    using Source = source<First, Rest...>;
-    require_in_slots<Source>("add", network_->devices(), first, rest...);
-    require_rows("add", std::array{first.shape(), rest.shape()...});
-    auto& program = programs_.template next<Source>(network_->devices(), network_->run_scalars(), capture);
-    const std::int64_t rows = first.shape()[0];
-    if (batches_ == 0) unit_rows_ = rows;
-    program.run_scalars.set(loss_weight_scalar, share_of(rows));
-    program.run_scalars.set(continues_scalar, batches_ > 0 ? 1 : 0);
-    DrawOfRun draw{program, *network_->state()};
-    if (program.draws && batches_ == 0) draw_ = draw.take(); // one draw for all pieces, like one batch
-    if (program.draws) program.set_draw(draw_);
-    program.run(network_->layer_hooks().get(),
-                {.parameters = states_.addresses(update_.table().parameters),
-                 .first_row = rows_,
-                 .groups = &network_->state()->groups},
-                first, rest...);
-    ++batches_;
-    rows_ += rows;
+    if constexpr (nn::arguments_fit<M, T, D, L, First, Rest...>) { // else refused
+      using Source = source<First, Rest...>;
+      require_in_slots<Source>("add", network_->devices(), first, rest...);
+      require_rows("add", std::array{first.shape(), rest.shape()...});
+      auto& program = programs_.template next<Source>(network_->devices(), network_->run_scalars(), capture);
+      const std::int64_t rows = first.shape()[0];
+      if (batches_ == 0) unit_rows_ = rows;
+      program.run_scalars.set(loss_weight_scalar, share_of(rows));
+      program.run_scalars.set(continues_scalar, batches_ > 0 ? 1 : 0);
+      DrawOfRun draw{program, *network_->state()};
+      if (program.draws && batches_ == 0) draw_ = draw.take(); // one draw for all pieces, like one batch
+      if (program.draws) program.set_draw(draw_);
+      program.run(network_->layer_hooks().get(),
+                  {.parameters = states_.addresses(update_.table().parameters),
+                   .first_row = rows_,
+                   .groups = &network_->state()->groups},
+                  first, rest...);
+      ++batches_;
+      rows_ += rows;
+    }
   }
 
   /// Updates the weights and starts again. Returns the loss of all micro-batches, weighted like their gradients.

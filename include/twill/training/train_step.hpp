@@ -75,12 +75,16 @@ public:
   /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if a batch is empty or too large for the model's
   /// budget
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
-    try {
-      return make_step(tensors...);
-    } catch (...) { // if several ranks share the model, it reaches them all
-      network_->state()->groups.fail(std::current_exception());
-      throw;
-    }
+    nn::check_inputs<M, T, D, L, Tensors...>();
+    if constexpr (nn::arguments_fit<M, T, D, L, Tensors...>) // else refused
+      try {
+        return make_step(tensors...);
+      } catch (...) { // if several ranks share the model, it reaches them all
+        network_->state()->groups.fail(std::current_exception());
+        throw;
+      }
+    else
+      return {loss_, steps_, steps_};
   }
 
   /// One step that searches for the first NaN or infinity: instruction by instruction, many times slower than a step,
@@ -160,12 +164,11 @@ private:
 
   /// The program of a step on tensors of these types, on the network's devices.
   template <AnyTensor... Tensors> Program& program_for() {
-    nn::check_inputs<M, T, D, true, Tensors...>();
+    nn::check_inputs<M, T, D, L, Tensors...>();
     return programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
   }
 
   template <AnyTensor... Tensors> StepLoss<T, D> make_step(const Tensors&... tensors) {
-    nn::check_inputs<M, T, D, true, Tensors...>();
     using Source = source<Tensors...>;
     require_in_slots<Source>("train_step", network_->devices(), tensors...);
     require_rows("train_step", std::array{tensors.shape()...});

@@ -65,7 +65,7 @@ template <int N, int Split> struct Divided {
     const Value wide = tanh(nn::column_linear<Ranks>(second, 16, "wide", {.split_axis = Split}));
     x = x + nn::row_linear<Ranks>(wide, width, "narrow", {.split_axis = Split});
     const Value last = outside([&] { return nn::layer_norm(x, "last"); });
-    return nn::column_linear<Ranks>(last, vocabulary, "logits", {.has_bias = false, .split_axis = Split});
+    return nn::column_linear<Ranks>(last, vocabulary, "logits", {.split_axis = Split, .bias = false});
   }
 };
 

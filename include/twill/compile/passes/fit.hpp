@@ -94,7 +94,11 @@ template <DivisibleSource S, Sizes Z> constexpr Attempts attempts() {
   if (result.fault.any()) return result;
   result.symbols = Z::of(forward.graph);
   if (const int missing = missing_symbol(forward.graph, result.symbols); missing >= 0) {
-    result.fault = {graph::Problem::fit_needs_the_size_of_each_named_dimension, missing, 0, {}};
+    result.fault = {graph::Problem::fit_needs_the_size_of_each_named_dimension,
+                    missing,
+                    0,
+                    {},
+                    graph::Named::dimension(forward.graph.symbols[static_cast<std::size_t>(missing)].name.view())};
     return result;
   }
   result.divisions = divisions(forward.graph, forward.root, result.symbols);

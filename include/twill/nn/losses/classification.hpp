@@ -162,6 +162,7 @@ TWILL_CONSTEXPR void require_class_weights(graph::Extent classes, graph::Value w
 struct CrossEntropyFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels,
                                                   CrossEntropyOptions options = {}) const {
+    const Naming naming{logits, "cross_entropy"};
     if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
       logits.graph().refuse(graph::Problem::label_smoothing_is_outside_0_to_1,
                             graph::shown_as_integer(options.label_smoothing), 1, {});
@@ -208,6 +209,7 @@ struct CrossEntropyFormula {
 struct NllFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value log_probabilities, graph::Value labels,
                                                   NllOptions options = {}) const {
+    const Naming naming{log_probabilities, "nll"};
     if (!are_labels_of(log_probabilities, labels, options.axis, options.weight)) return log_probabilities;
     const graph::Value x = widened(with_classes_last(log_probabilities, options.axis));
     const LabelledRows rows{x, labels, options.ignore_index};
@@ -220,6 +222,7 @@ struct NllFormula {
 struct BinaryCrossEntropyFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value target,
                                                   BceWithLogitsOptions options = {}) const {
+    const Naming naming{logits, "bce_with_logits"};
     require_equal_ranks(logits, target);
     const graph::Value x = widened(logits);
     const graph::Value t = widened(target);
@@ -259,6 +262,7 @@ private:
 struct BceFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value probabilities, graph::Value target,
                                                   BceOptions options = {}) const {
+    const Naming naming{probabilities, "bce"};
     require_equal_ranks(probabilities, target);
     if (probabilities.dtype() == DType::float16 || probabilities.dtype() == DType::bfloat16)
       probabilities.graph().refuse(graph::Problem::bce_of_probabilities_in_half_precision_use_bce_with_logits,
@@ -289,6 +293,7 @@ private:
 struct KlFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value log_prediction, graph::Value target,
                                                   KlOptions options = {}) const {
+    const Naming naming{log_prediction, "kl_divergence"};
     require_equal_ranks(log_prediction, target);
     const graph::Value x = widened(log_prediction);
     const graph::Value t = widened(target);

@@ -11,6 +11,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
@@ -37,9 +38,8 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 /// The formula of a captureless lambda.
 template <class F> struct LambdaFormula {
   template <std::derived_from<graph::Value>... Values>
-  [[nodiscard]] constexpr graph::Value operator()(const Values&... values) const {
-    return F{}(values...);
-  }
+  requires std::invocable<F, const Values&...>
+  [[nodiscard]] constexpr graph::Value operator()(const Values&... values) const { return F{}(values...); }
 };
 
 using graph::widened; // losses are computed in float32 at least
@@ -48,6 +48,18 @@ using graph::widened; // losses are computed in float32 at least
   if (reduce == Reduce::none) return losses;
   return reduce == Reduce::mean ? graph::mean(losses) : graph::sum(losses);
 }
+
+/// Names the loss in the faults of what is traced during its life.
+class Naming {
+public:
+  constexpr Naming(graph::Value value, std::string_view loss) : graph_{&value.graph()} { graph_->loss = loss; }
+  constexpr ~Naming() { graph_->loss = {}; }
+  Naming(const Naming&) = delete;
+  Naming& operator=(const Naming&) = delete;
+
+private:
+  graph::Graph* graph_;
+};
 
 /// Refuses two values of different ranks, which would broadcast.
 TWILL_CONSTEXPR void require_equal_ranks(graph::Value prediction, graph::Value target) {

@@ -36,6 +36,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 struct MeanSquaredErrorFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
                                                   LossOptions options = {}) const {
+    const Naming naming{prediction, "mse"};
     return reduced(graph::square(difference(prediction, target)), options.reduce);
   }
 };
@@ -43,6 +44,7 @@ struct MeanSquaredErrorFormula {
 struct MeanAbsoluteErrorFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
                                                   LossOptions options = {}) const {
+    const Naming naming{prediction, "l1"};
     return reduced(graph::abs(difference(prediction, target)), options.reduce);
   }
 };
@@ -51,6 +53,7 @@ struct HuberFormula {
   // d^2 / 2 where |d| < delta, delta (|d| - delta / 2) elsewhere
   [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
                                                   HuberOptions options = {}) const {
+    const Naming naming{prediction, "huber"};
     if (!(options.delta > 0))
       prediction.graph().refuse(graph::Problem::huber_delta_is_not_positive, graph::shown_as_integer(options.delta), 0,
                                 {});
@@ -66,6 +69,7 @@ struct SmoothL1Formula {
   // d^2 / (2 beta) where |d| < beta, |d| - beta / 2 elsewhere
   [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
                                                   SmoothL1Options options = {}) const {
+    const Naming naming{prediction, "smooth_l1"};
     if (!(options.beta >= 0))
       prediction.graph().refuse(graph::Problem::smooth_l1_beta_is_negative, graph::shown_as_integer(options.beta), 0,
                                 {});

@@ -184,8 +184,24 @@ public:
   /// than devices use fewer devices. Inputs may be on any device. The network's hooks are called in each replica.
   /// throws: a replica's exception, naming it; ValueError if several replicas would have to sum inside the run
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    nn::check_inputs<typename Network::model_type, typename Network::Element, D, false,
+    nn::check_inputs<typename Network::model_type, typename Network::Element, D, void,
                      decltype(share(inputs, {}, std::declval<const D&>()))...>();
+    if constexpr (nn::arguments_fit<typename Network::model_type, typename Network::Element, D, void,
+                                    decltype(share(inputs, {}, std::declval<const D&>()))...>) // else refused
+      return run(inputs...);
+  }
+
+  /// The devices, one for each replica, the main device first.
+  [[nodiscard]] const std::vector<D>& devices() const { return replicas_->devices(); }
+  /// The time after which a replica without an answer is an error.
+  [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
+  /// The wrapped network, whose weights are updated.
+  [[nodiscard]] Network& module() const { return *network_; }
+  /// The replicas, which outputs keep alive.
+  [[nodiscard]] const std::shared_ptr<const parallel::Replicas<D>>& replicas() const { return replicas_; }
+
+private:
+  template <AnyTensor... Inputs> auto run(const Inputs&... inputs) const {
     const auto& devices = replicas_->devices();
     const auto pieces =
         parallel::chunk_rows(parallel::common_rows(inputs...).value_or(1), static_cast<std::int64_t>(devices.size()));
@@ -217,16 +233,6 @@ public:
     return parallel::GatheredOutput<Output, D>(replicas_, std::move(finished), output_device_);
   }
 
-  /// The devices, one for each replica, the main device first.
-  [[nodiscard]] const std::vector<D>& devices() const { return replicas_->devices(); }
-  /// The time after which a replica without an answer is an error.
-  [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
-  /// The wrapped network, whose weights are updated.
-  [[nodiscard]] Network& module() const { return *network_; }
-  /// The replicas, which outputs keep alive.
-  [[nodiscard]] const std::shared_ptr<const parallel::Replicas<D>>& replicas() const { return replicas_; }
-
-private:
   template <AnyTensor X> static auto share(const X& input, const parallel::Rows& rows, const D& device) {
     return parallel::scattered<0>(input, rows, device);
   }

@@ -100,7 +100,39 @@ public:
   /// throws: a replica's exception, naming it, or a TimeoutError naming a missing one, after that has ended. The step
   /// is then unusable: weights of some replicas may be new. Make another, from the module's weights or a checkpoint.
   template <AnyTensor... Tensors> training::StepLoss<T, D> operator()(const Tensors&... tensors) {
-    nn::check_inputs<M, T, D, true, share_t<Tensors>...>();
+    nn::check_inputs<M, T, D, L, share_t<Tensors>...>();
+    if constexpr (nn::arguments_fit<M, T, D, L, share_t<Tensors>...>) // else refused
+      run(tensors...);
+    return {ranks_.front()->results, steps_, steps_};
+  }
+
+  /// The work of each replica in the last step, and the bytes in use on its device.
+  /// throws: ValueError before the first step; on GPUs, if `measures_balance` was not set before the last step
+  [[nodiscard]] Balance balance() const {
+    if (!was_measured_)
+      throw ValueError(steps_ == 0 ? "balance: there was no step yet"
+                                   : "balance: the last step was not measured, since a GPU would have to be waited "
+                                     "for; set step.measures_balance = true before it");
+    Balance result{};
+    for (const auto& rank : ranks_)
+      result.replicas.push_back({twill::to_string(rank->device), rank->rows, rank->seconds,
+                                 static_cast<std::int64_t>(memory_allocated(rank->device))});
+    return result;
+  }
+
+  /// Whether the last program of each replica runs as a captured graph, and if not, why.
+  [[nodiscard]] std::vector<compile::CaptureReport> capture_reports() const {
+    std::vector<compile::CaptureReport> reports{};
+    for (const auto& rank : ranks_)
+      reports.push_back(rank->programs.capture_report("this replica has had no rows yet"));
+    return reports;
+  }
+
+  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, if devices have them
+  bool measures_balance = false; ///< on GPUs: steps wait for their devices and measure `balance`, as on hosts
+
+private:
+  template <AnyTensor... Tensors> void run(const Tensors&... tensors) {
     using Source = source<Tensors...>;
     const auto& devices = model_->devices();
     training::require_rows("train_step", std::array{tensors.shape()...});
@@ -135,35 +167,8 @@ public:
       }
     });
     was_measured_ = is_measured;
-    return {ranks_.front()->results, steps_, steps_};
   }
 
-  /// The work of each replica in the last step, and the bytes in use on its device.
-  /// throws: ValueError before the first step; on GPUs, if `measures_balance` was not set before the last step
-  [[nodiscard]] Balance balance() const {
-    if (!was_measured_)
-      throw ValueError(steps_ == 0 ? "balance: there was no step yet"
-                                   : "balance: the last step was not measured, since a GPU would have to be waited "
-                                     "for; set step.measures_balance = true before it");
-    Balance result{};
-    for (const auto& rank : ranks_)
-      result.replicas.push_back({twill::to_string(rank->device), rank->rows, rank->seconds,
-                                 static_cast<std::int64_t>(memory_allocated(rank->device))});
-    return result;
-  }
-
-  /// Whether the last program of each replica runs as a captured graph, and if not, why.
-  [[nodiscard]] std::vector<compile::CaptureReport> capture_reports() const {
-    std::vector<compile::CaptureReport> reports{};
-    for (const auto& rank : ranks_)
-      reports.push_back(rank->programs.capture_report("this replica has had no rows yet"));
-    return reports;
-  }
-
-  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, if devices have them
-  bool measures_balance = false; ///< on GPUs: steps wait for their devices and measure `balance`, as on hosts
-
-private:
   /// Whether replicas meet inside a program, including those without rows.
   template <compile::Source S> [[nodiscard]] static bool sums_over_ranks() {
     static const bool result = !RankSums{compile::TableFor<S, D>::view()}.empty();

@@ -92,11 +92,13 @@ public:
   training::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
     model_->telling_others([&] {
-      nn::check_inputs<M, T, D, true, First, Rest...>();
+      nn::check_inputs<M, T, D, L, First, Rest...>();
       training::require_on("train_step", device_, first, rest...);
-      if constexpr (adds_up)
-        if (is_silent_) return add(first, rest...);
-      step(first, rest...);
+      if constexpr (nn::arguments_fit<M, T, D, L, First, Rest...>) { // else refused
+        if constexpr (adds_up)
+          if (is_silent_) return add(first, rest...);
+        step(first, rest...);
+      }
     });
     ++runs_;
     return {loss_, runs_, runs_};

@@ -83,7 +83,8 @@ template <nn::Model M, FixedString... Prefixes> struct CutBefore {
                                 : graph::Problem::model_has_no_weight_before_which_it_is_to_be_cut,
                        found.count,
                        0,
-                       {}};
+                       {},
+                       graph::Named::weight(prefix)};
     };
     (cut(Prefixes.view()), ...);
     return found;
@@ -205,14 +206,17 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
     trace.given.push_back(static_cast<int>(i));
     inputs.push_back(graph.inputs[i]);
   }
+  List<CallSite> parameter_sites{};
   List<graph::ParameterInfo> parameters{};
-  for (const graph::ParameterInfo& info : graph.parameters) {
+  for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+    const graph::ParameterInfo& info = graph.parameters[i];
     // A weight that no stage uses is refused in its stage, as in the whole model, unless it is frozen.
     const bool is_unused = of_model.items[info.node] == 0 && info.node >= begin && info.node < end;
     if (live.items[info.node] == 0 && !is_unused) continue;
     live.items[info.node] = 1;
     graph.nodes.items[info.node].index = static_cast<int>(parameters.size());
     parameters.push_back(info);
+    parameter_sites.push_back(graph.parameter_sites[i]);
   }
   List<graph::IntegerBounds> bounds{};
   for (graph::IntegerBounds bound : graph.bounds) {
@@ -226,6 +230,7 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
     if (live.items[id] == 0) graph.nodes.items[id] = graph::Node{};
   graph.inputs.swap(inputs);
   graph.parameters.swap(parameters);
+  graph.parameter_sites.swap(parameter_sites);
   graph.bounds.swap(bounds);
   graph.regions.swap(regions);
   graph.taps.clear();

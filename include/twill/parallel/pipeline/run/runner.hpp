@@ -85,7 +85,7 @@ template <class P> void begin_step(P& pipeline, const StepOptions& options = {})
 /// Compares the inputs of the batch, as passed to a stage, with the declarations of a pipeline's model.
 template <class P, class... Inputs> consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
   using D = typename P::device_type;
-  nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, false,
+  nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, void,
                    decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
                                 .to(std::declval<const D&>()))...>();
 }

@@ -23,21 +23,25 @@
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
 inline namespace TWILL_ISA {
 
+/// The types of a batch but for its last, the targets.
+template <class All, class I> struct FirstOf;
+template <class All, std::size_t... I> struct FirstOf<All, std::index_sequence<I...>> {
+  using type = std::tuple<const std::tuple_element_t<I, All>&...>;
+};
+template <class... Batch>
+using AllButLast = typename FirstOf<std::tuple<Batch...>, std::make_index_sequence<sizeof...(Batch) - 1>>::type;
+
 /// `Data` is the communicator of replicas, Z the states that these divide.
 template <class P, optim::Rule R, parallel::Communicator Data, class Z> class StagedStep {
 public:
-  /// True for the inputs declared by the model, then the targets; others do not compile.
-  template <AnyTensor... Batch>
-  static constexpr bool takes = [] {
+  /// Refuses a batch that is not the inputs declared by the model, then the targets.
+  template <AnyTensor... Batch> static consteval void check() {
     static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
-    []<std::size_t... I>(std::index_sequence<I...>) {
-      using All = std::tuple<Batch...>;
-      using Inputs = std::tuple<const std::tuple_element_t<I, All>&...>;
-      check_batch<P>(std::type_identity<Inputs>{});
-    }
-    (std::make_index_sequence<sizeof...(Batch) - 1>{});
-    return true;
-  }();
+    check_batch<P>(std::type_identity<AllButLast<Batch...>>{});
+  }
+
+  /// True for such a batch; others do not compile.
+  template <AnyTensor... Batch> static constexpr bool takes = (check<Batch...>(), true);
 
   /// The actions of the ranks, in order.
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
@@ -90,7 +94,7 @@ protected:
 
   /// Calls `f(inputs, targets, micro_batches)` with the parts of a batch.
   template <class F, AnyTensor... Batch> double with_parts(F f, const Batch&... batch) {
-    static_assert(takes<Batch...>);
+    check<Batch...>();
     const std::tuple<const Batch&...> all{batch...};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       const auto x = std::tie(std::get<I>(all)...);
