@@ -13,9 +13,15 @@ public:
   AnyTeam() = default;
 
   template <class Team>
-  explicit AnyTeam(const Team& team) : team_{&team}, size_{team.size()}, parallel_{&share_among<Team>} {}
+  explicit AnyTeam(const Team& team) : team_{&team}, size_{team.size()}, parallel_{&share_among<Team>} {
+    if constexpr (requires { team.is_awake(); })
+      is_awake_ = [](const void* own) { return static_cast<const Team*>(own)->is_awake(); };
+  }
 
   [[nodiscard]] int size() const { return size_; }
+
+  /// Whether its threads are known to wait for work without sleeping.
+  [[nodiscard]] bool is_awake() const { return is_awake_ != nullptr && is_awake_(team_); }
 
   template <class F> void parallel(F f) const {
     if (team_ == nullptr)
@@ -35,6 +41,7 @@ private:
   const void* team_ = nullptr;
   int size_ = 1;
   void (*parallel_)(const void*, Job, void*) = nullptr;
+  bool (*is_awake_)(const void*) = nullptr;
 };
 
 }}} // namespace twill::v0::kernel

@@ -61,8 +61,8 @@ private:
   /// Computes a value that a row shares, whose operand is at `at` there.
   static void share(const SharedLine& own, std::byte* shared, std::int64_t at, const Operand* bound);
   static void run_stage(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
-                        std::byte* partial, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
-                        bool resume);
+                        std::byte* result, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
+                        RowPart part);
   static void run_shared(const ProgramTable& program, int level, std::byte* shared, const std::int64_t* at,
                          const Operand* bound);
   static void run_columns(const ProgramTable& program, const Cursor& where, const std::int64_t* down,

@@ -6,6 +6,7 @@
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/kernel/interpret.hpp>
+#include <twill/kernel/tail.hpp>
 
 #include <cstring>
 
@@ -158,10 +159,13 @@ TWILL_COLD TWILL_BODY void InterpretedProgram::note_functions() {
 }
 
 TWILL_BODY void InterpretedProgram::run_stage(const ProgramTable& program, int stage, const Cursor& where,
-                                              const std::byte* shared, std::byte* partial, const ScratchRows& scratch,
-                                              std::int64_t begin, std::int64_t end, bool resume) {
-  program.interpreted->stages_[static_cast<std::size_t>(stage)].run(where, shared, partial, scratch, begin, end,
-                                                                    resume);
+                                              const std::byte* shared, std::byte* result, const ScratchRows& scratch,
+                                              std::int64_t begin, std::int64_t end, RowPart part) {
+  const InterpretedStage& own = program.interpreted->stages_[static_cast<std::size_t>(stage)];
+  if (part != RowPart::whole) return own.run(where, shared, result, scratch, begin, end, part);
+  alignas(64) std::byte accumulators[max_accumulator_bytes];
+  own.run(where, shared, accumulators, scratch, begin, end, RowPart::first);
+  finish_reductions(program, stage, accumulators, result);
 }
 
 TWILL_BODY void InterpretedProgram::share(const SharedLine& own, std::byte* shared, std::int64_t at,

@@ -61,9 +61,9 @@ public:
   /// The offset of a reduction's accumulator within a block of accumulators.
   [[nodiscard]] int offset_of(int line) const;
 
-  /// Runs the stage: a `StageFunction`.
+  /// Runs the stage over part of a row: a `StageFunction`.
   void run(const Cursor& where, const std::byte* shared, std::byte* partial, const ScratchRows& scratch,
-           std::int64_t begin, std::int64_t end, bool resume) const;
+           std::int64_t begin, std::int64_t end, RowPart part) const;
 
   /// Runs the stage down columns: a `ColumnFunction`; `shared`: values that each row shares, `shared_row_bytes` apart.
   void run_columns(const Cursor& where, const std::int64_t* down, const std::byte* shared,
@@ -104,7 +104,7 @@ private:
 
   void run_block(Frame& frame, std::int64_t j, std::int64_t count) const;
   void accumulate(const Reduced& own, std::byte* memory, const std::byte* values, std::int64_t count) const;
-  void start(std::byte* memory, const std::byte* partial, bool resume) const;
+  void start(std::byte* memory, const std::byte* partial, RowPart part) const;
   void fold(std::byte* memory) const;
   void run_block_of_rows(Frame& frame, const std::int64_t* down, const std::byte* shared, std::int64_t shared_row_bytes,
                          std::int64_t height, std::int64_t j, std::int64_t width, bool add, std::byte* sums,

@@ -28,7 +28,7 @@ struct InterpretedStage::Frame {
 
 TWILL_BODY void InterpretedStage::run(const Cursor& where, const std::byte* shared, std::byte* partial,
                                       const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
-                                      bool resume) const {
+                                      RowPart part) const {
   alignas(64) std::byte memory[working_bytes];
   Frame frame{where, shared, scratch, memory};
   for (const SharedPack& own : shared_) {
@@ -40,7 +40,7 @@ TWILL_BODY void InterpretedStage::run(const Cursor& where, const std::byte* shar
       fill_block(to, from, own.bytes, shared_pack_bytes / own.bytes);
     frame.at[own.value] = to;
   }
-  start(memory, partial, resume);
+  start(memory, partial, part);
   for (std::int64_t j = begin; j < end;) {
     const std::int64_t block = std::int64_t{vector_detail::packs_of_block} * totals_.accumulators * lanes_;
     const std::int64_t stop = totals_.adds_floats && end - j > block ? j + block : end;
@@ -57,10 +57,10 @@ TWILL_BODY void InterpretedStage::run(const Cursor& where, const std::byte* shar
 }
 
 /// Accumulators at their start, or with their earlier content.
-TWILL_BODY void InterpretedStage::start(std::byte* memory, const std::byte* partial, bool resume) const {
+TWILL_BODY void InterpretedStage::start(std::byte* memory, const std::byte* partial, RowPart part) const {
   for (const Reduced& own : reduced_) {
-    if (!resume) own.functions.start(memory + own.sums, std::int64_t{lanes_} * totals_.accumulators);
-    for (int k = 0; k < totals_.accumulators && resume; ++k)
+    if (part == RowPart::first) own.functions.start(memory + own.sums, std::int64_t{lanes_} * totals_.accumulators);
+    for (int k = 0; k < totals_.accumulators && part == RowPart::later; ++k)
       std::memcpy(memory + own.sums + k * own.lane_row, partial + k * totals_.block_bytes + own.offset,
                   static_cast<std::size_t>(own.lane_row));
     if (totals_.adds_floats) own.functions.start(memory + own.total, lanes_);

@@ -33,13 +33,18 @@ template <class V> using lane_t = typename LaneOf<V>::type;
 /// The type in which a column's sums are kept: bytes for truth values.
 template <class T> using kept_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
+/// The lanes of an accumulator combined, in the slot of its line.
+template <Reduction R, class V> TWILL_INLINE void store_lanes(std::byte* slot, const V& accumulator) {
+  *reinterpret_cast<lane_t<V>*>(slot) = combine_lanes<R>(accumulator);
+}
+
 template <Reduction R, class V, int Count>
 [[gnu::noinline]] void finish_reduction(const std::byte* accumulators, int block_bytes, std::byte* slot) {
   V mine[Count];
   for (int k = 0; k < Count; ++k) mine[k] = read<V>(accumulators + k * block_bytes);
   for (int step = Count / 2; step > 0; step /= 2)
     for (int k = 0; k < step; ++k) mine[k] = combine<R>(mine[k], mine[k + step]);
-  *reinterpret_cast<lane_t<V>*>(slot) = combine_lanes<R>(mine[0]);
+  store_lanes<R>(slot, mine[0]);
 }
 
 template <Reduction R, class T>

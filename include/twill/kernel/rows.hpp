@@ -40,6 +40,8 @@ public:
 
 private:
   [[nodiscard]] bool is_shared_by(const AnyTeam& team) const;
+  /// Of the whole grid, in additions.
+  [[nodiscard]] std::int64_t operations() const;
   /// Whether each thread has rows of its own, where the team shares the work.
   [[nodiscard]] bool shares_rows(const AnyTeam& team) const;
   /// The number of chunks of a long row.

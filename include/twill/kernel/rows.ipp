@@ -64,22 +64,20 @@ TWILL_COLD TWILL_BODY void RowKernel::reserve(const AnyTeam& team) const {
   const std::int64_t rows = walk_.count();
   if (rows == 0 || (!program_.reduces && n_ == 0)) return;
   const std::size_t bytes = program_.reduces ? scratch_bytes(n_ > vector_detail::chunk_elements ? chunks() : 0) : 0;
-  if (!is_shared_by(team)) {
-    Scratch::reserve(bytes);
-  } else if (shares_rows(team)) {
-    team.parallel([=](int rank, int size) {
-      const Share mine = share_of(rows, 1, rank, size);
-      if (mine.begin < mine.end) Scratch::reserve(bytes);
-    });
-  } else {
-    team.parallel([](int, int) {}); // this starts its threads
-    Scratch::reserve(bytes);
-  }
+  Scratch::reserve(bytes);
+  if (team.size() == 1 || operations() < vector_detail::worth_sharing_awake) return;
+  team.parallel([=, this](int rank, int size) { // this starts its threads
+    const Share mine = share_of(rows, 1, rank, size);
+    if (shares_rows(team) && mine.begin < mine.end) Scratch::reserve(bytes);
+  });
 }
 
 TWILL_BODY bool RowKernel::is_shared_by(const AnyTeam& team) const {
-  return team.size() > 1 && walk_.count() * n_ * program_.operations >= vector_detail::worth_sharing;
+  return team.size() > 1 && (operations() >= vector_detail::worth_sharing ||
+                             (operations() >= vector_detail::worth_sharing_awake && team.is_awake()));
 }
+
+TWILL_BODY std::int64_t RowKernel::operations() const { return walk_.count() * n_ * program_.operations; }
 
 TWILL_BODY bool RowKernel::shares_rows(const AnyTeam& team) const {
   return walk_.count() >= 4 * team.size() || (program_.reduces && n_ <= vector_detail::chunk_elements);
@@ -105,7 +103,9 @@ TWILL_BODY std::int64_t RowKernel::chunks() const {
     return;
   }
   const ScratchRows scratch = program_.reduces ? scratch_rows(0).rows : ScratchRows{};
-  for (std::int64_t row = first; row < last; ++row, walk.next(at.at)) {
+  std::int64_t distances[max_operands];
+  walk.distances(distances);
+  for (std::int64_t row = first; row < last; ++row, walk.next(at.at, distances)) {
     if (streams_) align(at);
     if (program_.reduces) {
       short_row(at, shared, scratch);
@@ -270,7 +270,7 @@ namespace vector_detail {
   AccessCounts::stage(program, 0, n, nullptr);
   alignas(64) std::byte shared[max_shared_bytes];
   if (program.shared[0] != nullptr) program.shared[0](program, 0, shared, at.at, bound);
-  program.stage[0](program, 0, at, shared, nullptr, {}, 0, program.lanes, false);
+  program.stage[0](program, 0, at, shared, nullptr, {}, 0, program.lanes, RowPart::first);
   info = program.operand;
   operand = bound;
   for (int o = 0; o < program.operands; ++o, ++info, ++operand)

@@ -201,10 +201,10 @@ template <class P, int Stage> struct StageLoop {
 
   /// Accumulators at their start, or with their earlier content.
   template <int... R>
-  static TWILL_INLINE void start(Accumulators& sums, [[maybe_unused]] const std::byte* partial, bool resume,
+  static TWILL_INLINE void start(Accumulators& sums, [[maybe_unused]] const std::byte* partial, RowPart part,
                                  std::integer_sequence<int, R...>) {
     using namespace vector_detail;
-    if (resume)
+    if (part == RowPart::later)
       ((value_of<R>(sums) = read<Accumulator<R>>(partial + Lines::offsets[R])), ...);
     else
       ((value_of<R>(sums) = Accumulator<R>{identity<B::line(R).reduction, typename B::template Scalar<R>>()}), ...);
@@ -221,18 +221,27 @@ template <class P, int Stage> struct StageLoop {
     using namespace vector_detail;
     ((value_of<R>(to) = combine<B::line(R).reduction>(value_of<R>(to), value_of<R>(from))), ...);
   }
-  /// The sums of a block of packs, added as a tree: no sum runs over more than a block.
+  /// The accumulators, combined as a tree into the first.
   template <int... R>
-  static TWILL_INLINE void fold(Accumulators& total, Accumulators (&sums)[accumulators],
-                                std::integer_sequence<int, R...> reduced) {
-    for (int step = accumulators / 2; step > 0; step /= 2)
-      for (int k = 0; k < step; ++k) join(sums[k], sums[k + step], reduced);
-    join(total, sums[0], reduced);
+  static TWILL_INLINE void fold(Accumulators (&sums)[accumulators], std::integer_sequence<int, R...> reduced) {
+    static_assert(accumulators == 1 || accumulators == 2 || accumulators == 4);
+    if constexpr (accumulators == 4) { // without a loop: its subscripts would keep the accumulators in memory
+      join(sums[0], sums[2], reduced);
+      join(sums[1], sums[3], reduced);
+    }
+    if constexpr (accumulators > 1) join(sums[0], sums[1], reduced);
+  }
+  template <int... R>
+  static TWILL_INLINE void finish(Accumulators (&sums)[accumulators], [[maybe_unused]] std::byte* slots,
+                                  std::integer_sequence<int, R...> reduced) {
+    using namespace vector_detail;
+    fold(sums, reduced);
+    (store_lanes<B::line(R).reduction>(slots + R * shared_slot_bytes, value_of<R>(sums[0])), ...);
   }
 
   template <int... O, int... U, int... K>
-  static TWILL_INLINE void loop(const Cursor& where, [[maybe_unused]] const std::byte* shared, std::byte* partial,
-                                const ScratchRows& rows, std::int64_t begin, std::int64_t end, bool resume,
+  static TWILL_INLINE void loop(const Cursor& where, [[maybe_unused]] const std::byte* shared, std::byte* result,
+                                const ScratchRows& rows, std::int64_t begin, std::int64_t end, RowPart part,
                                 std::integer_sequence<int, O...>, std::integer_sequence<int, U...>,
                                 std::integer_sequence<int, K...>) {
     using namespace vector_detail;
@@ -243,10 +252,10 @@ template <class P, int Stage> struct StageLoop {
     Registers registers;
     ((value_of<U>(registers) = shared_value<typename B::template Scalar<U>>(shared, U)), ...);
     Accumulators sums[accumulators];
-    (start(sums[K], partial + K * Lines::block_bytes, resume, reduced), ...);
+    (start(sums[K], result + K * Lines::block_bytes, part, reduced), ...);
     std::int64_t j = begin;
     [[maybe_unused]] Accumulators total;
-    if constexpr (Lines::adds_floats) start(total, nullptr, false, reduced);
+    if constexpr (Lines::adds_floats) start(total, nullptr, RowPart::first, reduced);
     for (;;) {
       constexpr std::int64_t block = std::int64_t{packs_of_block} * accumulators * lanes;
       const std::int64_t stop = Lines::adds_floats && end - j > block ? j + block : end;
@@ -257,21 +266,25 @@ template <class P, int Stage> struct StageLoop {
       for (; j < stop; j += lanes) pack(registers, local, scratch, j, sums[0], active);
       if constexpr (Lines::adds_floats) {
         if (stop != end) {
-          fold(total, sums, reduced);
-          (start(sums[K], nullptr, false, reduced), ...);
+          fold(sums, reduced); // no sum runs over more than a block
+          join(total, sums[0], reduced);
+          (start(sums[K], nullptr, RowPart::first, reduced), ...);
           continue;
         }
       }
       break;
     }
     if constexpr (Lines::adds_floats) join(sums[0], total, reduced);
-    (keep(sums[K], partial + K * Lines::block_bytes, reduced), ...);
+    if (part == RowPart::whole)
+      finish(sums, result, reduced);
+    else
+      (keep(sums[K], result + K * Lines::block_bytes, reduced), ...);
   }
 
   /// The stage over whole packs: `StageFunction`.
-  static void run(const ProgramTable&, int, const Cursor& where, const std::byte* shared, std::byte* partial,
-                  const ScratchRows& rows, std::int64_t begin, std::int64_t end, bool resume) {
-    loop(where, shared, partial, rows, begin, end, resume, std::make_integer_sequence<int, B::operands>{},
+  static void run(const ProgramTable&, int, const Cursor& where, const std::byte* shared, std::byte* result,
+                  const ScratchRows& rows, std::int64_t begin, std::int64_t end, RowPart part) {
+    loop(where, shared, result, rows, begin, end, part, std::make_integer_sequence<int, B::operands>{},
          vector_detail::Sequence<Lines::shared_lines>{}, std::make_integer_sequence<int, accumulators>{});
   }
 };

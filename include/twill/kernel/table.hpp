@@ -81,10 +81,14 @@ struct ReductionInfo {
 struct ProgramTable;
 class InterpretedProgram;
 
-/// Runs a stage over whole packs; leaves the accumulators in `partial`, and starts from its content if told to resume.
+/// Part of a row that a stage runs over. The first and later parts leave accumulators, to which the next one adds; a
+/// whole row leaves its reductions, in the slots of their lines.
+enum class RowPart : std::uint8_t { first, later, whole };
+
+/// Runs a stage over whole packs; leaves its accumulators, or its reductions, in `result`.
 using StageFunction = void (*)(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
-                               std::byte* partial, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
-                               bool resume);
+                               std::byte* result, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
+                               RowPart part);
 
 /// Computes the values that the row shares and that are known at a level.
 using SharedFunction = void (*)(const ProgramTable& program, int level, std::byte* shared, const std::int64_t* at,

@@ -191,7 +191,7 @@ template <class P> class Tabulate {
     const std::int64_t step[] = {down[O]...};
     typename Loop::Registers registers;
     typename Loop::Accumulators accumulators;
-    Loop::start(accumulators, nullptr, false, reduced);
+    Loop::start(accumulators, nullptr, RowPart::first, reduced);
     for (std::int64_t row = 0; row < height; ++row) {
       if constexpr (lines_at<0>.size > 0) {
         alignas(8) std::byte shared[static_cast<std::size_t>(B::count) * shared_slot_bytes];

@@ -93,6 +93,9 @@ void run_packed(const ProgramTable& program, int stage, const Cursor& where, con
                 std::byte* partial, const ScratchRows& scratch, std::int64_t begin, std::int64_t end);
 } // namespace vector_detail
 
+/// Combines the accumulators of a stage's reductions, each into the slot of its line.
+void finish_reductions(const ProgramTable& program, int stage, const std::byte* accumulators, std::byte* result);
+
 /// A stage without reductions over the elements [begin, end) of a row. `packs`: see `needs_packing`.
 void run_map(const ProgramTable& program, const Cursor& where, const std::byte* shared, std::int64_t begin,
              std::int64_t end, bool packs);

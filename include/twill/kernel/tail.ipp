@@ -119,11 +119,11 @@ TWILL_BODY bool may_repeat(const ProgramTable& program, const Cursor& where, std
     next += (room + vector_bytes - 1) / vector_bytes * vector_bytes;
   }
   if (!program.reduces) {
-    program.stage[stage](program, stage, at, shared, partial, scratch, j, j + lanes, false);
+    program.stage[stage](program, stage, at, shared, partial, scratch, j, j + lanes, RowPart::first);
   } else {
     alignas(64) std::byte before[max_accumulator_bytes + vector_bytes];
     copy_bytes(before, partial, program.block_bytes[stage]);
-    program.stage[stage](program, stage, at, shared, partial, scratch, j, j + lanes, true);
+    program.stage[stage](program, stage, at, shared, partial, scratch, j, j + lanes, RowPart::later);
     // undoes what the lanes outside of the tail added
     for (int r = 0; r < program.reductions; ++r) {
       const ReductionInfo& info = program.reduction[r];
@@ -155,17 +155,39 @@ namespace vector_detail {
                                              std::int64_t begin, std::int64_t end) {
   PackedBlocks blocks{program, stage, where};
   Cursor at;
-  bool resume = false;
+  RowPart part = RowPart::first;
   do { // at least once: accumulators have to be initialised
     const std::int64_t count = end - begin < blocks.elements() ? end - begin : blocks.elements();
     blocks.pack(at, begin, count);
-    program.stage[stage](program, stage, at, shared, partial, scratch, begin, begin + count, resume);
-    resume = true;
+    program.stage[stage](program, stage, at, shared, partial, scratch, begin, begin + count, part);
+    part = RowPart::later;
     begin += count;
   } while (begin < end);
 }
 
+/// A stage over a row in parts: packed ones, and one that does not fill a pack.
+[[gnu::noinline]] TWILL_BODY void run_parts(const ProgramTable& program, int stage, const Cursor& where,
+                                            const std::byte* shared, std::byte* result, const ScratchRows& scratch,
+                                            std::int64_t begin, std::int64_t end, std::int64_t rest, bool packs) {
+  alignas(64) std::byte partial[max_accumulator_bytes + vector_bytes];
+  if (packs) [[unlikely]]
+    run_packed(program, stage, where, shared, partial, scratch, begin, end - rest);
+  else
+    program.stage[stage](program, stage, where, shared, partial, scratch, begin, end - rest, RowPart::first);
+  if (rest != 0) run_tail(program, stage, where, shared, partial, scratch, begin, end, rest);
+  finish_reductions(program, stage, partial, result);
+}
+
 } // namespace vector_detail
+TWILL_BODY void finish_reductions(const ProgramTable& program, int stage, const std::byte* accumulators,
+                                  std::byte* result) {
+  for (int r = 0; r < program.reductions; ++r) {
+    const ReductionInfo& info = program.reduction[r];
+    if (info.stage == stage)
+      info.finish(accumulators + info.offset, program.block_bytes[stage], result + info.line * shared_slot_bytes);
+  }
+}
+
 TWILL_BODY void run_map(const ProgramTable& program, const Cursor& where, const std::byte* shared, std::int64_t begin,
                         std::int64_t end, bool packs) {
   AccessCounts::stage(program, 0, end - begin, nullptr);
@@ -174,11 +196,11 @@ TWILL_BODY void run_map(const ProgramTable& program, const Cursor& where, const 
     if (packs) [[unlikely]]
       vector_detail::run_packed(program, 0, where, shared, nullptr, {}, begin, end - rest);
     else
-      program.stage[0](program, 0, where, shared, nullptr, {}, begin, end - rest, false);
+      program.stage[0](program, 0, where, shared, nullptr, {}, begin, end - rest, RowPart::first);
   }
   if (rest == 0) return;
   if (begin + program.lanes <= end && vector_detail::may_repeat(program, where, end))
-    program.stage[0](program, 0, where, shared, nullptr, {}, end - program.lanes, end, false);
+    program.stage[0](program, 0, where, shared, nullptr, {}, end - program.lanes, end, RowPart::first);
   else
     vector_detail::run_tail(program, 0, where, shared, nullptr, {}, begin, end, rest);
 }
@@ -187,18 +209,11 @@ TWILL_BODY void run_stage(const ProgramTable& program, int stage, const Cursor& 
                           std::byte* result, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
                           bool packs, bool is_short_row) {
   AccessCounts::stage(program, stage, end - begin, is_short_row ? &where : nullptr);
-  alignas(64) std::byte partial[max_accumulator_bytes + vector_bytes];
   const std::int64_t rest = (end - begin) & (program.lanes - 1);
-  if (packs) [[unlikely]]
-    vector_detail::run_packed(program, stage, where, shared, partial, scratch, begin, end - rest);
+  if (rest == 0 && !packs) [[likely]]
+    program.stage[stage](program, stage, where, shared, result, scratch, begin, end, RowPart::whole);
   else
-    program.stage[stage](program, stage, where, shared, partial, scratch, begin, end - rest, false);
-  if (rest != 0) vector_detail::run_tail(program, stage, where, shared, partial, scratch, begin, end, rest);
-  for (int r = 0; r < program.reductions; ++r) {
-    const ReductionInfo& info = program.reduction[r];
-    if (info.stage == stage)
-      info.finish(partial + info.offset, program.block_bytes[stage], result + info.line * shared_slot_bytes);
-  }
+    vector_detail::run_parts(program, stage, where, shared, result, scratch, begin, end, rest, packs);
 }
 
 }}}} // namespace twill::v0::kernel::TWILL_ISA

@@ -27,6 +27,10 @@ public:
 
   /// Moves the addresses on by one row.
   void next(std::int64_t* at);
+  /// The distance in addresses between rows next to each other, of all operands.
+  void distances(std::int64_t* row) const;
+  /// Moves the addresses on by one row with these distances, for walks over many rows.
+  void next(std::int64_t* at, const std::int64_t* distances);
 
 private:
   void move(int axis, std::int64_t steps, std::int64_t* at) const;
@@ -41,7 +45,8 @@ private:
 };
 
 namespace vector_detail {
-inline constexpr std::int64_t worth_sharing = 400'000; ///< additions; below, waking a team costs more
+inline constexpr std::int64_t worth_sharing = 400'000;       ///< additions; below, waking a team costs more
+inline constexpr std::int64_t worth_sharing_awake = 100'000; ///< with threads that are awake
 } // namespace vector_detail
 
 /// The part of `total` items that a member of a team takes, in multiples of `granule`.

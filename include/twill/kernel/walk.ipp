@@ -34,6 +34,19 @@ TWILL_BODY void RowWalk::next(std::int64_t* at) {
   }
 }
 
+TWILL_BODY void RowWalk::distances(std::int64_t* row) const {
+  for (int o = 0; o < program_->operands; ++o) row[o] = 0;
+  if (last_ > first_) move(last_ - 1, 1, row);
+}
+
+TWILL_BODY void RowWalk::next(std::int64_t* at, const std::int64_t* distances) {
+  const int axis = last_ - 1;
+  if (axis < first_ || index_[axis] + 1 >= (*grid_)[axis]) return next(at);
+  ++index_[axis];
+  const int operands = program_->operands;
+  for (int o = 0; o < operands; ++o) at[o] += distances[o];
+}
+
 TWILL_BODY void RowWalk::move(int axis, std::int64_t steps, std::int64_t* at) const {
   for (int o = 0; o < program_->operands; ++o)
     at[o] += steps * bound_[o].strides[static_cast<std::size_t>(axis)] * program_->operand[o].unit;

@@ -25,26 +25,40 @@ void spin_pause();
 /// Wakes threads that wait for a condition over atomic variables.
 class Signal {
 public:
+  static constexpr double spin_s = 30e-6; ///< about the time for which a thread spins
+
   /// Returns once `ready()` is true. It reads atomics with acquire; the thread that makes it true then calls `notify`.
   template <class Ready> void wait_until(Ready ready) {
-    for (int round = 0; round < spin_rounds; ++round) {
-      for (int i = 0; i < pauses_per_round; ++i) {
-        if (ready()) return;
-        spin_pause();
+    for (std::uint32_t roused = rousings_.load(std::memory_order_relaxed);;) {
+      for (int round = 0; round < spin_rounds; ++round) {
+        for (int i = 0; i < pauses_per_round; ++i) {
+          if (ready()) return;
+          spin_pause();
+        }
+        sched_yield();
       }
-      sched_yield();
+      sleepers_.fetch_add(1, std::memory_order_seq_cst);
+      bool is_ready = false;
+      for (;;) {
+        const std::uint32_t seen = changes_.load(std::memory_order_seq_cst);
+        is_ready = ready();
+        if (is_ready || rousings_.load(std::memory_order_relaxed) != roused) break;
+        sleep_while(seen);
+      }
+      sleepers_.fetch_sub(1, std::memory_order_relaxed);
+      if (is_ready) return;
+      roused = rousings_.load(std::memory_order_relaxed);
     }
-    sleepers_.fetch_add(1, std::memory_order_seq_cst);
-    for (;;) {
-      const std::uint32_t seen = changes_.load(std::memory_order_seq_cst);
-      if (ready()) break;
-      sleep_while(seen);
-    }
-    sleepers_.fetch_sub(1, std::memory_order_relaxed);
   }
 
   /// Wakes every waiting thread to test its condition again. cost: a few ns when no thread sleeps
   void notify() noexcept;
+
+  /// Wakes every waiting thread to spin once more: its condition is soon true.
+  void rouse() noexcept;
+
+  /// Whether a waiting thread sleeps.
+  [[nodiscard]] bool has_sleepers() const { return sleepers_.load(std::memory_order_relaxed) != 0; }
 
 private:
   static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "twill: a futex is a plain word");
@@ -53,11 +67,12 @@ private:
   void sleep_while(std::uint32_t seen) noexcept;
   void wake_all() noexcept { syscall(SYS_futex, &changes_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0); }
 
-  // About 30 us in all. Short rounds matter when several threads share a core: a waiting thread yields at once.
+  // Short rounds matter when several threads share a core: a waiting thread yields at once.
   static constexpr int spin_rounds = 64;
   static constexpr int pauses_per_round = 16;
 
   std::atomic<std::uint32_t> changes_{0};
+  std::atomic<std::uint32_t> rousings_{0};
   std::atomic<int> sleepers_{0};
 };
 

@@ -21,6 +21,11 @@ TWILL_BODY void Signal::notify() noexcept {
   if (sleepers_.load(std::memory_order_seq_cst) != 0) wake_all();
 }
 
+TWILL_BODY void Signal::rouse() noexcept {
+  rousings_.fetch_add(1, std::memory_order_relaxed);
+  notify();
+}
+
 TWILL_BODY void Signal::sleep_while(std::uint32_t seen) noexcept {
   syscall(SYS_futex, &changes_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
 }

@@ -3,6 +3,7 @@
 //
 // Function bodies of device/cpu/team.hpp.
 
+#include <twill/core/clock.hpp>
 #include <twill/device/cpu/team.hpp>
 
 namespace twill { inline namespace v0 {
@@ -23,6 +24,19 @@ TWILL_BODY void ForkJoin::run(Job job, void* context) {
   run_rank(0);
   done_.wait_until([this] { return running_.load(std::memory_order_acquire) == 0; });
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+TWILL_BODY bool ForkJoin::is_awake() noexcept {
+  if (inside_team) return false;
+  const bool has_run = round_.load(std::memory_order_relaxed) != 0; // so its threads exist
+  if (has_run && !work_.has_sleepers()) return true;
+  const double now = steady_seconds();
+  const double before = asked_s_.load(std::memory_order_relaxed);
+  if (now < before) return false; // they are waking up
+  const bool is_again = now - before < cpu::Signal::spin_s;
+  asked_s_.store(is_again ? now + 2 * cpu::Signal::spin_s : now, std::memory_order_relaxed);
+  if (is_again && has_run) work_.rouse();
+  return is_again && !has_run; // the run starts them
 }
 
 TWILL_BODY ForkJoin::Lead::~Lead() {
