@@ -97,10 +97,10 @@ TWILL_BODY void run_small_map(const SmallLaunch& own, const Operand* operands) {
     at.at[copy.operand] = reinterpret_cast<std::int64_t>(next);
     next += copy.room;
   }
-  if (own.inner > 0) program.stage[0](program, 0, at, shared, nullptr, {}, 0, own.inner, false);
+  if (own.inner > 0) program.stage[0](program, 0, at, shared, nullptr, {}, 0, own.inner, RowPart::first);
   if (own.inner == own.columns) return;
   const std::byte* const results = place_ends(own, next, at.at);
-  program.stage[0](program, 0, at, shared, nullptr, {}, own.inner, own.inner + program.lanes, false);
+  program.stage[0](program, 0, at, shared, nullptr, {}, own.inner, own.inner + program.lanes, RowPart::first);
   store_ends(own, results, operands, 0);
 }
 
@@ -123,7 +123,7 @@ TWILL_BODY void run_small_rows(const SmallLaunch& own, const Operand* operands) 
     for (int stage = 0; stage < program.stages; ++stage) {
       if (program.shared[stage] != nullptr) program.shared[stage](program, stage, shared, at.at, operands);
       AccessCounts::stage(program, stage, own.columns, &at);
-      program.stage[stage](program, stage, at, shared, partial, scratch, 0, end, false);
+      program.stage[stage](program, stage, at, shared, partial, scratch, 0, end, RowPart::first);
       for (int r = 0; r < program.reductions; ++r) {
         const ReductionInfo& info = program.reduction[r];
         if (info.stage != stage) continue;
@@ -272,7 +272,7 @@ TWILL_BODY bool resolve_reductions(SmallLaunch& own) {
   Cursor nowhere{};
   for (int stage = 0; stage < program.stages; ++stage) {
     if (program.block_bytes[stage] * 4 + vector_bytes > small_buffer_bytes) return false; // at most four accumulators
-    program.stage[stage](program, stage, nowhere, shared, partial, {}, 0, 0, false);
+    program.stage[stage](program, stage, nowhere, shared, partial, {}, 0, 0, RowPart::first);
     for (int r = 0; r < program.reductions; ++r) {
       const ReductionInfo& info = program.reduction[r];
       if (info.stage != stage) continue;
