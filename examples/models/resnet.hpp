@@ -28,8 +28,8 @@ constexpr Value convolution(Value x, std::int64_t filters, std::int64_t kernel, 
       {.kernel = kernel,
        .stride = stride,
        .padding = kernel / 2,
-       .bias = false,
-       .weight = twill::nn::initialise::kaiming_normal({.fan = twill::graph::Initialiser::Fan::out})});
+       .weight = twill::nn::initialise::kaiming_normal({.fan = twill::graph::Initialiser::Fan::out}),
+       .bias = false});
 }
 
 /// What the block adds to: its input, or where shapes differ a projection of it.

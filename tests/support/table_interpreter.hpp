@@ -54,9 +54,9 @@ public:
       require(info.operation == graph::matmul_operation.name, "the interpreter knows no other operation");
       using Product = KernelOf<&graph::matmul_operation>;
       if (info.dtype == DType::float64)
-        Product::run<double>(Team::serial(), binding_.call(bound));
+        Product::run<double>(Team::serial(), binding_.launch_of(bound));
       else
-        Product::run<float>(Team::serial(), binding_.call(bound));
+        Product::run<float>(Team::serial(), binding_.launch_of(bound));
     } else {
       const std::span lines{lowered_->lines.data() + info.first_line, static_cast<std::size_t>(info.line_count)};
       const detail::ProgramRun run{lines, bound.grid, operands};
