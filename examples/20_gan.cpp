@@ -27,12 +27,12 @@ struct Discriminator {
   }
 };
 
-constexpr std::int64_t rows = 128;
+constexpr std::int64_t batch_rows = 128;
 
 /// Points at a distance of about 2 from the origin.
 auto points_of_ring() {
-  const auto angle = uniform<float, Shape<dyn>>(0, 6.2831853, Dims(rows));
-  const auto radius = normal<float, Shape<dyn>>(2, 0.1, Dims(rows));
+  const auto angle = uniform<float, Shape<dyn>>(0, 6.2831853, Dims(batch_rows));
+  const auto radius = normal<float, Shape<dyn>>(2, 0.1, Dims(batch_rows));
   return stack<1>(radius * cos(angle), radius * sin(angle));
 }
 
@@ -42,11 +42,11 @@ int main() {
   nn::Network<Discriminator> discriminator{};
   training::Optimiser of_generator{generator, optim::Adam{{.rate = 0.002, .beta1 = 0.5}}};
   training::Optimiser of_discriminator{discriminator, optim::Adam{{.rate = 0.002, .beta1 = 0.5}}};
-  const auto real_label = ones<float, Shape<dyn, 1>>(Dims(rows, 1));
-  const auto fake_label = zeros<float, Shape<dyn, 1>>(Dims(rows, 1));
+  const auto real_label = ones<float, Shape<dyn, 1>>(Dims(batch_rows, 1));
+  const auto fake_label = zeros<float, Shape<dyn, 1>>(Dims(batch_rows, 1));
   for (int i = 0; i < 3000; ++i) {
     // region: loop
-    const auto noise = randn<float, Shape<dyn, 4>>(Dims(rows, 4));
+    const auto noise = randn<float, Shape<dyn, 4>>(Dims(batch_rows, 4));
     discriminator.zero_grad();
     const auto of_real = nn::bce_with_logits(discriminator.forward(points_of_ring()), real_label);
     const auto of_fake =

@@ -4,4 +4,5 @@
 // by them in milliseconds: cmake/compiled_library.cmake has this file compiled at -O1.
 
 #define TWILL_BUILDS_CONSTEXPR
+#include <twill/linalg.hpp>
 #include <twill/twill.hpp>

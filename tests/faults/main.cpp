@@ -62,7 +62,7 @@ Outcome counted(Outcome outcome) {
 }
 
 /// A network, a step, the first batch, two steps at once and one on the device's own thread; each repeated when it fails.
-Outcome training(long failing) {
+Outcome train_twice(long failing) {
   points.failing = failing;
   Outcome outcome{};
   {
@@ -220,7 +220,7 @@ int main(int count, char** arguments) {
   if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 0); // a thousand saves wait for no disk
   const std::string_view scenario = count > 1 ? arguments[1] : "";
   if (count > 2 && scenario != "tiny") { // one point, without another process, for a debugger
-    const Outcome outcome = (scenario == "step"         ? training
+    const Outcome outcome = (scenario == "step"         ? train_twice
                              : scenario == "operations" ? training_with_operations
                              : scenario == "slots"      ? training_in_slots
                              : scenario == "traced"     ? training_traced
@@ -233,7 +233,7 @@ int main(int count, char** arguments) {
     std::printf("%ld exceptions; \"%s\"\n", outcome.exceptions, outcome.message);
     return 0;
   }
-  if (scenario == "step") return each_in_turn("step", training, 100) == 0 ? 0 : 1;
+  if (scenario == "step") return each_in_turn("step", train_twice, 100) == 0 ? 0 : 1;
   if (scenario == "operations") return each_in_turn("operations", training_with_operations, 100) == 0 ? 0 : 1;
   if (scenario == "slots") return each_in_turn("slots", training_in_slots, 100) == 0 ? 0 : 1;
   if (scenario == "traced") {

@@ -12,6 +12,7 @@
 #include <twill/core/run_recorder.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/program.hpp>
+#include <twill/kernel/small_launch.hpp>
 
 #include <algorithm>
 #include <cstdint>
