@@ -5,7 +5,14 @@
 
 #include "tests/support/operation_table.hpp"
 
+#include <twill/ops/axes.hpp>
 #include <twill/ops/concatenate.hpp>
+#include <twill/ops/cumsum.hpp>
+#include <twill/ops/gather.hpp>
+#include <twill/ops/matmul.hpp>
+#include <twill/ops/slice.hpp>
+#include <twill/ops/sort.hpp>
+#include <twill/ops/split.hpp>
 #include <twill/ops/triangles.hpp>
 
 #include <algorithm>
@@ -126,6 +133,12 @@ const OperationRow moves[]{
      [](const Arrays& x) { const Dims s = x[0].shape; return array_from(Dims(9 * s[0], s[1]), [&](const Dims& i) { const std::int64_t k = i[0] / s[0]; return (k == 1 || k == 3 || k == 8 ? -1 : 1) * element_of(x[0], Dims(i[0] % s[0], i[1])); }); }},
     {"stack", {{Dims(2, 3), Dims(2, 3)}, {Dims(1, 1), Dims(1, 1)}, {Dims(0, 2), Dims(0, 2)}}, [](const Value* x) { return graph::stack({x[0], x[1], x[0]}, 1); },
      [](const Arrays& x) { return array_from(Dims(x[0].shape[0], 3, x[0].shape[1]), [&](const Dims& i) { return element_of(x[i[1] == 1 ? 1 : 0], Dims(i[0], i[2])); }); }, RowTypes::numbers},
+    {"hstack, cat", {{Dims(2, 3), Dims(2, 1)}, {Dims(0, 1), Dims(0, 2)}}, [](const Value* x) { return graph::hstack(x[0], x[1]) + graph::cat<1>(x[0], x[1]); },
+     [](const Arrays& x) { const std::int64_t n = x[0].shape[1]; return array_from(Dims(x[0].shape[0], n + x[1].shape[1]), [&](const Dims& i) { return 2 * (i[1] < n ? element_of(x[0], i) : element_of(x[1], Dims(i[0], i[1] - n))); }); }},
+    {"vstack, concat", {{Dims(2, 3), Dims(1, 3)}, {Dims(0, 2), Dims(2, 2)}}, [](const Value* x) { return graph::vstack(x[0], x[1]) + graph::concat<0>(x[0], x[1]); },
+     [](const Arrays& x) { const std::int64_t m = x[0].shape[0]; return array_from(Dims(m + x[1].shape[0], x[0].shape[1]), [&](const Dims& i) { return 2 * (i[0] < m ? element_of(x[0], i) : element_of(x[1], Dims(i[0] - m, i[1]))); }); }},
+    {"flipud, fliplr, ravel", {{Dims(2, 3)}, {Dims(1, 1)}, {Dims(0, 2)}}, [](const Value* x) { return graph::ravel(graph::flipud(x[0]) - 2 * graph::fliplr(x[0])); },
+     [](const Arrays& x) { const Dims s = x[0].shape; return array_from(Dims(s.elements()), [&](const Dims& i) { const std::int64_t r = i[0] / s[1], c = i[0] % s[1]; return element_of(x[0], Dims(s[0] - 1 - r, c)) - 2 * element_of(x[0], Dims(r, s[1] - 1 - c)); }); }},
     {"roll", threes, [](const Value* x) { return graph::roll(x[0], -7, 1); },
      [](const Arrays& x) { return along(x[0], 5, [](auto j) { return (j + 7) % 5; }); }, RowTypes::numbers},
     {"pad", threes, [](const Value* x) { return graph::pad(x[0], 1, {.before = 2, .after = 1}, 0); },

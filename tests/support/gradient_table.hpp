@@ -200,10 +200,6 @@ inline constexpr std::tuple reduction_rows{
     detail::row_on("stddev", detail::long_rows, [](Value x) { return graph::stddev<1>(x, correction<1>); }),
     detail::row_on("ptp", detail::matrices, [](Value x) { return graph::ptp<1>(x) * graph::sum<1>(x); }),
     detail::row_on("squeeze", detail::matrices, [](Value x) { return graph::squeeze(graph::expand_dims<0>(graph::square(x)), 0); }),
-    detail::row_on("concat", detail::matrices, [](Value x) { return square(graph::concat<0>(x, graph::concat(x, 2 * x))); }),
-    detail::row_on("cat", detail::matrices, [](Value x) { return square(graph::cat<1>(x, sin(x))); }),
-    detail::row_on("hstack", detail::matrices, [](Value x) { return graph::flipud(graph::hstack(x, square(x))) * graph::hstack(x, x); }),
-    detail::row_on("vstack", detail::matrices, [](Value x) { return graph::ravel(graph::fliplr(graph::vstack(x, square(x)))); }),
     detail::row_on("swapaxes", detail::matrices, [](Value x) { return graph::swapaxes<0, 1>(graph::square(x)); }),
     detail::row_on("var over -1", detail::matrices, [](Value x) { return x * graph::var(x, {-1}, 0, KeepDims::yes); }),
 };

@@ -173,7 +173,8 @@ template <const NamedPair& Pair> consteval auto fixed_string() {
   return FixedString<Pair.name.size() + 1>{text};
 }
 
-template <std::size_t> using ValueOf = graph::Value;
+/// A traced value for each number. A class: nvcc loses the pack in the expansion of an alias that ignores its argument.
+template <std::size_t> struct ValueFor { using type = graph::Value; };
 
 template <class D, class X, std::size_t I> consteval void check_device() {
   if constexpr (!std::same_as<D, typename X::device_type>)
@@ -195,7 +196,7 @@ inline constexpr bool counts_fit = [] {
     return sizeof...(X) == inputs;
   else
     return []<std::size_t... Target>(std::index_sequence<Target...>) {
-      return std::is_invocable_v<const L&, graph::Value, detail::ValueOf<Target>...>;
+      return std::is_invocable_v<const L&, graph::Value, typename detail::ValueFor<Target>::type...>;
     }
   (std::make_index_sequence<sizeof...(X) - inputs>{});
 }();
