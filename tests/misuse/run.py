@@ -43,6 +43,11 @@ def run_compiler(command: list[str]) -> tuple[int, str]:
     return result.returncode, result.stdout
 
 
+def as_text(characters: re.Match) -> str:
+    """nvcc prints {'a', 'b', '\\000'} where the others print "ab"."""
+    return '"' + "".join(re.findall(r"'(.)', ", characters[1])) + '"'
+
+
 def faults(file: Path, command: list[str]):
     source = file.read_text()
     expected = expectations(source, command[0])
@@ -55,8 +60,7 @@ def faults(file: Path, command: list[str]):
         return
     first = next((line for line in output.splitlines() if "error" in line), "")
     first = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", first)  # nvcc prints 12L where the others print 12
-    if family(command[0]) == "nvcc":
-        first = re.sub(r"'(.)'(?:, (?='))?", r"\1", first)  # and a text as a list of characters
+    first = re.sub(r"\{((?:'.', )*)'\\000'\}", as_text, first)
     for text in expected:
         if text not in first:
             yield f"the first line with `error` lacks the sentence\n  expected: {text}\n  got:      {first[:2000]}"
