@@ -130,6 +130,7 @@ TEST_CASE("determinants, ranks, norms and functions of matrices are those of Num
   const auto singular = from_values<Shape<2, 2>>(std::vector<double>{1, 2, 2, 4}, Dims(2, 2), Cpu{0});
   CHECK(linalg::det(singular).item() == 0);
   CHECK(linalg::slogdet(singular).sign.item() == 0);
+  CHECK_THROWS_AS(grad([](graph::Value x) { return linalg::det(x); })(singular), LinAlgError);
   CHECK(linalg::matrix_rank(singular).item() == 1);
   CHECK(linalg::matrix_rank(a).item() == 3);
   CHECK(linalg::matrix_norm(a).item() == near(std::sqrt(109)));

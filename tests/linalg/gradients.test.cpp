@@ -22,7 +22,7 @@ using linalg::UpLo;
 /// A sum with other weights for each element, so that a wrong place shows.
 constexpr Value weighed(Value x) { return sum(x * sin(cast(graph::iota(x.graph(), x.shape()), x.dtype()) + 0.3)); }
 
-/// The same of a gradient: its gradients are the second derivatives.
+/// A weighed sum of the gradient: its gradients are the second derivatives.
 template <class F> struct WeighedGradient {
   constexpr Value operator()(Value x) const { return weighed(graph::gradient(F{}(x), x)); }
 };

@@ -20,9 +20,8 @@
 #include <twill/linalg/lapack.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <limits>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -158,25 +157,24 @@ class FirstFailure {
 public:
   void note(std::int64_t matrix, int info) {
     if (info == 0) return;
-    std::int64_t known = matrix_.load();
-    while (matrix < known)
-      if (matrix_.compare_exchange_weak(known, matrix)) info_.store(info);
+    const std::lock_guard lock{mutex_};
+    if (matrix_ >= 0 && matrix_ <= matrix) return;
+    matrix_ = matrix;
+    info_ = info;
   }
-  [[nodiscard]] bool any() const { return matrix_.load() != none; }
+  [[nodiscard]] bool any() const { return matrix_ >= 0; }
   /// "solve: matrix 3 of 8 ": what follows says what is wrong with it.
   [[nodiscard]] std::string text(std::string_view function, std::int64_t count) const {
-    std::string text{function};
-    text += ": ";
-    text +=
-        count == 1 ? "the matrix " : "matrix " + std::to_string(matrix_.load()) + " of " + std::to_string(count) + ' ';
-    return text;
+    return std::string{function} + (count == 1
+                                        ? ": the matrix "
+                                        : ": matrix " + std::to_string(matrix_) + " of " + std::to_string(count) + ' ');
   }
-  [[nodiscard]] int info() const { return info_.load(); }
+  [[nodiscard]] int info() const { return info_; }
 
 private:
-  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::atomic<std::int64_t> matrix_{none};
-  std::atomic<int> info_{0};
+  std::mutex mutex_{};
+  std::int64_t matrix_ = -1;
+  int info_ = 0;
 };
 
 /// Calls `f(i)` for the matrices of a stack, shared among the threads where their work is worth it.

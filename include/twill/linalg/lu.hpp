@@ -12,10 +12,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
 
@@ -34,8 +32,8 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail { in
 inline constexpr graph::Operation lu_operation{.name = "lu_factor", .results = 3, .wants_dense = true};
 
 /// The functions that solve with LU factors, as errors name them.
-enum class Solver : std::int64_t { solve, inv, lu_solve };
-inline constexpr std::string_view solver_names[] = {"solve", "inv", "lu_solve"};
+enum class Solver : std::int64_t { solve, inv };
+inline constexpr std::string_view solver_names[] = {"solve", "inv"};
 
 /// Factors, exchanges and their parities, as traced values.
 struct Factored {
@@ -79,10 +77,6 @@ TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& 
   if (gradients.wants(2)) gradients.set(2, g);
 }
 
-}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
-
 /// The right sides as stacks of matrices that fit the stack of `a`, whose leading axes broadcast with theirs.
 struct Sides {
   Value a{};
@@ -109,7 +103,7 @@ struct Sides {
   return {stacked(a), stacked(b)};
 }
 
-/// The product of the pivots' signs, and the logarithm of their sizes: their gradients by A are inv(A)^T.
+/// The gradient of the logarithm by A is inv(A)^T.
 TWILL_CONSTEXPR void logabsdet_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                    graph::InputGradients& gradients) {
   const Value a{graph, graph.node(node).input(1)};
@@ -170,7 +164,7 @@ template <class Sign, class LogAbsDet> struct SlogDet {
           with_rule(sum(log(abs(pivots)), {-1}), detail::logabsdet_rule, {a, lu.factors, lu.pivots})};
 }
 
-/// Determinants of (..., n, n). The gradient of a singular one is not finite.
+/// Determinants of (..., n, n). Their gradient throws LinAlgError where a matrix is singular.
 [[nodiscard]] TWILL_CONSTEXPR Value det(Value a, CallSite site = CallSite::here()) {
   const SlogDet<Value, Value> parts = slogdet(a, site);
   return parts.sign * exp(parts.logabsdet);
