@@ -8,6 +8,7 @@
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
+#include <twill/core/refused.hpp>
 #include <twill/core/text.hpp>
 #include <twill/graph/graph.hpp>
 
@@ -18,22 +19,8 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The values of a fault in the words of an error message.
-template <std::int64_t Value> struct left;
-template <std::int64_t Value> struct right;
-template <std::int64_t Value> struct left_rank;
-template <std::int64_t Value> struct right_rank;
-template <std::int64_t Value> struct rank;
-template <std::int64_t Value> struct needed_rank;
-template <std::int64_t Value> struct axis;
-template <std::int64_t Value> struct axes;
-template <std::int64_t Value> struct extent;
-template <std::int64_t Value> struct left_slot;
-template <std::int64_t Value> struct right_slot;
-template <DType Value> struct type;
-template <DType Value> struct left_type;
-template <DType Value> struct right_type;
-/// Names: the scopes around the call, a weight with those of its own, a dimension or a loss.
+/// Names in the words of an error message: the scopes around the call, a weight with those of its own, a dimension or a
+/// loss. Values have those of core/refused.hpp.
 template <FixedString Path> struct layer;
 template <FixedString Path> struct weight;
 template <FixedString Name> struct dimension;
@@ -56,7 +43,7 @@ template <class... Left, class... Right> Words<Left..., Right...> operator+(Word
 /// The values of a fault: extents and other numbers, unless the problem is about something else.
 template <graph::Fault F> constexpr auto words_of_values() {
   using enum graph::Problem;
-  using namespace graph;
+  using namespace with;
   constexpr auto is_one_of = [](auto... problems) { return (... || (F.problem == problems)); };
   if constexpr (is_one_of(matmul_needs_two_dimensions_on_both_sides, joined_values_have_different_ranks,
                           attention_ranks_differ, attention_mask_has_more_axes_than_the_scores, loss_shapes_differ))
@@ -65,18 +52,18 @@ template <graph::Fault F> constexpr auto words_of_values() {
                                pooling_input_has_the_wrong_rank, interpolation_input_has_the_wrong_rank,
                                index_has_another_rank, recurrent_layer_needs_steps_rows_and_features,
                                batch_norm_needs_a_batch_axis_and_a_channel_axis,
-                               gradient_of_a_value_that_is_not_a_scalar))
+                               gradient_of_a_value_that_is_not_a_scalar, matrix_needs_two_axes))
     return Words<rank<F.left>, needed_rank<F.right>>{};
   else if constexpr (is_one_of(axis_is_outside_the_rank, axis_is_named_twice, extent_is_known_only_at_run_time))
-    return Words<graph::axis<F.left>, rank<F.right>>{};
+    return Words<with::axis<F.left>, rank<F.right>>{};
   else if constexpr (is_one_of(transpose_needs_each_axis_once, layer_norm_needs_that_many_axes))
     return Words<axes<F.left>, rank<F.right>>{};
   else if constexpr (is_one_of(squeezed_axis_must_have_extent_one))
-    return Words<graph::axis<F.left>, extent<F.right>>{};
+    return Words<with::axis<F.left>, extent<F.right>>{};
   else if constexpr (is_one_of(parameter_extent_is_negative))
-    return Words<extent<F.left>, graph::axis<F.right>>{};
+    return Words<extent<F.left>, with::axis<F.right>>{};
   else if constexpr (is_one_of(slice_has_a_step_of_zero))
-    return Words<graph::axis<F.left>>{};
+    return Words<with::axis<F.left>>{};
   else if constexpr (is_one_of(matmul_dtypes_differ, attention_dtypes_differ, scan_carry_changes_its_dtype,
                                convolution_needs_one_floating_type))
     return Words<left_type<DType{F.left}>, right_type<DType{F.right}>>{};
@@ -85,8 +72,9 @@ template <graph::Fault F> constexpr auto words_of_values() {
                                gradient_with_respect_to_a_value_that_is_not_floating, indices_are_not_integers,
                                attention_mask_is_neither_bool_nor_floating, pooling_needs_a_floating_type,
                                interpolation_needs_a_floating_type, recurrent_lengths_are_not_integers,
-                               bce_of_probabilities_in_half_precision_use_bce_with_logits))
-    return Words<type<DType{F.left}>>{};
+                               bce_of_probabilities_in_half_precision_use_bce_with_logits,
+                               matrix_is_neither_float32_nor_float64))
+    return Words<with::type<DType{F.left}>>{};
   else if constexpr (is_one_of(operands_lie_in_different_slots_move_one_with_to, scan_over_values_in_different_slots))
     return Words<left_slot<F.left>, right_slot<F.right>>{};
   else if constexpr (is_one_of(
@@ -97,10 +85,10 @@ template <graph::Fault F> constexpr auto words_of_values() {
                          interpolation_aligns_corners_only_if_linear, streamed_attention_cannot_drop_weights,
                          tap_in_the_body_of_a_scan, ranks_work_together_outside_of_scans_only,
                          stage_boundary_inside_of_a_scan_or_a_checkpoint, fit_needs_the_size_of_each_named_dimension,
-                         model_has_no_weight_before_which_it_is_to_be_cut))
+                         model_has_no_weight_before_which_it_is_to_be_cut, matrix_needs_a_proportion_tall_or_wide))
     return Words<>{};
   else
-    return Words<graph::left<F.left>, graph::right<F.right>>{};
+    return Words<with::left<F.left>, with::right<F.right>>{};
 }
 
 /// A text as a template argument, without its beginning where it is longer than clang shows.

@@ -53,13 +53,18 @@ template <std::int64_t Value> struct right;
 template <std::int64_t Value> struct left_rank;
 template <std::int64_t Value> struct right_rank;
 template <std::int64_t Value> struct axis;
+template <std::int64_t Value> struct axes;
 template <std::int64_t Value> struct rank;
+template <std::int64_t Value> struct needed_rank;
 template <std::int64_t Value> struct extent;
 template <std::int64_t Value> struct index;
 template <std::int64_t Value> struct elements;
 template <std::int64_t Value> struct requested;
 template <std::int64_t Value> struct count;
+template <std::int64_t Value> struct left_slot;
+template <std::int64_t Value> struct right_slot;
 template <char Letter> struct letter;
+template <DType Type> struct type;
 template <DType Type> struct left_type;
 template <DType Type> struct right_type;
 } // namespace with
