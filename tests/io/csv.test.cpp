@@ -84,7 +84,7 @@ TEST_CASE("columns are chosen by name, number or range", "[io][TRAIN-8]") {
   CHECK(io::parse_csv<float>("csv", text, {-1, "h"}).names == std::vector<std::string>{"the \"kind\"", "h"});
   CHECK(refusal(text, {3}) == "csv: there is no column 3; the file has 3 columns");
   CHECK(refusal(text, {-4}) == "csv: there is no column -4; the file has 3 columns");
-  CHECK(refusal(text, {"x"}) == "csv: there is no column named 'x'");
+  CHECK(refusal(text, {"x"}) == "csv: there is no column named 'x'; there are: 'w', 'h', 'the \"kind\"'");
   CHECK(refusal("a,b,a\n1,2,3\n", {"a"}) == "csv: columns 0 and 2 are both named 'a'");
   CHECK(refusal("1,2", {"a"}, bare) == "csv: column 'a' is chosen by name, but the file has no header");
 }
@@ -151,7 +151,7 @@ TEST_CASE("a column of text is labels of classes", "[io][TRAIN-8]") {
         "csv, line 3, column 1 ('kind'): 'a \"\"b\"\"' is none of the 2 classes given");
   CHECK(refused("x,y\na,b\nc\n", "x") == "csv, line 3 ends after 1 columns, the first row has 2");
   CHECK(refused(text, "kind", {"a", "a"}) == "csv: class 'a' is given twice");
-  CHECK(refused(text, "none") == "csv: there is no column named 'none'");
+  CHECK(refused(text, "none").starts_with("csv: there is no column named 'none'; there are: '"));
   CHECK(refused("x\na\nb\na\nc\n", "x", {}, {.max_labels = 2}) ==
         "csv, line 5, column 0 ('x'): 'c' is one of too many distinct labels (3 in 4 rows); "
         "raise CsvOptions::max_labels if these are classes");

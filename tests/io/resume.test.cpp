@@ -167,10 +167,12 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
     return result;
   };
   CHECK(refusal({}) == "checkpoint: there is no section 'model'; there are: none");
-  CHECK(refusal(with(changed(weights, "hidden.weight", Dims(5, 16)), rule)) ==
-        "load_state_dict: 'hidden.weight' has shape (16, 5) in the network, (5, 16) in the state dictionary");
+  CHECK(
+      refusal(with(changed(weights, "hidden.weight", Dims(5, 16)), rule)) ==
+      "load_state_dict: 'hidden.weight' is float32 of shape (16, 5) in the network, float32 of shape (5, 16) in the state dictionary");
   const std::string name = rule.entries()[4].first; // behind the four numbers of the loss scale
-  CHECK(refusal(with(weights, changed(rule, name, Dims(3)))).find("load_state_dict: '" + name + "' has shape ") == 0);
+  CHECK(refusal(with(weights, changed(rule, name, Dims(3))))
+            .find("load_state_dict: '" + name + "' is float32 of shape ") == 0);
   CHECK(refusal(with(weights, {})) == "load_state_dict: the state of a rule has no count of 'steps', or one below 0");
   nn::StateDict fewer{};
   CHECK(
@@ -205,7 +207,7 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
   const io::Checkpoint other_shape = with(weights, changed(rule, name, Dims(3)));
   CHECK(message_of<ShapeError>([&] {
           io::restore(other_shape, fresh.model, fresh.step);
-        }).starts_with("load_state_dict: '" + name + "' has shape "));
+        }).starts_with("load_state_dict: '" + name + "' is float32 of shape "));
   CHECK(message_of<ValueError>([&] {
           io::restore(with(weights, fewer), fresh.model, fresh.step);
         }).starts_with("load_state_dict: missing: loss_scale.scale, "));

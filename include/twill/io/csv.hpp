@@ -144,6 +144,9 @@ std::int64_t for_each_cell(const CsvSource& source, const std::function<void(con
 /// Whether a number that does not fit its type is too close to zero, not too far from it.
 [[nodiscard]] bool is_close_to_zero(std::string_view number);
 
+/// The first 20 names in the header, as in "'a', 'b' and 7 more".
+[[nodiscard]] std::string names_in_header(const CsvSource& source, std::int64_t columns);
+
 /// The chosen columns of a file, and the position of each in a row of the result.
 class CsvSelection {
 public:

@@ -138,14 +138,19 @@ TWILL_COLD TWILL_BODY std::string shown(std::string_view text) {
   return text.size() > most ? result + "..." : result;
 }
 
+/// A name of the header, in quotes.
+TWILL_COLD TWILL_BODY std::string shown_name(const CsvSource& source, CsvCell header) {
+  header.text = header.text.substr(0, 160); // more than is shown
+  return join_text({"'", shown(header.unquoted(source.options.quote)), "'"});
+}
+
 /// throws: ValueError, "csv, line 3, column 2 ('width'): 'abc' is not a number"
 [[noreturn]] TWILL_COLD TWILL_BODY void refuse_cell(const CsvSource& source, const CsvCell& cell,
                                                     std::string_view why) {
   std::string name{};
   if (source.options.has_header)
-    for_each_header_cell(source, [&](CsvCell header) {
-      header.text = header.text.substr(0, 160); // more than is shown
-      if (header.column == cell.column) name = join_text({" ('", shown(header.unquoted(source.options.quote)), "')"});
+    for_each_header_cell(source, [&](const CsvCell& header) {
+      if (header.column == cell.column) name = join_text({" (", shown_name(source, header), ")"});
     });
   throw ValueError(join_text(
       {source.where, ", line ", cell.line, ", column ", cell.column, name, ": '", shown(cell.text), "' is ", why}));
@@ -178,6 +183,16 @@ TWILL_BODY std::int64_t for_each_cell(const CsvSource& source,
   return row;
 }
 
+TWILL_BODY std::string names_in_header(const CsvSource& source, std::int64_t columns) {
+  constexpr std::int64_t most = 20;
+  std::string text{};
+  for_each_header_cell(source, [&](const CsvCell& cell) {
+    if (cell.column < most) text += join_text({cell.column == 0 ? "" : ", ", shown_name(source, cell)});
+  });
+  if (columns > most) text += join_text({" and ", columns - most, " more"});
+  return text;
+}
+
 TWILL_BODY CsvSelection::CsvSelection(const CsvSource& source, const CsvColumns& wanted) : is_range_{wanted.is_range} {
   const std::int64_t columns = for_each_header_cell(source, [](const CsvCell&) {});
   const auto bound = [&](std::int64_t n) { return std::clamp<std::int64_t>(n < 0 ? n + columns : n, 0, columns); };
@@ -197,7 +212,9 @@ TWILL_BODY CsvSelection::CsvSelection(const CsvSource& source, const CsvColumns&
               {source.where, ": columns ", found, " and ", cell.column, " are both named '", column.name, "'"}));
         found = cell.column;
       });
-      if (found < 0) throw ValueError(join_text({source.where, ": there is no column named '", column.name, "'"}));
+      if (found < 0)
+        throw ValueError(join_text({source.where, ": there is no column named '", column.name,
+                                    "'; there are: ", names_in_header(source, columns)}));
     }
     if (found < 0 || found >= columns)
       throw ValueError(

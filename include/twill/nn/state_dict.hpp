@@ -26,6 +26,7 @@ struct Mismatch {
   std::string name{};          ///< of the weight
   std::string in_network{};    ///< "float32 of shape (7, 5)"
   std::string in_dictionary{}; ///< "float32 of shape (5, 7)"
+  bool differs_in_shape = false;
 };
 
 /// Outcome of loading for a network's weights and a dictionary's tensors.
@@ -54,22 +55,20 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 /// A tensor's elements as another type.
 [[nodiscard]] std::vector<std::byte> converted(const StoredTensor& tensor, DType dtype);
 
-[[nodiscard]] bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types);
-
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// The names after a title, or nothing if there are none.
-[[nodiscard]] std::string listed(std::string_view title, const std::vector<std::string>& names);
-
 /// "float32 of shape (7, 5)".
 [[nodiscard]] std::string described(DType dtype, const Dims& shape);
 
-/// Refuses a tensor of another shape or type than a weight's.
-/// throws: ShapeError, ValueError naming the key and both sides
-void require_fitting(std::string_view name, const graph::ParameterInfo& info, const StoredTensor& tensor,
-                     bool converts_types);
+/// Notes a tensor as loaded or mismatched; returns whether it has the shape and type of the weight.
+bool compare(std::string name, const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types,
+             LoadReport& report);
+
+/// One error that lists all that the options do not permit, and ends with the hint.
+/// throws: ShapeError, ValueError naming the keys and both sides
+void require_permitted(const LoadReport& report, const LoadOptions& options, std::string_view hint = {});
 
 /// The tensor for each weight of a network, null if there is none to load, and the report of it.
 struct Matched {

@@ -27,33 +27,53 @@ TWILL_BODY std::vector<std::byte> converted(const StoredTensor& tensor, DType dt
   return bytes;
 }
 
-TWILL_BODY bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types) {
-  return info.shape.evaluate({}) == tensor.shape && (info.dtype == tensor.dtype || converts_types);
-}
-
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
-
-TWILL_BODY std::string listed(std::string_view title, const std::vector<std::string>& names) {
-  std::string text{};
-  for (const std::string& name : names) text += (text.empty() ? std::string{title} : std::string{", "}) + name;
-  return text;
-}
 
 TWILL_BODY std::string described(DType dtype, const Dims& shape) {
   return join_text({twill::name(dtype), " of shape ", to_string(shape)});
 }
 
-TWILL_BODY void require_fitting(std::string_view name, const graph::ParameterInfo& info, const StoredTensor& tensor,
-                                bool converts_types) {
-  if (detail::fits(info, tensor, converts_types)) return;
+TWILL_BODY bool compare(std::string name, const graph::ParameterInfo& info, const StoredTensor& tensor,
+                        bool converts_types, LoadReport& report) {
   const Dims shape = info.shape.evaluate({});
-  if (!(shape == tensor.shape))
-    throw ShapeError(join_text({"load_state_dict: '", name, "' has shape ", to_string(shape), " in the network, ",
-                                to_string(tensor.shape), " in the state dictionary"}));
-  throw ValueError(join_text({"load_state_dict: '", name, "' is ", twill::name(info.dtype), " in the network, ",
-                              twill::name(tensor.dtype), " in the state dictionary; allow it with converts_types"}));
+  const bool differs_in_shape = !(shape == tensor.shape);
+  const bool fits = !differs_in_shape && (info.dtype == tensor.dtype || converts_types);
+  if (fits)
+    report.loaded.push_back(std::move(name));
+  else
+    report.mismatched.push_back(
+        {std::move(name), described(info.dtype, shape), described(tensor.dtype, tensor.shape), differs_in_shape});
+  return fits;
+}
+
+TWILL_BODY void require_permitted(const LoadReport& report, const LoadOptions& options, std::string_view hint) {
+  std::string text{};
+  const auto list = [&text](std::string_view title, const std::vector<std::string>& names) {
+    std::string_view separator = text.empty() ? "" : "; ";
+    for (const std::string& name : names) {
+      text += join_text({separator, title, name});
+      separator = ", ";
+      title = {};
+    }
+  };
+  bool has_other_shape = false;
+  bool has_other_type = false;
+  if (!options.skips_mismatched)
+    for (const Mismatch& each : report.mismatched) {
+      (each.differs_in_shape ? has_other_shape : has_other_type) = true;
+      text += join_text({text.empty() ? "" : "; ", "'", each.name, "' is ", each.in_network, " in the network, ",
+                         each.in_dictionary, " in the state dictionary"});
+    }
+  if (options.is_strict) {
+    list("missing: ", report.missing);
+    list("unexpected: ", report.unexpected);
+  }
+  if (text.empty()) return;
+  text = join_text({"load_state_dict: ", text, has_other_type ? "; allow other types with converts_types" : "", hint});
+  if (has_other_shape) throw ShapeError(text);
+  throw ValueError(text);
 }
 
 TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
@@ -69,14 +89,7 @@ TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const Stat
       continue;
     }
     known.push_back(tensor);
-    if (!options.skips_mismatched) require_fitting(key, infos[i], *tensor, options.converts_types);
-    if (detail::fits(infos[i], *tensor, options.converts_types)) {
-      report.loaded.push_back(key);
-      result.tensors[i] = tensor;
-    } else {
-      report.mismatched.push_back(
-          {key, described(infos[i].dtype, infos[i].shape.evaluate({})), described(tensor->dtype, tensor->shape)});
-    }
+    if (compare(key, infos[i], *tensor, options.converts_types, report)) result.tensors[i] = tensor;
   }
   std::sort(known.begin(), known.end());
   if (known.size() < state.size())
@@ -84,10 +97,7 @@ TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const Stat
       if (!std::binary_search(known.begin(), known.end(), &tensor)) report.unexpected.push_back(name);
   for (const auto& [name, tensor] : state.foreign())
     report.unexpected.push_back(name); // requested tensors were refused above
-  if (options.is_strict && !(report.missing.empty() && report.unexpected.empty()))
-    throw ValueError("load_state_dict: " + listed("missing: ", report.missing) +
-                     (report.missing.empty() || report.unexpected.empty() ? "" : "; ") +
-                     listed("unexpected: ", report.unexpected));
+  require_permitted(report, options);
   return result;
 }
 

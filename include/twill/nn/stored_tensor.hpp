@@ -64,7 +64,8 @@ public:
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
   /// All pairs of name and tensor, in the order in which they were added:
   /// `for (const auto& [name, tensor] : state.entries())`.
-  [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
+  [[nodiscard]] std::span<const Entry> entries() const& { return entries_; }
+  void entries() const&& = delete; // a range-for over a temporary would read freed memory
   /// `for (const auto& [name, tensor] : state)`.
   [[nodiscard]] auto begin() const { return entries_.begin(); }
   /// After the last name and tensor.

@@ -62,22 +62,18 @@ TWILL_BODY void LoadedOptions::compare(const nn::StateDict& state) {
       (are_left_out ? report_.kept : report_.missing).push_back(option.name);
     return;
   }
-  std::vector<std::string> missing{};
+  nn::LoadReport differences{};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (const nn::StoredTensor* const tensor = state.find(keys[i]))
       values_.push_back(compared(keys[i], list_.options()[i], *tensor));
     else
-      missing.push_back(keys[i]);
+      differences.missing.push_back(keys[i]);
   }
-  std::vector<std::string> unexpected{};
   for (const nn::StateDict::Entry& entry : state.entries())
     if (entry.first.starts_with(options_prefix) && entry.first != detail::left_out &&
         std::find(keys.begin(), keys.end(), entry.first) == keys.end())
-      unexpected.push_back(entry.first);
-  if (!missing.empty() || !unexpected.empty())
-    throw ValueError(
-        join_text({"load_state_dict: ", nn::listed("missing: ", missing),
-                   missing.empty() || unexpected.empty() ? "" : "; ", nn::listed("unexpected: ", unexpected), hint}));
+      differences.unexpected.push_back(entry.first);
+  nn::require_permitted(differences, {}, hint);
 }
 
 TWILL_BODY double LoadedOptions::compared(const std::string& key, const optim::Option& option,

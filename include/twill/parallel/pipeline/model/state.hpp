@@ -32,19 +32,18 @@ public:
   /// A check of this state, which outlives it.
   explicit StateCheck(const nn::StateDict& state) : state_{&state} {}
 
-  /// throws: ShapeError, ValueError naming the key and both sides
   void expect(std::string key, const graph::ParameterInfo& info);
   /// Expects the tensor of one network, which this one may be a part of.
   void expect_whole(std::string key, graph::ParameterInfo info);
   /// Allows a name that is not read here.
   void allow(std::string key) { known_.insert(std::move(key)); }
-  /// throws: ValueError listing the missing and unexpected names, if there are any
-  void finish() const;
+  /// throws: ShapeError, ValueError listing all that differs, naming the keys and both sides
+  void finish();
 
 private:
   const nn::StateDict* state_;
   std::set<std::string, std::less<>> known_{};
-  std::vector<std::string> missing_{};
+  nn::LoadReport report_{};
 };
 
 }}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

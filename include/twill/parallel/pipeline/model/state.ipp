@@ -11,9 +11,9 @@ TWILL_BODY void StateCheck::expect(std::string key, const graph::ParameterInfo& 
   const auto [name, is_first] = known_.insert(std::move(key));
   if (!is_first) return; // a tied weight
   if (const nn::StoredTensor* const tensor = state_->find(*name))
-    nn::require_fitting(*name, info, *tensor, false);
+    nn::compare(*name, info, *tensor, false, report_);
   else
-    missing_.push_back(*name);
+    report_.missing.push_back(*name);
 }
 
 TWILL_BODY void StateCheck::expect_whole(std::string key, graph::ParameterInfo info) {
@@ -21,13 +21,10 @@ TWILL_BODY void StateCheck::expect_whole(std::string key, graph::ParameterInfo i
   expect(std::move(key), info);
 }
 
-TWILL_BODY void StateCheck::finish() const {
-  std::vector<std::string> unexpected{};
+TWILL_BODY void StateCheck::finish() {
   for (const auto& [name, tensor] : state_->entries())
-    if (!known_.contains(name)) unexpected.push_back(name);
-  if (!missing_.empty() || !unexpected.empty())
-    throw ValueError("load_state_dict: " + nn::listed("missing: ", missing_) +
-                     (missing_.empty() || unexpected.empty() ? "" : "; ") + nn::listed("unexpected: ", unexpected));
+    if (!known_.contains(name)) report_.unexpected.push_back(name);
+  nn::require_permitted(report_, {});
 }
 
 }}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
