@@ -39,7 +39,7 @@ EXTENDING = [
     r"activate(_again)?|each_alone_by_environment|restore_device|gpu::is_captured|counted_bytes|read_item|reader_of|rest_of_double",
     r"graph::(add_channel_bias|attention_\w+|check_attention\w*|compute_again|join|mean_over|most_parts|normaliser|reduce)",
     r"graph::(beside|copied_to|on_ranks)|parallel::MpiEndpoint|pipeline::(StateCheck|state_key|mailboxes|postings|channels)",
-    r"nn::(described|listed|match|require_fitting|tracked_set)|training::(continues_scalar|declare_sums|sum_scale_scalar)",
+    r"nn::(compare|described|match|require_permitted|tracked_set)|training::(continues_scalar|declare_sums|sum_scale_scalar)",
 ]
 
 # Types that programs get from a function and do not construct.

@@ -23,10 +23,10 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 /// A tensor that does not match the weight of its name.
 struct Mismatch {
-  std::string name{};          ///< of the weight
-  std::string in_network{};    ///< "float32 of shape (7, 5)"
-  std::string in_dictionary{}; ///< "float32 of shape (5, 7)"
-  bool differs_in_shape = false;
+  std::string name{};            ///< of the weight
+  std::string in_network{};      ///< "float32 of shape (7, 5)"
+  std::string in_dictionary{};   ///< "float32 of shape (5, 7)"
+  bool differs_in_shape = false; ///< not only in type
 };
 
 /// Outcome of loading for a network's weights and a dictionary's tensors.

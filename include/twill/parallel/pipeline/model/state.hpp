@@ -32,6 +32,7 @@ public:
   /// A check of this state, which outlives it.
   explicit StateCheck(const nn::StateDict& state) : state_{&state} {}
 
+  /// Notes whether the state has a tensor of this name that fits the weight.
   void expect(std::string key, const graph::ParameterInfo& info);
   /// Expects the tensor of one network, which this one may be a part of.
   void expect_whole(std::string key, graph::ParameterInfo info);
