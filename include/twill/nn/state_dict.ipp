@@ -56,8 +56,7 @@ TWILL_BODY void require_fitting(std::string_view name, const graph::ParameterInf
                               twill::name(tensor.dtype), " in the state dictionary; allow it with converts_types"}));
 }
 
-TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
-                         const LoadOptions& options) {
+TWILL_BODY Matched match(ListView<graph::ParameterInfo> infos, const StateDict& state, const LoadOptions& options) {
   Matched result{.tensors = std::vector<const StoredTensor*>(infos.size())};
   LoadReport& report = result.report;
   std::vector<const StoredTensor*> known{};

@@ -26,7 +26,7 @@ public:
   virtual void act(int place, const Binding& binding) = 0;
 
   /// The places, in ascending order, each once; the number of instructions stands for the end.
-  [[nodiscard]] std::span<const int> places() const { return places_; }
+  [[nodiscard]] std::span<const int> places() const;
 
 protected:
   ~HostCallback() = default;

@@ -51,7 +51,7 @@ struct Part {
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The trainable weight of a parameter of a table, or of a state of it; -1: none.
-[[nodiscard]] int weight_of(std::span<const graph::ParameterInfo> infos, std::size_t parameter);
+[[nodiscard]] int weight_of(ListView<graph::ParameterInfo> infos, std::size_t parameter);
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
