@@ -38,9 +38,9 @@ BARS = {"#include <twill/tensor.hpp>": {"header-only": (1.3, None), "compiled": 
         "gpt2.cpp": {"header-only": (25, 900), "compiled": (14, None), "quick": (6, None)},
         "each further fused statement": {"header-only": (0.08, None), "compiled": (0.08, None)},
         "each further row statement": {"header-only": (0.15, None), "compiled": (0.15, None)}}
-BUDGETS = {"#include <twill/tensor.hpp>": {"header-only": (2, 220), "compiled": (1.4, 190)},
-           "#include <twill/twill.hpp>": {"header-only": (6.2, 440), "compiled": (3.8, 370)},
-           "fused_chain.cpp": {"header-only": (5, 305), "compiled": (2.2, 235), "quick": (2, 235)},
+BUDGETS = {"#include <twill/tensor.hpp>": {"header-only": (1.7, 220), "compiled": (1.4, 190)},
+           "#include <twill/twill.hpp>": {"header-only": (5.5, 425), "compiled": (3.7, 370)},
+           "fused_chain.cpp": {"header-only": (4.5, 305), "compiled": (2.2, 235), "quick": (2, 235)},
            "mlp.cpp": {"header-only": (21, 670), "compiled": (7.6, 470), "quick": (6, 430)},
            "gpt2.cpp": {"quick": (9.5, 520)}}
 BUDGETS_WITH_G = {"mlp.cpp": {"compiled": (9.5, 560), "quick": (6.5, 480)}}

@@ -11,6 +11,7 @@ MOST_LINES = 500
 MANY_LINES = 350
 MOST_COLUMNS = 120
 OPENING = re.compile(r"// (The same|What|Of|Who|Where|How|Which|As)\b")
+OVERRIDE = re.compile(r"^(?!.*TWILL_BODY).*\b(\w+)\([^;{]*override;", re.MULTILINE)
 COMPILER_MACRO = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__)\b")
 
 
@@ -45,6 +46,10 @@ def check(root):
             macro = COMPILER_MACRO.search(without_comments(text))
             if macro and name != "include/twill/core/config.hpp":
                 yield f"{name}: {macro.group()} belongs to core/config.hpp only"
+            body = path.with_suffix(".ipp")
+            for function in OVERRIDE.findall(without_comments(text)) if path.suffix == ".hpp" and body.exists() else []:
+                if f"::{function}(" in body.read_text():
+                    yield f"{name}: {function}: TWILL_BODY before it, or each file gets the virtual table (core/config.hpp)"
             # The records of a table are listed once, by a macro that is expanded where they are declared and copied.
             if re.search(r"^\s*#\s*define (?!TWILL_LIST\(|TWILL_[A-Z]+_LISTS\()", text, re.MULTILINE) and \
                     name != "include/twill/core/config.hpp":

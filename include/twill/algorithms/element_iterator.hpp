@@ -16,7 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
+#include <span>
 #include <utility>
 
 namespace twill { inline namespace v0 {
@@ -75,6 +75,25 @@ private:
   Walk<Rank> walk_{};
 };
 
+/// The elements between two iterators: the part of std::ranges::subrange that programs need, for a range-for and for
+/// algorithms and views of std::ranges, without including them.
+template <class Iterator> class Elements {
+public:
+  Elements(Iterator first, Iterator last) : first_{first}, last_{last} {}
+
+  [[nodiscard]] Iterator begin() const { return first_; }
+  [[nodiscard]] Iterator end() const { return last_; }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(last_ - first_); }
+  [[nodiscard]] bool empty() const { return first_ == last_; }
+  [[nodiscard]] decltype(auto) front() const { return *first_; }
+  [[nodiscard]] decltype(auto) back() const { return first_[last_ - first_ - 1]; }
+  [[nodiscard]] decltype(auto) operator[](std::ptrdiff_t i) const { return first_[i]; }
+
+private:
+  Iterator first_;
+  Iterator last_;
+};
+
 } // namespace algorithms
 
 /// The first element of a GPU's tensor, for kernels: host code must not read the memory.
@@ -109,6 +128,11 @@ template <Scalar T, AnyShape S> [[nodiscard]] algorithms::ElementIterator<T, S::
 }
 
 /// All elements in row-major order as a range, NumPy's `x.flat`.
-template <AnyTensor X> [[nodiscard]] auto flat(const X& x) { return std::ranges::subrange(begin(x), end(x)); }
+template <AnyTensor X> [[nodiscard]] auto flat(const X& x) { return algorithms::Elements{begin(x), end(x)}; }
 
 }} // namespace twill::v0
+
+// They refer to the tensor's memory and stay valid without the object.
+template <class Iterator> inline constexpr bool std::ranges::enable_view<twill::algorithms::Elements<Iterator>> = true;
+template <class Iterator>
+inline constexpr bool std::ranges::enable_borrowed_range<twill::algorithms::Elements<Iterator>> = true;

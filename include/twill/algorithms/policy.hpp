@@ -12,6 +12,7 @@
 #include <tbb/parallel_for.h>
 
 #include <execution>
+#include <thread>
 #endif
 
 #include <algorithm>
@@ -45,11 +46,15 @@ template <bool Always = true> struct ParallelThreads {
   template <class F> static void for_each(std::int64_t count, const F& f) {
     tbb::parallel_for(std::int64_t{0}, count, f);
   }
+  /// The number of threads that can run at once.
+  [[nodiscard]] static std::int64_t concurrency() { return std::thread::hardware_concurrency(); }
 #else
   /// Sorts and keeps the order of equal elements; only with TBB.
   template <class Iterator, class Order> static void stable_sort(Iterator, Iterator, Order) { refuse(); }
   /// Calls f(i) for each i below count; only with TBB.
   template <class F> static void for_each(std::int64_t, const F&) { refuse(); }
+  /// The number of threads that can run at once; only with TBB.
+  [[nodiscard]] static std::int64_t concurrency() { return 1; }
 
 private:
   static void refuse() {

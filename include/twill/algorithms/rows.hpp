@@ -18,7 +18,6 @@
 #include <twill/tensor/tensor.hpp>
 
 #include <cstdint>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -61,7 +60,7 @@ template <int Axis, class Rows> [[nodiscard]] auto as_before(const Rows& rows) {
 /// f(policy, row) for each row: in parallel over the rows where there are enough of them, else within each.
 template <class Policy, class F> void for_each_row(Policy policy, std::int64_t rows, F f) {
   if constexpr (Policy::is_parallel) {
-    if (rows >= 2 * static_cast<std::int64_t>(std::thread::hardware_concurrency())) {
+    if (rows >= 2 * Policy::concurrency()) {
       Policy::for_each(rows, [&](std::int64_t row) { f(Sequential{}, row); });
       return;
     }

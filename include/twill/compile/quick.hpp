@@ -37,8 +37,8 @@ public:
   QuickTable& operator=(const QuickTable&) = delete;
   ~QuickTable();
 
-  [[nodiscard]] TableView view() const { return view_of(*lowered_); }
-  [[nodiscard]] std::span<const KernelFunction> kernels() const { return kernels_; }
+  [[nodiscard]] TableView view() const;
+  [[nodiscard]] std::span<const KernelFunction> kernels() const;
 
 private:
   std::unique_ptr<const Lowered> lowered_;

@@ -40,4 +40,8 @@ TWILL_BODY QuickTable::QuickTable(graph::Graph traced, std::span<const Operation
 
 TWILL_BODY QuickTable::~QuickTable() = default;
 
+TWILL_BODY TableView QuickTable::view() const { return view_of(*lowered_); }
+
+TWILL_BODY std::span<const KernelFunction> QuickTable::kernels() const { return kernels_; }
+
 }}}} // namespace twill::v0::compile::TWILL_ISA

@@ -20,10 +20,10 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 class RunScalars {
 public:
   RunScalars() = default;
-  explicit RunScalars(std::span<const graph::RunScalarInfo> infos);
+  explicit RunScalars(ListView<graph::RunScalarInfo> infos);
 
-  [[nodiscard]] std::span<const std::uint64_t> bits() const { return bits_; }
-  [[nodiscard]] std::span<const graph::RunScalarInfo> infos() const { return infos_; }
+  [[nodiscard]] std::span<const std::uint64_t> bits() const;
+  [[nodiscard]] ListView<graph::RunScalarInfo> infos() const { return infos_; }
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) >= 0; }
 
   /// throws: ValueError when there is no number of this name, listing the names, or when it cannot have this value
@@ -47,7 +47,7 @@ public:
   [[nodiscard]] int find(std::string_view name) const;
 
 private:
-  std::span<const graph::RunScalarInfo> infos_{};
+  ListView<graph::RunScalarInfo> infos_{};
   std::vector<std::uint64_t> bits_{};
 };
 

@@ -7,9 +7,11 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-TWILL_BODY RunScalars::RunScalars(std::span<const graph::RunScalarInfo> infos) : infos_{infos} {
+TWILL_BODY RunScalars::RunScalars(ListView<graph::RunScalarInfo> infos) : infos_{infos} {
   for (const graph::RunScalarInfo& info : infos) bits_.push_back(kernel::bits_of(info.dtype, info.initial));
 }
+
+TWILL_BODY std::span<const std::uint64_t> RunScalars::bits() const { return bits_; }
 
 TWILL_BODY void RunScalars::set(std::string_view name, double number) {
   const int index = find(name);

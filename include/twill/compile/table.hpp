@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tables, the results of compilation: flat arrays of values, operands and instructions, and the lines of each distinct
-// program. The records are vectors during constant evaluation, constexpr arrays afterwards, and spans for the executor,
+// program. The records are vectors during constant evaluation, constexpr arrays afterwards, and views for the executor,
 // which is not a template over the graph. Read next: compile/passes/lower.hpp, compile/run/executor.hpp.
 
 #include <twill/compile/passes/reading.hpp>
@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
@@ -101,31 +100,30 @@ struct KernelInfo {
   bool is_product = false;      ///< a matrix product
 };
 
-// The lists of records of a table, for structures that hold them in several forms: `list(view, type, name)`. Views that
-// are std::span go to callers, the others only to executors.
+// The lists of records of a table, for structures that hold them in several forms: `list(type, name)`.
 // clang-format off
 #define TWILL_TABLE_LISTS(list) \
-  list(Records, ValueInfo, values) \
-  list(Records, OperandBinding, operands) \
-  list(Records, Instruction, instructions) \
-  list(Records, KernelInfo, kernels) \
-  list(Records, Line, lines) \
-  list(Records, Extents, shapes) /* of the operands of operations */ \
-  list(Records, std::int64_t, attributes) /* of operations */ \
-  list(RecordSpan, graph::InputInfo, inputs) \
-  list(RecordSpan, graph::ParameterInfo, parameters) \
-  list(RecordSpan, graph::RunScalarInfo, run_scalars) \
-  list(Records, graph::Symbol, symbols) \
-  list(Records, graph::Requirement, requirements) \
-  list(Records, LoopRegion, loops) \
-  list(RecordSpan, graph::TapInfo, taps) \
-  list(Records, graph::IntegerBounds, bounds) \
-  list(Records, graph::Name, scopes) /* the paths of instructions */
+  list(ValueInfo, values) \
+  list(OperandBinding, operands) \
+  list(Instruction, instructions) \
+  list(KernelInfo, kernels) \
+  list(Line, lines) \
+  list(Extents, shapes) /* of the operands of operations */ \
+  list(std::int64_t, attributes) /* of operations */ \
+  list(graph::InputInfo, inputs) \
+  list(graph::ParameterInfo, parameters) \
+  list(graph::RunScalarInfo, run_scalars) \
+  list(graph::Symbol, symbols) \
+  list(graph::Requirement, requirements) \
+  list(LoopRegion, loops) \
+  list(graph::TapInfo, taps) \
+  list(graph::IntegerBounds, bounds) \
+  list(graph::Name, scopes) /* the paths of instructions */
 // clang-format on
 
 /// A table that grows while a graph is lowered.
 struct Lowered {
-#define TWILL_LIST(view, type, name) List<type> name{};
+#define TWILL_LIST(type, name) List<type> name{};
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
   List<const graph::Operation*> operations{}; ///< for each kernel its operation, null for programs
@@ -138,7 +136,7 @@ struct Lowered {
 
 /// The number of records of each kind in a table.
 struct TableSizes {
-#define TWILL_LIST(view, type, name) std::size_t name = 0;
+#define TWILL_LIST(type, name) std::size_t name = 0;
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
   int outputs = 0;
@@ -148,7 +146,7 @@ struct TableSizes {
 
 [[nodiscard]] TWILL_CONSTEXPR TableSizes sizes_of(const Lowered& lowered) {
   TableSizes sizes{};
-#define TWILL_LIST(view, type, name) sizes.name = lowered.name.size();
+#define TWILL_LIST(type, name) sizes.name = lowered.name.size();
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
   sizes.outputs = lowered.outputs;
@@ -162,7 +160,7 @@ template <TableSizes S> struct FrozenTable {
   template <class T, std::size_t N> using Array = std::array<T, N == 0 ? 1 : N>;
 
   static constexpr TableSizes sizes = S;
-#define TWILL_LIST(view, type, name) Array<type, S.name> name{};
+#define TWILL_LIST(type, name) Array<type, S.name> name{};
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
 };
@@ -171,7 +169,7 @@ template <TableSizes S> struct FrozenTable {
 template <TableSizes S, class From>
 [[nodiscard]] constexpr FrozenTable<S> freeze(const From& from, const TableSizes& count) {
   FrozenTable<S> table{};
-#define TWILL_LIST(view, type, name) copy_records(from.name, count.name, table.name);
+#define TWILL_LIST(type, name) copy_records(from.name, count.name, table.name);
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
   return table;
@@ -196,7 +194,7 @@ inline constexpr TableSizes usual_room{.values = 64,
                                        .scopes = 8};
 
 [[nodiscard]] TWILL_CONSTEXPR bool fits(const TableSizes& sizes, const TableSizes& room) {
-#define TWILL_LIST(view, type, name)                                                                                   \
+#define TWILL_LIST(type, name)                                                                                         \
   if (sizes.name > room.name) return false;
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
@@ -245,26 +243,9 @@ template <TableSizes Room> struct Attempt {
       : sizes{sizes_of(lowered)}, frozen{lowered, lowered.operations, fits(sizes, Room) ? sizes : TableSizes{}} {}
 };
 
-/// The records of one kind in a table: the part of std::span that a reader needs, whose constructor makes the compiler
-/// check a dozen iterator concepts for each type.
-template <class T> struct Records {
-  const T* first = nullptr;
-  std::size_t count = 0;
-
-  [[nodiscard]] constexpr const T* data() const { return first; }
-  [[nodiscard]] constexpr std::size_t size() const { return count; }
-  [[nodiscard]] constexpr bool empty() const { return count == 0; }
-  [[nodiscard]] constexpr const T* begin() const { return first; }
-  [[nodiscard]] constexpr const T* end() const { return first + count; }
-  [[nodiscard]] constexpr const T& operator[](std::size_t i) const { return first[i]; }
-  [[nodiscard]] constexpr Records subspan(std::size_t offset, std::size_t size) const { return {first + offset, size}; }
-};
-
-template <class T> using RecordSpan = std::span<const T>;
-
 /// A table as executors and reports read it.
 struct TableView {
-#define TWILL_LIST(view, type, name) view<type> name{};
+#define TWILL_LIST(type, name) ListView<type> name{};
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
   int outputs = 0;
@@ -273,7 +254,7 @@ struct TableView {
 
 template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTable<S>& table) {
   TableView view{};
-#define TWILL_LIST(form, type, name) view.name = {table.name.data(), S.name};
+#define TWILL_LIST(type, name) view.name = {table.name.data(), S.name};
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
   view.outputs = S.outputs;
@@ -284,7 +265,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
 /// A view of a table that is still growing, which has to stay at its address.
 [[nodiscard]] TWILL_CONSTEXPR TableView view_of(const Lowered& lowered) {
   TableView view{};
-#define TWILL_LIST(form, type, name) view.name = {lowered.name.data(), lowered.name.size()};
+#define TWILL_LIST(type, name) view.name = {lowered.name.data(), lowered.name.size()};
   TWILL_TABLE_LISTS(TWILL_LIST)
 #undef TWILL_LIST
   view.outputs = lowered.outputs;

@@ -4,16 +4,17 @@
 // Growing array for constant evaluation. Passes over traced graphs run inside the compiler, where every call of a
 // function is a step of a limited number: std::vector takes about ten calls to append one element, this takes three. It
 // also costs less to instantiate, which matters to every file that includes a graph. Names are those of std::vector;
-// there is no exception safety, because copying the elements does not fail. A stable sort is beside it. nvcc 13 forgets
-// to destroy some lists, and then reports a leak: members of aggregates, so a struct with lists declares a default
-// constructor; and, on large graphs, lists that are alive at an early return, and a temporary that a loop runs over.
-// Read next: graph/graph.hpp.
+// there is no exception safety, because copying the elements does not fail. A view and a stable sort are
+// beside it. nvcc 13 forgets to destroy some lists, and then reports a leak: members of aggregates, so a struct with
+// lists declares a default constructor; and, on large graphs, lists that are alive at an early return, and a temporary
+// that a loop runs over. Read next: graph/graph.hpp.
 
 #include <twill/core/config.hpp>
 
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -200,6 +201,30 @@ private:
 
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+};
+
+/// The elements of a list or another array, as a reader sees them: the part of std::span that it needs, without the
+/// dozen iterator concepts that std::span's constructor has the compiler check for each type.
+template <class T> struct ListView {
+  const T* first = nullptr; ///< the first element
+  std::size_t count = 0;    ///< of the elements
+
+  [[nodiscard]] constexpr const T* data() const { return first; }
+  [[nodiscard]] constexpr std::size_t size() const { return count; }
+  [[nodiscard]] constexpr bool empty() const { return count == 0; }
+  [[nodiscard]] constexpr const T* begin() const { return first; }
+  [[nodiscard]] constexpr const T* end() const { return first + count; }
+  [[nodiscard]] constexpr const T& operator[](std::size_t i) const { return first[i]; }
+  [[nodiscard]] constexpr const T& front() const { return first[0]; }
+  [[nodiscard]] constexpr const T& back() const { return first[count - 1]; }
+  /// For interfaces that take a std::span.
+  [[nodiscard]] constexpr std::span<const T> span() const { return {first, count}; }
+  /// A part of them.
+  [[nodiscard]] constexpr ListView subspan(std::size_t offset, std::size_t size) const {
+    return {first + offset, size};
+  }
+  /// All from an element on.
+  [[nodiscard]] constexpr ListView subspan(std::size_t offset) const { return {first + offset, count - offset}; }
 };
 
 /// Copies the first records of a list or an array into an array.

@@ -43,6 +43,10 @@ void orthonormalise(std::vector<double>& matrix, std::size_t rows, std::size_t c
 [[nodiscard]] std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node,
                                                     const RandomDraw& draw);
 
+/// Those that a rank holds.
+[[nodiscard]] std::vector<std::byte> initial_part(const graph::ParameterInfo& info, std::uint32_t node,
+                                                  const RandomDraw& draw, int rank);
+
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
@@ -52,10 +56,7 @@ template <ComputeDevice D>
 void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const RandomDraw& draw,
                           void* data, int rank = 0) {
   if constexpr (D::has_memory) {
-    graph::ParameterInfo whole = info;
-    whole.shape = whole_shape(info);
-    std::vector<std::byte> bytes = detail::initial_values(whole, static_cast<std::uint32_t>(number), draw);
-    if (info.shard.is_part()) bytes = part_of_whole(info, bytes, rank);
+    const std::vector<std::byte> bytes = detail::initial_part(info, static_cast<std::uint32_t>(number), draw, rank);
     copy_bytes(device, data, Cpu{}, bytes.data(), bytes.size(), CopyOptions{});
   }
 }

@@ -130,4 +130,12 @@ TWILL_BODY std::vector<std::byte> initial_values(const graph::ParameterInfo& inf
   return bytes;
 }
 
+TWILL_BODY std::vector<std::byte> initial_part(const graph::ParameterInfo& info, std::uint32_t node,
+                                               const RandomDraw& draw, int rank) {
+  graph::ParameterInfo whole = info;
+  whole.shape = whole_shape(info);
+  std::vector<std::byte> bytes = initial_values(whole, node, draw);
+  return info.shard.is_part() ? part_of_whole(info, bytes, rank) : bytes;
+}
+
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA

@@ -34,8 +34,7 @@ template <class Executor, class Run> void run_with_hooks(Executor& executor, con
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 /// throws: ValueError that lists all taps, unless one of them matches the pattern
-void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
-                 graph::TapKind kind);
+void require_tap(ListView<graph::TapInfo> taps, std::string_view where, std::string_view pattern, graph::TapKind kind);
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
@@ -44,7 +43,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// Adds a hook on all taps that match a pattern, optionally on gradients only or on values only.
 /// throws: ValueError that lists all taps, unless one of them matches
 template <class F>
-HookHandle hang_on_layers(const std::shared_ptr<LayerHooks>& hooks, std::span<const graph::TapInfo> taps,
+HookHandle hang_on_layers(const std::shared_ptr<LayerHooks>& hooks, ListView<graph::TapInfo> taps,
                           std::string_view where, std::string_view pattern, graph::TapKind kind,
                           std::optional<bool> of_gradient, F&& hook) {
   detail::require_tap(taps, where, pattern, kind);

@@ -7,7 +7,7 @@
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_BODY void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
+TWILL_BODY void require_tap(ListView<graph::TapInfo> taps, std::string_view where, std::string_view pattern,
                             graph::TapKind kind) {
   std::string known{};
   for (const graph::TapInfo& tap : taps) {

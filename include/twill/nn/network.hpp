@@ -74,7 +74,7 @@ public:
   Network& operator=(Network&&) noexcept = default;
 
   /// The weights named by the model, in the order of its trace.
-  [[nodiscard]] static std::span<const graph::ParameterInfo> parameter_infos() { return Shown::view().parameters; }
+  [[nodiscard]] static ListView<graph::ParameterInfo> parameter_infos() { return Shown::view().parameters; }
 
   /// The device on which inputs are expected: the one of slot 0.
   [[nodiscard]] D device() const { return state_->device; }

@@ -6,6 +6,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/list.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cpu/stream.hpp>
 #include <twill/device/generator.hpp>
@@ -94,11 +95,11 @@ public:
   /// Adds half-precision elements in float32: the total's rounding error is stored in the rest.
   using AddHalf = void (*)(const D& device, std::int64_t count, void* total, void* rest, void* addend);
 
-  NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding, AddHalf adding_half = nullptr)
+  NetworkState(D place, ListView<graph::ParameterInfo> parameters, Add adding, AddHalf adding_half = nullptr)
       : NetworkState{std::vector<D>{place}, parameters, adding, adding_half} {}
 
   /// A state with a device for each slot of the model.
-  NetworkState(std::vector<D> places, std::span<const graph::ParameterInfo> parameters, Add adding,
+  NetworkState(std::vector<D> places, ListView<graph::ParameterInfo> parameters, Add adding,
                AddHalf adding_half = nullptr);
 
   /// The devices of all slots.
@@ -138,7 +139,7 @@ public:
   void give_back(const RandomDraw& unused);
 
   D device; ///< of slot 0
-  std::span<const graph::ParameterInfo> infos;
+  ListView<graph::ParameterInfo> infos;
   Add add;          ///< for the network's element type, so that no other is compiled
   AddHalf add_half; ///< null if there is no half precision
   std::vector<memory::Buffer<D>> buffers{};
@@ -157,7 +158,7 @@ private:
 };
 
 template <ComputeDevice D>
-NetworkState<D>::NetworkState(std::vector<D> places, std::span<const graph::ParameterInfo> parameters, Add adding,
+NetworkState<D>::NetworkState(std::vector<D> places, ListView<graph::ParameterInfo> parameters, Add adding,
                               AddHalf adding_half)
     : device{places.front()},
       infos{parameters},
@@ -181,7 +182,7 @@ template <ComputeDevice D> std::size_t NetworkState<D>::bytes_of(const graph::Pa
 
 template <ComputeDevice D> std::span<void* const> NetworkState<D>::addresses() const {
   require_whole("run");
-  return addresses_;
+  return ListView<void*>{addresses_.data(), addresses_.size()}.span();
 }
 
 template <ComputeDevice D> void NetworkState<D>::give_up(std::size_t weight) {

@@ -77,8 +77,7 @@ struct Matched {
 };
 
 /// Finds the tensors for weights by their names. throws: ShapeError, ValueError like `load_state_dict`
-[[nodiscard]] Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
-                            const LoadOptions& options);
+[[nodiscard]] Matched match(ListView<graph::ParameterInfo> infos, const StateDict& state, const LoadOptions& options);
 
 /// Copies of all weights and buffers. Waits for the device.
 template <class Network> [[nodiscard]] StateDict state_dict(const Network& network) {

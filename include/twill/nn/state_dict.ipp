@@ -76,8 +76,7 @@ TWILL_BODY void require_permitted(const LoadReport& report, const LoadOptions& o
   throw ValueError(text);
 }
 
-TWILL_BODY Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
-                         const LoadOptions& options) {
+TWILL_BODY Matched match(ListView<graph::ParameterInfo> infos, const StateDict& state, const LoadOptions& options) {
   Matched result{.tensors = std::vector<const StoredTensor*>(infos.size())};
   LoadReport& report = result.report;
   std::vector<const StoredTensor*> known{};

@@ -64,7 +64,7 @@ public:
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
   /// All pairs of name and tensor, in the order in which they were added:
   /// `for (const auto& [name, tensor] : state.entries())`.
-  [[nodiscard]] std::span<const Entry> entries() const& { return entries_; }
+  [[nodiscard]] std::span<const Entry> entries() const&;
   void entries() const&& = delete; // a range-for over a temporary would read freed memory
   /// `for (const auto& [name, tensor] : state)`.
   [[nodiscard]] auto begin() const { return entries_.begin(); }
@@ -73,7 +73,7 @@ public:
   /// The number of tensors, except those of foreign types.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   /// Tensors whose types twill does not have.
-  [[nodiscard]] std::span<const ForeignEntry> foreign() const { return foreign_; }
+  [[nodiscard]] std::span<const ForeignEntry> foreign() const;
   /// throws: ValueError naming the operation, for one that needs types that twill has
   void require_no_foreign(std::string_view operation) const;
 

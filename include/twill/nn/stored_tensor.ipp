@@ -37,6 +37,10 @@ TWILL_BODY const StoredTensor* StateDict::find(std::string_view name) const {
   return named(entries_, name);
 }
 
+TWILL_BODY std::span<const StateDict::Entry> StateDict::entries() const& { return entries_; }
+
+TWILL_BODY std::span<const StateDict::ForeignEntry> StateDict::foreign() const { return foreign_; }
+
 TWILL_BODY void StateDict::require_no_foreign(std::string_view operation) const {
   if (!foreign_.empty())
     throw ValueError(std::string{operation} + ": '" + foreign_.front().first + "' has type " +

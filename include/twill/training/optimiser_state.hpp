@@ -6,6 +6,7 @@
 // Read next: training/training_state.hpp, training/optimiser.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/list.hpp>
 #include <twill/device/cpu/stream.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/training/training_state.hpp>
@@ -30,7 +31,7 @@ public:
   explicit OptimiserState(std::shared_ptr<nn::NetworkState<D>> network) : network_{std::move(network)} {}
 
   /// The addresses of the weights and the states, in the table's order; states are made, as zeros, at the first call.
-  [[nodiscard]] std::span<void* const> addresses(std::span<const graph::ParameterInfo> parameters);
+  [[nodiscard]] std::span<void* const> addresses(ListView<graph::ParameterInfo> parameters);
 
   /// Waits for the device and reads a state of one element. throws: ValueError when there is none of this name (yet)
   [[nodiscard]] double item(std::string_view name) const;
@@ -54,7 +55,7 @@ public:
     if (addresses_.empty()) {
       if (has_stepped) {
         const auto parameters = expected(); // of a table, or of the trace itself
-        const std::span<const graph::ParameterInfo> infos{parameters.begin(), parameters.size()};
+        const ListView<graph::ParameterInfo> infos{parameters.begin(), parameters.size()};
         static_cast<void>(nn::match(infos.subspan(network_->infos.size()), taken, {}));
       }
       waiting_ = has_stepped ? std::optional{std::move(taken)} : std::nullopt;
@@ -75,15 +76,15 @@ private:
   std::shared_ptr<nn::NetworkState<D>> network_;
   std::vector<memory::Buffer<D>> states_{};
   std::vector<void*> addresses_{};
-  std::span<const graph::ParameterInfo> infos_{}; ///< of the states
-  std::optional<nn::StateDict> waiting_{};        ///< loaded before the states were made
+  ListView<graph::ParameterInfo> infos_{}; ///< of the states
+  std::optional<nn::StateDict> waiting_{}; ///< loaded before the states were made
 };
 
 template <ComputeDevice D>
-std::span<void* const> OptimiserState<D>::addresses(std::span<const graph::ParameterInfo> parameters) {
+std::span<void* const> OptimiserState<D>::addresses(ListView<graph::ParameterInfo> parameters) {
   const std::span<void* const> weights = network_->addresses();
   if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
-    return addresses_;
+    return ListView<void*>{addresses_.data(), addresses_.size()}.span();
   std::vector<void*> addresses(weights.begin(), weights.end()); // in use when all states are valid
   addresses.reserve(parameters.size());
   for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
@@ -106,7 +107,7 @@ std::span<void* const> OptimiserState<D>::addresses(std::span<const graph::Param
     waiting_.reset();
   }
   addresses_ = std::move(addresses);
-  return addresses_;
+  return ListView<void*>{addresses_.data(), addresses_.size()}.span();
 }
 
 template <ComputeDevice D> double OptimiserState<D>::item(std::string_view name) const {

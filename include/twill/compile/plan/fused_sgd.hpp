@@ -124,7 +124,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// Marks the updates in each binding of a program that a host device runs and whose arena is not observed.
 class FuseSgdUpdates final : public BindingEdit {
 public:
-  void apply(const TableView& table, Binding& binding) const override;
+  TWILL_BODY void apply(const TableView& table, Binding& binding) const override;
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

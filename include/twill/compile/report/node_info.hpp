@@ -23,13 +23,13 @@
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
 /// The lines of a program.
-[[nodiscard]] Records<Line> lines_of(const TableView& table, const KernelInfo& kernel);
+[[nodiscard]] ListView<Line> lines_of(const TableView& table, const KernelInfo& kernel);
 
 /// "multiply+add+tanh": the first operations of a program.
-[[nodiscard]] std::string words_of(Records<Line> lines);
+[[nodiscard]] std::string words_of(ListView<Line> lines);
 
 /// Operations of arithmetic of a program. Lines that depend only on a reduction run once for each of its results.
-[[nodiscard]] std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction, Records<Line> lines);
+[[nodiscard]] std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction, ListView<Line> lines);
 
 /// Adds the tensors that an instruction touches.
 void add_bytes(const TableView& table, const Binding& binding, const BoundInstruction& instruction, bool is_operation,

@@ -7,11 +7,11 @@
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_BODY Records<Line> lines_of(const TableView& table, const KernelInfo& kernel) {
+TWILL_BODY ListView<Line> lines_of(const TableView& table, const KernelInfo& kernel) {
   return table.lines.subspan(static_cast<std::size_t>(kernel.first_line), static_cast<std::size_t>(kernel.line_count));
 }
 
-TWILL_BODY std::string words_of(Records<Line> lines) {
+TWILL_BODY std::string words_of(ListView<Line> lines) {
   std::vector<std::string_view> words{};
   std::string_view otherwise = "copy";
   for (const Line& line : lines) {
@@ -25,7 +25,7 @@ TWILL_BODY std::string words_of(Records<Line> lines) {
   return kernel::joined_words(words);
 }
 
-TWILL_BODY std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction, Records<Line> lines) {
+TWILL_BODY std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction, ListView<Line> lines) {
   const std::int64_t all_elements = instruction.grid.elements();
   const kernel::Operand* const operands = binding.operands.data() + instruction.first_operand;
   std::vector<std::int64_t> elements(lines.size(), 1); // in which the value of a line differs
@@ -130,7 +130,7 @@ TWILL_BODY NodeInfo node_info(const TableView& table, const Binding& binding, st
   }
   const std::string_view updated = updated_parameter(table, bound);
   if (node.layer.empty()) node.layer = updated;
-  const Records<Line> lines = lines_of(table, kernel);
+  const ListView<Line> lines = lines_of(table, kernel);
   node.operation = is_operation ? std::string{kernel.operation} : words_of(lines);
   if (!updated.empty() && !is_operation) node.operation += " (update)";
   node.dtype = kernel.dtype;

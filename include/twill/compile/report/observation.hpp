@@ -65,7 +65,7 @@ public:
 
   void also(Watcher* other) { other_ = other; }
 
-  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
+  TWILL_BODY void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
 
   /// Returns them in the order in which the model was traced, gradients in the opposite order.
   [[nodiscard]] std::vector<Observation> take();

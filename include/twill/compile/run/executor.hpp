@@ -161,7 +161,7 @@ private:
       if constexpr (Several && launches_in_caller<D>()) reserve_in_slots(bound);
       [[maybe_unused]] const RunRange range{table_, bound.numbers};
       RunObserver<D> observer = observer_of(bound);
-      const std::span<const std::uint64_t> numbers = numbers_of(arguments);
+      const std::span<const std::uint64_t> numbers = ranks_.added_to(arguments.run_scalars, arguments.groups);
       if constexpr (HostDevice<D>) {
         numbers_.write(numbers);
         place(bound, arguments);
@@ -238,14 +238,6 @@ private:
     if (recorder == nullptr && watcher_ == nullptr) [[likely]]
       return {};
     return {recorder, watcher_, std::span<const D>{devices_}, table_, bound.numbers};
-  }
-
-  /// The run's numbers, with the ranks of the groups that it works with.
-  [[nodiscard]] std::span<const std::uint64_t> numbers_of(const RunArguments& arguments) {
-    if (ranks_.is_empty()) return arguments.run_scalars;
-    with_ranks_.assign(arguments.run_scalars.begin(), arguments.run_scalars.end());
-    ranks_.write(with_ranks_, arguments.groups);
-    return with_ranks_;
   }
 
   /// The addresses of all operands but the numbers'.
@@ -346,7 +338,6 @@ private:
   bool changes_parameters_;
   Watcher* watcher_ = nullptr;
   RankNumbers ranks_;
-  std::vector<std::uint64_t> with_ranks_{}; ///< the numbers of the current run
   RunNumbers<D> numbers_;
   CaptureOf capture_;
   std::vector<std::optional<memory::Buffer<D>>> arenas_;

@@ -38,10 +38,10 @@ void require_groups(const Binding& binding, const kernel::RankGroups* groups);
 class RankNumbers {
 public:
   explicit RankNumbers(const TableView& table);
-  [[nodiscard]] bool is_empty() const { return numbers_.empty(); }
 
-  /// Fills them in. throws: ValueError when no group is bound
-  void write(std::span<std::uint64_t> run_scalars, const kernel::RankGroups* groups) const;
+  /// A run's numbers with these filled in, valid until the next run. throws: ValueError when no group is bound
+  [[nodiscard]] std::span<const std::uint64_t> added_to(std::span<const std::uint64_t> run_scalars,
+                                                        const kernel::RankGroups* groups);
 
 private:
   struct Number {
@@ -49,6 +49,7 @@ private:
     kernel::AxisId axis{};
   };
   std::vector<Number> numbers_{};
+  std::vector<std::uint64_t> with_ranks_{}; ///< the numbers of the current run
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

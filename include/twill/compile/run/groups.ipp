@@ -51,9 +51,13 @@ TWILL_BODY RankNumbers::RankNumbers(const TableView& table) {
   }
 }
 
-TWILL_BODY void RankNumbers::write(std::span<std::uint64_t> run_scalars, const kernel::RankGroups* groups) const {
+TWILL_BODY std::span<const std::uint64_t> RankNumbers::added_to(std::span<const std::uint64_t> run_scalars,
+                                                                const kernel::RankGroups* groups) {
+  if (numbers_.empty()) return run_scalars;
+  with_ranks_.assign(run_scalars.begin(), run_scalars.end());
   for (const Number& number : numbers_)
-    run_scalars[number.run_scalar] = static_cast<std::uint64_t>(group_along(number.axis, groups).rank());
+    with_ranks_[number.run_scalar] = static_cast<std::uint64_t>(group_along(number.axis, groups).rank());
+  return with_ranks_;
 }
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

@@ -26,7 +26,7 @@ public:
   virtual void act(int place, const Binding& binding) = 0;
 
   /// The places, in ascending order, each once; the number of instructions stands for the end.
-  [[nodiscard]] std::span<const int> places() const { return places_; }
+  [[nodiscard]] std::span<const int> places() const;
 
 protected:
   ~HostCallback() = default;
@@ -41,7 +41,7 @@ class BothHostCallbacks final : public HostCallback {
 public:
   BothHostCallbacks(HostCallback& first, HostCallback& second);
 
-  void act(int place, const Binding& binding) override;
+  TWILL_BODY void act(int place, const Binding& binding) override;
 
 private:
   HostCallback* first_;

@@ -7,6 +7,8 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
+TWILL_BODY std::span<const int> HostCallback::places() const { return places_; }
+
 TWILL_BODY void HostCallback::set_places(std::vector<int> places) {
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());

@@ -72,7 +72,7 @@ public:
   /// Ends the record: no more times follow.
   void close();
 
-  [[nodiscard]] RecordedRun take() override;
+  [[nodiscard]] TWILL_BODY RecordedRun take() override;
 
 private:
   std::mutex mutex_{};

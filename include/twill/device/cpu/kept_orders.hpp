@@ -65,7 +65,7 @@ class KeptOrders {
 public:
   KeptOrders() = default;
   /// Also has the weights of `others`, which lives longer.
-  explicit KeptOrders(KeptOrders* others) : others_{others} {}
+  explicit KeptOrders(KeptOrders* others);
 
   void add(const void* weights, ConvolutionPart part, void* memory, std::size_t bytes);
   /// The number of entries, and of entries that are in an order.
@@ -76,7 +76,7 @@ public:
   [[nodiscard]] KeptOrder* find(const void* weights, ConvolutionPart part);
 
   void add_gradient(std::size_t output) { gradients_.push_back({.output = output}); }
-  [[nodiscard]] std::span<GradientOrder> gradients() { return {gradients_.data(), gradients_.size()}; }
+  [[nodiscard]] std::span<GradientOrder> gradients();
   /// Sets the places of the next run's outputs, gradients among them.    requires: no run looks for them
   void place_gradients(std::span<void* const> outputs);
   /// The order of a gradient, or null where it stays in the order of its tensor.

@@ -16,6 +16,10 @@ TWILL_BODY bool KeptOrder::claim() {
   return order_.compare_exchange_strong(before, being_filled, std::memory_order_relaxed);
 }
 
+TWILL_BODY KeptOrders::KeptOrders(KeptOrders* others) : others_{others} {}
+
+TWILL_BODY std::span<GradientOrder> KeptOrders::gradients() { return {gradients_.data(), gradients_.size()}; }
+
 TWILL_BODY void KeptOrders::add(const void* weights, ConvolutionPart part, void* memory, std::size_t bytes) {
   entries_.push_back(std::make_unique<KeptOrder>(weights, part, memory, bytes));
 }

@@ -59,7 +59,7 @@ public:
   }
 
   /// The parameters of a program whose last ones are this number of gradient sums and the loss sum, made if missing.
-  [[nodiscard]] std::span<void* const> with_sums(const D& device, std::span<const graph::ParameterInfo> infos,
+  [[nodiscard]] std::span<void* const> with_sums(const D& device, ListView<graph::ParameterInfo> infos,
                                                  std::size_t gradients, std::span<void* const> parameters) {
     const std::size_t first_sum = infos.size() - gradients - 1;
     addresses_.assign(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(first_sum));

@@ -40,7 +40,7 @@ struct DistributedOptions {
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// A hash of the names, types and shapes of all weights and buffers.
-[[nodiscard]] std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos);
+[[nodiscard]] std::uint64_t fingerprint(ListView<graph::ParameterInfo> infos);
 
 /// Host numbers exchanged between all ranks, through the device if the communicator requires that.
 template <Communicator C, std::size_t N> class HostNumbers {

@@ -7,7 +7,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_BODY std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos) {
+TWILL_BODY std::uint64_t fingerprint(ListView<graph::ParameterInfo> infos) {
   constexpr std::uint64_t prime = 0x100000001b3;
   std::uint64_t hash = infos.size();
   const auto mix = [&](std::uint64_t number) { hash = (hash ^ number) * prime; };

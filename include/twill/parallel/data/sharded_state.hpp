@@ -23,7 +23,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// The states of a rule for the parts of the weights updated by one rank, and its numbers for all weights.
 template <ComputeDevice D> class ShardedState {
 public:
-  ShardedState(const nn::NetworkState<D>& network, std::span<const graph::ParameterInfo> parameters,
+  ShardedState(const nn::NetworkState<D>& network, ListView<graph::ParameterInfo> parameters,
                const std::vector<Part>& parts)
       : infos_{parameters}, memory_(network.device, static_cast<std::size_t>(bytes(parameters, parts))) {
     std::size_t offset = 0;
@@ -46,8 +46,7 @@ public:
   }
 
   /// The memory of all states.
-  [[nodiscard]] static std::int64_t bytes(std::span<const graph::ParameterInfo> parameters,
-                                          const std::vector<Part>& parts) {
+  [[nodiscard]] static std::int64_t bytes(ListView<graph::ParameterInfo> parameters, const std::vector<Part>& parts) {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i)
       if (parameters[i].role == graph::Role::optimiser_state) sum += bytes_of(parameters, i, parts);
@@ -58,7 +57,7 @@ public:
   [[nodiscard]] const std::vector<void*>& addresses() const { return addresses_; }
 
   /// The states themselves.
-  [[nodiscard]] std::span<const graph::ParameterInfo> infos() const {
+  [[nodiscard]] ListView<graph::ParameterInfo> infos() const {
     return infos_.subspan(infos_.size() - addresses_.size());
   }
 
@@ -118,7 +117,7 @@ private:
   [[nodiscard]] int weight_of(std::size_t number) const {
     return detail::weight_of(infos_, infos_.size() - addresses_.size() + number);
   }
-  [[nodiscard]] static std::int64_t bytes_of(std::span<const graph::ParameterInfo> parameters, std::size_t i,
+  [[nodiscard]] static std::int64_t bytes_of(ListView<graph::ParameterInfo> parameters, std::size_t i,
                                              const std::vector<Part>& parts) {
     const int weight = detail::weight_of(parameters, i);
     const std::int64_t count =
@@ -126,7 +125,7 @@ private:
     return detail::rounded_up(count * static_cast<std::int64_t>(size_of(parameters[i].dtype)), 64);
   }
 
-  std::span<const graph::ParameterInfo> infos_;
+  ListView<graph::ParameterInfo> infos_;
   memory::Buffer<D> memory_;
   std::vector<void*> addresses_{};
 };

@@ -51,7 +51,7 @@ struct Part {
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The trainable weight of a parameter of a table, or of a state of it; -1: none.
-[[nodiscard]] int weight_of(std::span<const graph::ParameterInfo> infos, std::size_t parameter);
+[[nodiscard]] int weight_of(ListView<graph::ParameterInfo> infos, std::size_t parameter);
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
@@ -64,7 +64,7 @@ public:
   explicit ShortenUpdate(std::vector<Part> parts) : parts_{std::move(parts)} {}
 
   /// throws: ValueError for an update that mixes elements of a weight other than by a sum over all of them
-  void apply(const compile::TableView& table, compile::Binding& binding) const override;
+  TWILL_BODY void apply(const compile::TableView& table, compile::Binding& binding) const override;
 
 private:
   /// The weight of more than one element that corresponds elementwise to a value; -1: none.

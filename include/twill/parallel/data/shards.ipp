@@ -18,7 +18,7 @@ TWILL_BODY std::vector<Part> parts_of(const Buckets& buckets, int rank, int rank
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_BODY int weight_of(std::span<const graph::ParameterInfo> infos, std::size_t parameter) {
+TWILL_BODY int weight_of(ListView<graph::ParameterInfo> infos, std::size_t parameter) {
   const graph::ParameterInfo& own = infos[parameter];
   int weight = -1;
   int found = -1;

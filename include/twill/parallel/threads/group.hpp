@@ -46,7 +46,7 @@ public:
   void end(int rank, int blamed);
 
   /// requires: `mutex()` is locked
-  [[nodiscard]] int next_of(int rank) const override;
+  [[nodiscard]] TWILL_BODY int next_of(int rank) const override;
   /// Keeps an exception of a rank.    requires: `mutex()` is locked
   void keep(const std::exception_ptr& cause) { causes_.push_back(cause); }
 
@@ -120,7 +120,7 @@ public:
   [[nodiscard]] int first_missing(int rank) const;
 
 private:
-  void end_calls(const Failure& failure, bool is_news) override;
+  TWILL_BODY void end_calls(const Failure& failure, bool is_news) override;
   [[nodiscard]] int blamed(); ///< for the failure, by its number in the world
 
   void open_round(std::unique_lock<std::mutex>& lock);

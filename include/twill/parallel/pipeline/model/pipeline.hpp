@@ -192,9 +192,9 @@ public:
   }
 
   /// The descriptions of each stage's weights, wherever it is.
-  [[nodiscard]] static std::vector<std::span<const graph::ParameterInfo>> infos() {
+  [[nodiscard]] static std::vector<ListView<graph::ParameterInfo>> infos() {
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return std::vector<std::span<const graph::ParameterInfo>>{
+      return std::vector<ListView<graph::ParameterInfo>>{
           std::tuple_element_t<I, Stages>::Network::parameter_infos()...};
     }
     (Sequence{});

@@ -33,7 +33,7 @@ struct TiedWeight {
 };
 
 /// The weights whose name occurs in several stages, from the weights of each stage.
-[[nodiscard]] std::vector<TiedWeight> tied_weights(const std::vector<std::span<const graph::ParameterInfo>>& stages);
+[[nodiscard]] std::vector<TiedWeight> tied_weights(const std::vector<ListView<graph::ParameterInfo>>& stages);
 
 /// One rank's part in the sum of tied gradients.
 template <parallel::Communicator C, ComputeDevice D> class RankTies {

@@ -7,7 +7,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
-TWILL_BODY std::vector<TiedWeight> tied_weights(const std::vector<std::span<const graph::ParameterInfo>>& stages) {
+TWILL_BODY std::vector<TiedWeight> tied_weights(const std::vector<ListView<graph::ParameterInfo>>& stages) {
   std::vector<TiedWeight> tied;
   const auto is_first = [&](std::size_t stage, const graph::Name& name) {
     for (std::size_t before = 0; before < stage; ++before)

@@ -34,7 +34,7 @@ inline namespace TWILL_ISA {
 
 /// The trainable weights of a stage, the last one first, in buckets divided into this number of equal parts. Weight k
 /// is entry k + 1, as if the loss came before it.
-[[nodiscard]] parallel::Buckets weight_buckets(std::span<const graph::ParameterInfo> infos,
+[[nodiscard]] parallel::Buckets weight_buckets(ListView<graph::ParameterInfo> infos,
                                                const parallel::BucketOptions& options, int parts);
 
 /// Sharded optimiser of a stage with several replicas, which divide the rule's states (ZeRO, Rajbhandari et al., 2020):
@@ -158,8 +158,8 @@ private:
 };
 
 /// The states after a number of weights and buffers in the table of an update. Those of a weight are divided like it.
-[[nodiscard]] std::vector<graph::ParameterInfo> divided_states(std::span<const graph::ParameterInfo> network,
-                                                               std::span<const graph::ParameterInfo> table);
+[[nodiscard]] std::vector<graph::ParameterInfo> divided_states(ListView<graph::ParameterInfo> network,
+                                                               ListView<graph::ParameterInfo> table);
 
 /// The optimisers of the stages that are here. `Data` joins the replicas, which divide the states selected by Z.
 template <class P, optim::Rule R, parallel::Communicator Data, class Z> class StageOptimisers {

@@ -8,7 +8,7 @@
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
 inline namespace TWILL_ISA {
 
-TWILL_BODY parallel::Buckets weight_buckets(std::span<const graph::ParameterInfo> infos,
+TWILL_BODY parallel::Buckets weight_buckets(ListView<graph::ParameterInfo> infos,
                                             const parallel::BucketOptions& options, int parts) {
   const auto is_weight = [](const graph::ParameterInfo& info) { return info.role == graph::Role::weight; };
   auto entry = static_cast<std::size_t>(std::count_if(infos.begin(), infos.end(), is_weight));
@@ -22,8 +22,8 @@ TWILL_BODY parallel::Buckets weight_buckets(std::span<const graph::ParameterInfo
   return result;
 }
 
-TWILL_BODY std::vector<graph::ParameterInfo> divided_states(std::span<const graph::ParameterInfo> network,
-                                                            std::span<const graph::ParameterInfo> table) {
+TWILL_BODY std::vector<graph::ParameterInfo> divided_states(ListView<graph::ParameterInfo> network,
+                                                            ListView<graph::ParameterInfo> table) {
   std::vector<graph::ParameterInfo> states{table.begin() + static_cast<std::ptrdiff_t>(network.size()), table.end()};
   for (std::size_t i = 0; i < states.size(); ++i) {
     int weight = parallel::detail::weight_of(table, network.size() + i);
