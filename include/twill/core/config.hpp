@@ -56,7 +56,8 @@
 
 /// Bodies that use no type of a user's are in .ipp files beside their headers. A header-only build includes them as
 /// inline functions; with TWILL_COMPILED, which the target twill::compiled sets, only that library has them. Files that
-/// count the accesses of kernels have kernels of their own.
+/// count the accesses of kernels have kernels of their own. Declarations of virtual functions have the word, too: the
+/// first that is inline only later would bring the class's table into each file.
 #if defined(TWILL_COMPILED) && !defined(TWILL_COUNT_ACCESS)
 #define TWILL_HEADER_ONLY 0
 #define TWILL_BODY

@@ -84,7 +84,7 @@ public:
   explicit MemoryRecorder(RecordOptions options = {});
 
   /// Keeps one event; called by the pool under its lock.
-  void on_memory_event(const MemoryEvent& event) noexcept override;
+  TWILL_BODY void on_memory_event(const MemoryEvent& event) noexcept override;
 
   /// Takes over the pool's blocks at the beginning of the recording; later events have been passed already.
   void begin(const PoolSnapshot& snapshot);

@@ -89,7 +89,7 @@ public:
   explicit MemoryHistory(std::size_t capacity) : events_(capacity) {}
 
   /// Keeps one event; called by the pool under its lock.
-  void on_memory_event(const MemoryEvent& event) noexcept override;
+  TWILL_BODY void on_memory_event(const MemoryEvent& event) noexcept override;
 
   /// The kept events, in the order in which they happened.
   [[nodiscard]] std::vector<MemoryEvent> events() const;

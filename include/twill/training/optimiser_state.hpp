@@ -58,6 +58,7 @@ public:
         static_cast<void>(nn::match(infos.subspan(network_->infos.size()), taken, {}));
       }
       waiting_ = has_stepped ? std::optional{std::move(taken)} : std::nullopt;
+      take_over_ = &OptimiserState::overwrite;
       states_.clear(); // of a first step that failed
       infos_ = {};
     } else if (has_stepped)
@@ -70,6 +71,8 @@ public:
   }
 
 private:
+  /// Makes the states that are missing and moves those whose weights have moved.
+  TWILL_COLD void make(std::span<const graph::ParameterInfo> parameters);
   void overwrite(const nn::StateDict& state);
 
   std::shared_ptr<nn::NetworkState<D>> network_;
@@ -77,6 +80,8 @@ private:
   std::vector<void*> addresses_{};
   std::span<const graph::ParameterInfo> infos_{}; ///< of the states
   std::optional<nn::StateDict> waiting_{};        ///< loaded before the states were made
+  /// `overwrite`, once a dictionary was loaded: programs that load none hold no code for it.
+  void (OptimiserState::*take_over_)(const nn::StateDict&) = nullptr;
 };
 
 template <ComputeDevice D>
@@ -84,6 +89,12 @@ std::span<void* const> OptimiserState<D>::addresses(std::span<const graph::Param
   const std::span<void* const> weights = network_->addresses();
   if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
     return addresses_;
+  make(parameters);
+  return addresses_;
+}
+
+template <ComputeDevice D> void OptimiserState<D>::make(std::span<const graph::ParameterInfo> parameters) {
+  const std::span<void* const> weights = network_->addresses();
   std::vector<void*> addresses(weights.begin(), weights.end()); // in use when all states are valid
   addresses.reserve(parameters.size());
   for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
@@ -102,11 +113,10 @@ std::span<void* const> OptimiserState<D>::addresses(std::span<const graph::Param
   }
   infos_ = parameters.subspan(weights.size());
   if (waiting_) {
-    overwrite(*waiting_);
+    (this->*take_over_)(*waiting_);
     waiting_.reset();
   }
   addresses_ = std::move(addresses);
-  return addresses_;
 }
 
 template <ComputeDevice D> double OptimiserState<D>::item(std::string_view name) const {

@@ -55,7 +55,7 @@ struct NotFinite {
 struct FiniteWatcher final : Watcher {
   NotFinite found{};
 
-  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
+  TWILL_BODY void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
 };
 
 /// The sentence for the first value of a run of S that is not finite.
@@ -82,7 +82,7 @@ class Tap final : public Watcher {
 public:
   Tap(graph::Graph traced, std::string_view pattern) : retraced_{std::move(traced)}, pattern_{pattern} {}
 
-  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
+  TWILL_BODY void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
 
   [[nodiscard]] const std::vector<Observation>& observations() const { return observations_; }
 

@@ -41,7 +41,7 @@ class BothHostCallbacks final : public HostCallback {
 public:
   BothHostCallbacks(HostCallback& first, HostCallback& second);
 
-  void act(int place, const Binding& binding) override;
+  TWILL_BODY void act(int place, const Binding& binding) override;
 
 private:
   HostCallback* first_;

@@ -52,7 +52,7 @@ public:
   void end(AnyStream stream, std::size_t node);
 
   /// The run with its times; waits for the timers.    throws: GpuError
-  [[nodiscard]] RecordedRun take() override;
+  [[nodiscard]] TWILL_BODY RecordedRun take() override;
 
 private:
   struct Launch {

@@ -64,7 +64,7 @@ public:
   explicit ShortenUpdate(std::vector<Part> parts) : parts_{std::move(parts)} {}
 
   /// throws: ValueError for an update that mixes elements of a weight other than by a sum over all of them
-  void apply(const compile::TableView& table, compile::Binding& binding) const override;
+  TWILL_BODY void apply(const compile::TableView& table, compile::Binding& binding) const override;
 
 private:
   /// The weight of more than one element that corresponds elementwise to a value; -1: none.
