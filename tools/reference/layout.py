@@ -34,7 +34,7 @@ EXTENDING = [
     r"pipeline::(verify_computation|least_micro_batches|multiple_of|with::.*|RankPlaces|SizesOr32)",
     r"profile::(core_times\w*|CoreTimes|load_between|gpu_\w+|GpuRow|host_table|process_table|machine_text|width_of|escape_xml)",
     r"profile::(nice_ticks|Svg\w*|Ticks|words_of|no_event|lives_of|MemoryLi\w+|TraceEvents|SourcePlaces|ProgressValue)",
-    r"training::(RuleNumbers|OptimiserState|StepProgram|ForwardOf|StepOf|AccumulateGradients|UpdateFromSums)",
+    r"training::(RuleNumbers|OptimiserState|(Any)?StepProgram|ForwardOf|StepOf|AccumulateGradients|UpdateFromSums)",
     r"describe_visible_devices|refused|on|stream_of|working_memory|BasicInput",
     r"activate(_again)?|each_alone_by_environment|restore_device|gpu::is_captured|counted_bytes|read_item|reader_of|rest_of_double",
     r"graph::(add_channel_bias|attention_\w+|check_attention\w*|compute_again|join|mean_over|most_parts|normaliser|reduce)",

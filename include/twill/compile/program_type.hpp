@@ -184,17 +184,17 @@ private:
   static constexpr Frozen<sizes> frozen = freeze_all<sizes>();
 
 public:
-  static constexpr const FrozenTable<sizes>& table = frozen.table;
+  static constexpr FrozenTable<sizes> table = frozen.table; ///< without the operations, which no run refers to
   static constexpr ProgramParts<sizes> parts{frozen};
   static constexpr const graph::Operation* operation(std::size_t kernel) { return parts.operations[kernel]; }
-  static constexpr TableView view() { return view_of(frozen.table); }
+  static constexpr TableView view() { return view_of(table); }
   template <class TeamType> static std::span<const KernelFunctionOn<TeamType>> kernels() {
     return detail::kernels_of<S, TeamType>();
   }
 
   /// Element type, shape and slot of a result.
   template <std::size_t K> static constexpr ValueInfo output() {
-    return frozen.table.values[detail::place_of_output(view(), K)];
+    return table.values[detail::place_of_output(view(), K)];
   }
 };
 

@@ -167,7 +167,7 @@ private:
     if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_at(items + i);
     static_cast<void>(i);
   }
-  constexpr void grow(std::size_t count) {
+  TWILL_COLD constexpr void grow(std::size_t count) {
     // In constant evaluation memory costs nothing, moving elements does.
     std::size_t capacity = capacity_ == 0 ? 8 : capacity_ * 4;
     if (capacity < count) capacity = count;

@@ -7,7 +7,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-TWILL_BODY std::string AxisId::name() const {
+TWILL_COLD TWILL_BODY std::string AxisId::name() const {
   std::string text{};
   for (int i = 0; i < 16 && character(i) != 0; ++i) text += character(i);
   return text;

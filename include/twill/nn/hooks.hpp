@@ -39,10 +39,10 @@ protected:
   };
   using Hooks = std::vector<Hook>;
 
-  AnyHookList() = default;
+  AnyHookList();
   AnyHookList(const AnyHookList&) = delete;
   AnyHookList& operator=(const AnyHookList&) = delete;
-  ~AnyHookList() = default;
+  ~AnyHookList();
 
   std::uint64_t append(std::shared_ptr<void> callable, AnyFunction call);
 
@@ -52,7 +52,7 @@ private:
   void replace(std::shared_ptr<const Hooks> changed);
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const Hooks> hooks_ = std::make_shared<Hooks>();
+  std::shared_ptr<const Hooks> hooks_;
   std::atomic<std::size_t> count_{0}; ///< so that a run without hooks takes no lock
   std::uint64_t last_number_ = 0;
 };
@@ -79,7 +79,7 @@ private:
 
 /// Functions of the same arguments, called in the order in which they were added. Lists may be called and changed by
 /// several threads concurrently: a call uses the hooks that existed when it began.
-template <class... Arguments> class HookList final : public detail::AnyHookList {
+template <class... Arguments> class HookList : public detail::AnyHookList {
   using Function = void (*)(void* callable, const Arguments&... arguments);
 
 public:

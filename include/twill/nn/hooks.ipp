@@ -7,6 +7,9 @@
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
+TWILL_BODY AnyHookList::AnyHookList() : hooks_{std::make_shared<Hooks>()} {}
+TWILL_BODY AnyHookList::~AnyHookList() = default;
+
 TWILL_BODY void AnyHookList::remove(std::uint64_t number) {
   const std::lock_guard lock{mutex_};
   auto changed = std::make_shared<Hooks>();

@@ -10,6 +10,7 @@
 #include <twill/core/text.hpp>
 #include <twill/nn/hooks.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,12 +22,28 @@
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Hooks on layers by name. They receive copies, after the run that made them; see nn/tap.hpp and nn/hooked.hpp.
-using LayerHooks = HookList<compile::Observation>;
+class LayerHooks final : public HookList<compile::Observation> {
+public:
+  /// Returns the number by which the hook is removed.
+  template <class F> std::uint64_t add(F&& hook) {
+    run_tapped_.store(&compile::run_tapped, std::memory_order_relaxed); // before the hook is counted
+    return HookList::add(std::forward<F>(hook));
+  }
+
+  /// Makes a run and shows its tapped values. requires: there was a hook
+  void show(const compile::WatchedRun& run) const {
+    for (const compile::Observation& seen : run_tapped_.load(std::memory_order_relaxed)(run)) (*this)(seen);
+  }
+
+private:
+  /// Programs without hooks on layers hold no code for them.
+  std::atomic<decltype(&compile::run_tapped)> run_tapped_{nullptr};
+};
 
 /// Runs an executor and shows its tapped values to hooks, if there are any.
 template <class Executor, class Run> void run_with_hooks(Executor& executor, const LayerHooks* hooks, const Run& run) {
   if (hooks == nullptr || hooks->is_empty()) return run();
-  compile::run_tapped(executor, run, [&](const compile::Observation& seen) { (*hooks)(seen); });
+  hooks->show(compile::WatchedRun::of(executor, run));
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

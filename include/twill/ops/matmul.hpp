@@ -279,3 +279,12 @@ private:
 };
 
 }}} // namespace twill::v0::TWILL_ISA
+
+#if !TWILL_HEADER_ONLY
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
+TWILL_INSTANCE template void run_operation<&graph::matmul_operation, float>(const Team&, const kernel::Launch&);
+TWILL_INSTANCE template void run_operation<&graph::matmul_operation, double>(const Team&, const kernel::Launch&);
+TWILL_INSTANCE template void run_operation<&graph::matmul_operation, half>(const Team&, const kernel::Launch&);
+TWILL_INSTANCE template void run_operation<&graph::matmul_operation, bfloat16>(const Team&, const kernel::Launch&);
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
+#endif

@@ -7,7 +7,8 @@
 
 namespace twill { inline namespace v0 { namespace detail {
 
-TWILL_BODY void throw_misfit(const char* operation, const Dims& known, const Dims& extents, std::size_t element_bytes) {
+TWILL_COLD TWILL_BODY void throw_misfit(const char* operation, const Dims& known, const Dims& extents,
+                                        std::size_t element_bytes) {
   for (int axis = 0; axis < extents.rank; ++axis)
     if (extents[axis] < 0)
       throw ShapeError(std::string(operation) + ": shape " + to_string(extents) + " has a negative extent at axis " +

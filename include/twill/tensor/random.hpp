@@ -125,6 +125,13 @@ template <template <Scalar> class Of, Scalar T, AnyShape S, Device D>
 
 }}}} // namespace twill::v0::detail::TWILL_ISA
 
+#if !TWILL_HEADER_ONLY
+namespace twill { inline namespace v0 { namespace kernel { inline namespace TWILL_ISA {
+TWILL_INSTANCE template struct TableOf<twill::detail::UniformProgram<float>::type>;
+TWILL_INSTANCE template struct TableOf<twill::detail::NormalProgram<float>::type>;
+}}}} // namespace twill::v0::kernel::TWILL_ISA
+#endif
+
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Uniform in [0, 1).

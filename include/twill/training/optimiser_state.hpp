@@ -59,6 +59,7 @@ public:
         static_cast<void>(nn::match(infos.subspan(network_->infos.size()), taken, {}));
       }
       waiting_ = has_stepped ? std::optional{std::move(taken)} : std::nullopt;
+      take_over_ = &OptimiserState::overwrite;
       states_.clear(); // of a first step that failed
       infos_ = {};
     } else if (has_stepped)
@@ -71,6 +72,8 @@ public:
   }
 
 private:
+  /// Makes the states that are missing and moves those whose weights have moved.
+  TWILL_COLD void make(ListView<graph::ParameterInfo> parameters);
   void overwrite(const nn::StateDict& state);
 
   std::shared_ptr<nn::NetworkState<D>> network_;
@@ -78,6 +81,8 @@ private:
   std::vector<void*> addresses_{};
   ListView<graph::ParameterInfo> infos_{}; ///< of the states
   std::optional<nn::StateDict> waiting_{}; ///< loaded before the states were made
+  /// `overwrite`, once a dictionary was loaded: programs that load none hold no code for it.
+  void (OptimiserState::*take_over_)(const nn::StateDict&) = nullptr;
 };
 
 template <ComputeDevice D>
@@ -85,6 +90,12 @@ std::span<void* const> OptimiserState<D>::addresses(ListView<graph::ParameterInf
   const std::span<void* const> weights = network_->addresses();
   if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
     return ListView<void*>{addresses_.data(), addresses_.size()}.span();
+  make(parameters);
+  return ListView<void*>{addresses_.data(), addresses_.size()}.span();
+}
+
+template <ComputeDevice D> void OptimiserState<D>::make(ListView<graph::ParameterInfo> parameters) {
+  const std::span<void* const> weights = network_->addresses();
   std::vector<void*> addresses(weights.begin(), weights.end()); // in use when all states are valid
   addresses.reserve(parameters.size());
   for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
@@ -103,11 +114,10 @@ std::span<void* const> OptimiserState<D>::addresses(ListView<graph::ParameterInf
   }
   infos_ = parameters.subspan(weights.size());
   if (waiting_) {
-    overwrite(*waiting_);
+    (this->*take_over_)(*waiting_);
     waiting_.reset();
   }
   addresses_ = std::move(addresses);
-  return ListView<void*>{addresses_.data(), addresses_.size()}.span();
 }
 
 template <ComputeDevice D> double OptimiserState<D>::item(std::string_view name) const {

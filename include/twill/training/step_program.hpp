@@ -47,6 +47,13 @@ struct SharedNumber {
   std::size_t in_model = 0;
 };
 
+/// throws: DeviceError
+template <ComputeDevice D>
+[[noreturn]] TWILL_COLD void refuse_device(std::string_view where, const D& model, const D& argument) {
+  throw DeviceError(join_text({where, ": the model lies on ", to_string(model), ", an argument on ",
+                               to_string(argument), "; move one with to(device)"}));
+}
+
 /// The first element of a tensor, or of its row-major copy, which is stored in `copy`.
 template <AnyTensor X> [[nodiscard]] void* row_major_address(const X& tensor, std::optional<X>& copy) {
   if (tensor.is_contiguous()) return tensor.data();
@@ -73,12 +80,7 @@ using source_for = typename detail::SourceFor<Step, M, Tensors...>::type;
 /// throws: DeviceError naming both devices
 template <ComputeDevice D, AnyTensor... Tensors>
 void require_on(std::string_view where, const D& device, const Tensors&... tensors) {
-  const auto check = [&](const auto& tensor) {
-    if (!(tensor.device() == device))
-      throw DeviceError(std::string{where} + ": the model lies on " + to_string(device) + ", an argument on " +
-                        to_string(tensor.device()) + "; move one with to(device)");
-  };
-  (check(tensors), ...);
+  ((tensors.device() == device ? void() : detail::refuse_device(where, device, tensors.device())), ...);
 }
 
 /// Checks the arguments of a source with several device slots: each argument is in a slot of its own.
@@ -122,28 +124,18 @@ private:
   int step_ = -1;
 };
 
-/// A compiled program of a step of model M, with its arenas and its numbers.
-template <class M, ComputeDevice D, int Slots = 1> class StepProgram {
+/// A compiled program of a step, with its arenas and its numbers. It knows no model, so that a device kind has one.
+template <ComputeDevice D, int Slots> class AnyStepProgram {
 public:
   using device_type = D;
   static constexpr int slots = Slots; ///< of devices, most that a source may have
 
-  StepProgram(std::span<const D> devices, compile::TableView table,
-              std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::RunScalars& model)
-      : executor{devices, table, kernels, compile::Arena::kept},
-        run_scalars{table.run_scalars},
-        draws{run_scalars.draws()} {
-    for (std::size_t i = 0; i < table.run_scalars.size(); ++i)
-      if (const int from = model.find(table.run_scalars[i].name.view()); from >= 0)
-        shared_.push_back({i, static_cast<std::size_t>(from)});
-  }
+  AnyStepProgram(std::span<const D> devices, compile::TableView table,
+                 std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::RunScalars& model);
+  ~AnyStepProgram();
 
   /// Takes over the model's current numbers for the next run.
-  void prepare(const compile::RunScalars& model, compile::Capture capture) {
-    for (const detail::SharedNumber& number : shared_) run_scalars.copy_at(number.in_program, model, number.in_model);
-    executor.allow(capture);
-    has_run = false;
-  }
+  void prepare(const compile::RunScalars& model, compile::Capture capture);
 
   /// Sets the draw of the next run.
   void set_draw(const RandomDraw& draw) { run_scalars.set_draw(draw.seed, draw.step); }
@@ -154,6 +146,75 @@ public:
     return compile::resolve_symbols(executor.table(), shapes);
   }
 
+  compile::executor_t<D, Slots> executor;
+  compile::RunScalars run_scalars;
+  bool draws = false;   ///< whether it takes random numbers
+  bool has_run = false; ///< since it was prepared
+
+protected:
+  /// One run on inputs of these shapes, by the program's numbers; see `StepProgram::run`.
+  void run_on(std::span<const Dims> shapes, const nn::LayerHooks* hooks, compile::RunArguments& arguments);
+
+  /// throws: ValueError when the program takes more than the budget on inputs of these shapes
+  void keep_within(std::int64_t budget_bytes, std::span<const Dims> shapes);
+
+private:
+  List<detail::SharedNumber> shared_{};
+  List<graph::SymbolValues> within_budget_{}; ///< sizes known to be within it
+};
+
+template <ComputeDevice D, int Slots>
+AnyStepProgram<D, Slots>::AnyStepProgram(std::span<const D> devices, compile::TableView table,
+                                         std::span<const compile::KernelFunctionOn<team_t<D>>> kernels,
+                                         const compile::RunScalars& model)
+    : executor{devices, table, kernels, compile::Arena::kept},
+      run_scalars{table.run_scalars},
+      draws{run_scalars.draws()} {
+  for (std::size_t i = 0; i < table.run_scalars.size(); ++i)
+    if (const int from = model.find(table.run_scalars[i].name.view()); from >= 0)
+      shared_.push_back({i, static_cast<std::size_t>(from)});
+}
+
+template <ComputeDevice D, int Slots> AnyStepProgram<D, Slots>::~AnyStepProgram() = default;
+
+template <ComputeDevice D, int Slots>
+void AnyStepProgram<D, Slots>::prepare(const compile::RunScalars& model, compile::Capture capture) {
+  for (const detail::SharedNumber& number : shared_) run_scalars.copy_at(number.in_program, model, number.in_model);
+  executor.allow(capture);
+  has_run = false;
+}
+
+template <ComputeDevice D, int Slots>
+void AnyStepProgram<D, Slots>::run_on(std::span<const Dims> shapes, const nn::LayerHooks* hooks,
+                                      compile::RunArguments& arguments) {
+  arguments.run_scalars = run_scalars.bits();
+  nn::run_with_hooks(executor, hooks, [&] {
+    executor.run_on(shapes, arguments);
+    has_run = true; // whatever observing hooks do
+  });
+}
+
+template <ComputeDevice D, int Slots>
+void AnyStepProgram<D, Slots>::keep_within(std::int64_t budget_bytes, std::span<const Dims> shapes) {
+  const graph::SymbolValues symbols = compile::resolve_symbols(executor.table(), shapes);
+  for (const graph::SymbolValues& known : within_budget_)
+    if (known == symbols) return;
+  const std::int64_t bytes = compile::memory_use(executor.table(), symbols).total();
+  if (bytes > budget_bytes)
+    throw ValueError("fit: on these sizes the program takes " + std::to_string(bytes) + " bytes, its budget is " +
+                     std::to_string(budget_bytes) + "; give nn::Fit the largest sizes, or more bytes");
+  within_budget_.push_back(symbols);
+}
+
+#if !TWILL_HEADER_ONLY
+TWILL_INSTANCE template class AnyStepProgram<Cpu, 1>;
+#endif
+
+/// A compiled program of a step of model M.
+template <class M, ComputeDevice D, int Slots = 1> class StepProgram : public AnyStepProgram<D, Slots> {
+public:
+  using AnyStepProgram<D, Slots>::AnyStepProgram;
+
   /// One run on the tensors, by the program's numbers; layers' values are shown to the hooks, if there are any.
   /// `arguments` are all but inputs and numbers. throws: ValueError if the shapes are too large for the model's budget
   template <AnyTensor... Tensors>
@@ -161,35 +222,10 @@ public:
     std::tuple<std::optional<Tensors>...> copies{};
     const auto addresses = detail::row_major_addresses(copies, tensors...);
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    if constexpr (compile::Budget<M>) keep_within(M::budget_bytes, shapes);
+    if constexpr (compile::Budget<M>) this->keep_within(M::budget_bytes, shapes);
     arguments.inputs = addresses;
-    arguments.run_scalars = run_scalars.bits();
-    nn::run_with_hooks(executor, hooks, [&] {
-      executor.run_on(shapes, arguments);
-      has_run = true; // whatever observing hooks do
-    });
+    this->run_on(shapes, hooks, arguments);
   }
-
-  compile::executor_t<D, Slots> executor;
-  compile::RunScalars run_scalars;
-  bool draws = false;   ///< whether it takes random numbers
-  bool has_run = false; ///< since it was prepared
-
-private:
-  /// throws: ValueError when the program takes more than the budget on inputs of these shapes
-  void keep_within(std::int64_t budget_bytes, std::span<const Dims> shapes) {
-    const graph::SymbolValues symbols = compile::resolve_symbols(executor.table(), shapes);
-    for (const graph::SymbolValues& known : within_budget_)
-      if (known == symbols) return;
-    const std::int64_t bytes = compile::memory_use(executor.table(), symbols).total();
-    if (bytes > budget_bytes)
-      throw ValueError("fit: on these sizes the program takes " + std::to_string(bytes) + " bytes, its budget is " +
-                       std::to_string(budget_bytes) + "; give nn::Fit the largest sizes, or more bytes");
-    within_budget_.push_back(symbols);
-  }
-
-  List<detail::SharedNumber> shared_{};
-  List<graph::SymbolValues> within_budget_{}; ///< sizes known to be within it
 };
 
 /// The draw of a network's next run of a program; if that fails, it returns to the network, so that a repetition draws

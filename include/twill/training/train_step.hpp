@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace twill { inline namespace v0 { namespace training { inline namespace TWILL_ISA {
@@ -152,14 +153,23 @@ public:
   compile::Capture capture = compile::Capture::automatic; ///< whether steps become graphs, if devices have them
 
 private:
+  static constexpr bool fuses_updates = HostDevice<D> && D::has_memory && Network::slots == 1;
+  static compile::FuseSgdUpdates fused_updates() {
+    using Weight = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    if constexpr (fuses_updates)
+      return {dtype_of<Weight>, &compile::fused_sgd<Weight>};
+    else
+      return {dtype_of<Weight>, nullptr};
+  }
+
   struct Program : StepProgram<M, D, Network::slots> {
     Program(std::span<const D> devices, compile::TableView table,
             std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::RunScalars& model)
         : StepProgram<M, D, Network::slots>{devices, table, kernels, model}, numbers{this->run_scalars} {
-      if constexpr (HostDevice<D> && D::has_memory && Network::slots == 1) this->executor.edit(fused_sgd);
+      if constexpr (fuses_updates) this->executor.edit(fused_sgd);
     }
     RuleNumbers<R> numbers;
-    compile::FuseSgdUpdates fused_sgd{}; ///< of bindings
+    compile::FuseSgdUpdates fused_sgd = fused_updates(); ///< of bindings
   };
 
   /// The program of a step on tensors of these types, on the network's devices.

@@ -10,6 +10,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/run_recorder.hpp>
+#include <twill/device/cpu/team.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/small_launch.hpp>
@@ -82,6 +83,13 @@ struct RandomOperand {
   std::int64_t start = 0; ///< the position in a loop's first step
 };
 
+struct KernelFunction;
+struct Binding;
+
+/// Runs the instructions of a launch of which some have a part in a fused SGD update.
+using FusedSgdFunction = void (*)(const Team&, const Binding&, const KernelFunction&,
+                                  std::span<const BoundInstruction>);
+
 struct Binding {
   /// An instruction's launch of its kernel.
   [[nodiscard]] kernel::Launch launch_of(const BoundInstruction& instruction) const;
@@ -103,7 +111,8 @@ struct Binding {
   List<std::size_t> value_bytes{};
   List<SlotArena> arenas{}; ///< for each slot
   std::size_t arena_bytes = 0;
-  cpu::KeptOrders* orders = nullptr;                    ///< of the run's weights, if the caller keeps them
+  FusedSgdFunction run_fused_sgd = nullptr; ///< by a pointer: programs without SGD on hosts hold no code for it
+  cpu::KeptOrders* orders = nullptr;        ///< of the run's weights, if the caller keeps them
   std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< descriptions of the launches, after the first request
 };
 

@@ -124,7 +124,14 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// Marks the updates in each binding of a program that a host device runs and whose arena is not observed.
 class FuseSgdUpdates final : public BindingEdit {
 public:
+  /// Those of weights of one type, run by `fused_sgd` of that type (compile/run/launch.hpp).
+  FuseSgdUpdates(DType weights, FusedSgdFunction run) : weights_{weights}, run_{run} {}
+
   TWILL_BODY void apply(const TableView& table, Binding& binding) const override;
+
+private:
+  DType weights_;
+  FusedSgdFunction run_;
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

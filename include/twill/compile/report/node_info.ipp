@@ -11,7 +11,7 @@ TWILL_BODY ListView<Line> lines_of(const TableView& table, const KernelInfo& ker
   return table.lines.subspan(static_cast<std::size_t>(kernel.first_line), static_cast<std::size_t>(kernel.line_count));
 }
 
-TWILL_BODY std::string words_of(ListView<Line> lines) {
+TWILL_COLD TWILL_BODY std::string words_of(ListView<Line> lines) {
   std::vector<std::string_view> words{};
   std::string_view otherwise = "copy";
   for (const Line& line : lines) {
@@ -25,7 +25,8 @@ TWILL_BODY std::string words_of(ListView<Line> lines) {
   return kernel::joined_words(words);
 }
 
-TWILL_BODY std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction, ListView<Line> lines) {
+TWILL_COLD TWILL_BODY std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction,
+                                            ListView<Line> lines) {
   const std::int64_t all_elements = instruction.grid.elements();
   const kernel::Operand* const operands = binding.operands.data() + instruction.first_operand;
   std::vector<std::int64_t> elements(lines.size(), 1); // in which the value of a line differs
@@ -77,8 +78,8 @@ TWILL_BODY std::int64_t flops_of(const Binding& binding, const BoundInstruction&
   return flops;
 }
 
-TWILL_BODY void add_bytes(const TableView& table, const Binding& binding, const BoundInstruction& instruction,
-                          bool is_operation, NodeInfo& node) {
+TWILL_COLD TWILL_BODY void add_bytes(const TableView& table, const Binding& binding,
+                                     const BoundInstruction& instruction, bool is_operation, NodeInfo& node) {
   for (std::size_t k = 0; k < instruction.operand_count; ++k) {
     const std::size_t position = instruction.first_operand + k;
     const OperandBinding& info = table.operands[position];
@@ -97,7 +98,7 @@ TWILL_BODY void add_bytes(const TableView& table, const Binding& binding, const 
   }
 }
 
-TWILL_BODY std::string_view updated_parameter(const TableView& table, const BoundInstruction& instruction) {
+TWILL_COLD TWILL_BODY std::string_view updated_parameter(const TableView& table, const BoundInstruction& instruction) {
   for (std::size_t k = 0; k < instruction.operand_count; ++k) {
     const OperandBinding& info = table.operands[instruction.first_operand + k];
     if (info.kind != OperandKind::memory || !info.writes) continue;
@@ -112,7 +113,7 @@ TWILL_BODY std::string_view word_of(KernelKind kind) {
   return words[static_cast<int>(kind)];
 }
 
-TWILL_BODY NodeInfo node_info(const TableView& table, const Binding& binding, std::size_t number) {
+TWILL_COLD TWILL_BODY NodeInfo node_info(const TableView& table, const Binding& binding, std::size_t number) {
   const Instruction& instruction = table.instructions[number];
   const BoundInstruction& bound = binding.instructions[number];
   const KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
@@ -172,7 +173,7 @@ TWILL_COLD TWILL_BODY std::vector<NodeInfo> node_infos(const TableView& table, c
   return nodes;
 }
 
-TWILL_BODY void describe(const TableView& table, Binding& binding) {
+TWILL_COLD TWILL_BODY void describe(const TableView& table, Binding& binding) {
   if (binding.nodes == nullptr)
     binding.nodes = std::make_shared<const std::vector<NodeInfo>>(node_infos(table, binding));
 }

@@ -81,42 +81,28 @@ private:
   std::vector<Numbered> observations_{};
 };
 
-/// Watches the taps of an executor during its life.
-template <class Executor> class Tapping {
-public:
-  explicit Tapping(Executor& executor)
-      : executor_{&executor}, watcher_{devices_of(executor)}, former_{executor.watch(&watcher_)} {
-    watcher_.also(former_);
-  }
-  Tapping(const Tapping&) = delete;
-  Tapping& operator=(const Tapping&) = delete;
-  ~Tapping() {
-    if (is_watching_) executor_->watch(former_);
-  }
+/// An executor of any type, and its next run, as those that watch it see them.
+struct WatchedRun {
+  void* executor = nullptr;                                      ///< called by the functions
+  Watcher* (*watch)(void* executor, Watcher* watcher) = nullptr; ///< returns the watcher before
+  void (*wait)(void* executor) = nullptr;                        ///< for the end of the run
+  std::vector<std::string> (*devices)(void* executor) = nullptr; ///< their names
+  const void* run = nullptr;                                     ///< its function object
+  void (*call)(const void* run) = nullptr;                       ///< makes the run
 
-  /// Waits for the executor and ends the watch.
-  [[nodiscard]] std::vector<Observation> finish() {
-    executor_->wait();
-    is_watching_ = false;
-    executor_->watch(former_);
-    return watcher_.take();
+  /// requires: both outlive it
+  template <class Executor, class Run> static WatchedRun of(Executor& executor, const Run& run) {
+    return {&executor,
+            [](void* own, Watcher* watcher) { return static_cast<Executor*>(own)->watch(watcher); },
+            [](void* own) { static_cast<Executor*>(own)->wait(); },
+            [](void* own) { return names_of(static_cast<const Executor*>(own)->devices()); },
+            &run,
+            [](const void* own) { (*static_cast<const Run*>(own))(); }};
   }
-
-private:
-  static std::vector<std::string> devices_of(const Executor& executor) { return names_of(executor.devices()); }
-
-  Executor* executor_;
-  TapWatcher watcher_;
-  Watcher* former_;
-  bool is_watching_ = true;
 };
 
-/// Gives an executor one run, waits for it and shows its taps.
-template <class Executor, class Run, class F> void run_tapped(Executor& executor, const Run& run, const F& look) {
-  Tapping<Executor> tapping{executor};
-  run();
-  for (const Observation& observation : tapping.finish()) look(observation);
-}
+/// Makes a run and waits for it. Returns its taps.
+[[nodiscard]] std::vector<Observation> run_tapped(const WatchedRun& run);
 
 }}}} // namespace twill::v0::compile::TWILL_ISA
 

@@ -5,9 +5,11 @@
 
 #include <twill/compile/report/observation.hpp>
 
+#include <memory>
+
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_BODY void copy_values(const void* data, Observation& seen) {
+TWILL_COLD TWILL_BODY void copy_values(const void* data, Observation& seen) {
   seen.values.resize(static_cast<std::size_t>(seen.shape.elements()));
   with_scalar(seen.dtype, [&]<class T>() {
     for (std::size_t i = 0; i < seen.values.size(); ++i)
@@ -22,7 +24,7 @@ TWILL_BODY double rounded(DType dtype, double number) {
   return number;
 }
 
-TWILL_BODY void append(std::vector<Observation>& known, Observation seen) {
+TWILL_COLD TWILL_BODY void append(std::vector<Observation>& known, Observation seen) {
   if (seen.is_gradient && seen.kind == TapKind::layer_input)
     for (auto part = known.begin(); part != known.end(); ++part) {
       if (!part->is_gradient || part->tap != seen.tap || part->kind != seen.kind) continue;
@@ -34,8 +36,8 @@ TWILL_BODY void append(std::vector<Observation>& known, Observation seen) {
   known.push_back(std::move(seen));
 }
 
-TWILL_BODY Observation observed(const TableView& table, const graph::SymbolValues& symbols, const graph::TapInfo& tap,
-                                const void* data) {
+TWILL_COLD TWILL_BODY Observation observed(const TableView& table, const graph::SymbolValues& symbols,
+                                           const graph::TapInfo& tap, const void* data) {
   const ValueInfo& info = table.values[static_cast<std::size_t>(tap.node)];
   Observation seen{};
   seen.layer = tap.name.view();
@@ -70,6 +72,17 @@ TWILL_BODY std::vector<Observation> TapWatcher::take() {
   for (Numbered& each : observations_) detail::append(observations, std::move(each.observation));
   observations_.clear();
   return observations;
+}
+
+TWILL_COLD TWILL_BODY std::vector<Observation> run_tapped(const WatchedRun& run) {
+  TapWatcher watcher{run.devices(run.executor)};
+  Watcher* const former = run.watch(run.executor, &watcher);
+  watcher.also(former);
+  const auto stop = [&](TapWatcher*) { run.watch(run.executor, former); };
+  const std::unique_ptr<TapWatcher, decltype(stop)> until_done{&watcher, stop};
+  run.call(run.run);
+  run.wait(run.executor);
+  return watcher.take();
 }
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

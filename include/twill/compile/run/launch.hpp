@@ -102,6 +102,11 @@ template <class Run> void for_each_launch(Binding& binding, const Segment& segme
 /// Resolves the small launches of a binding, once, on hosts.
 void resolve_small_launches(Binding& binding, std::span<const KernelFunction> kernels);
 
+/// Runs launches that have fused SGD updates of weights of type T, which is float or double.
+template <class T>
+void fused_sgd(const Team& team, const Binding& binding, const KernelFunction& run,
+               std::span<const BoundInstruction> members);
+
 /// Runs a launch, which begins with this instruction.
 void run_launch(const Team& team, const Binding& binding, const BoundInstruction* launch,
                 std::span<const KernelFunction> kernels);

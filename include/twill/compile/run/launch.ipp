@@ -74,15 +74,11 @@ template <class T> void update_weight(const Team& team, const kernel::Launch& pr
   });
 }
 
-TWILL_BODY void run_fused_sgd(const Team& team, const Binding& binding, const BoundInstruction& instruction) {
-  const bool is_single = binding.dtypes[instruction.first_operand] == DType::float32;
-  if (instruction.part == FusedSgdPart::keeps_factors) {
-    const kernel::Launch product = binding.launch_of(instruction);
-    return is_single ? keep_factors<float>(product) : keep_factors<double>(product);
-  }
+/// An instruction with a part in such an update.
+template <class T> void run_fused_sgd(const Team& team, const Binding& binding, const BoundInstruction& instruction) {
+  if (instruction.part == FusedSgdPart::keeps_factors) return keep_factors<T>(binding.launch_of(instruction));
   const kernel::Launch product = binding.launch_of(binding.instructions[instruction.product]);
-  const kernel::Launch update = binding.launch_of(instruction);
-  is_single ? update_weight<float>(team, product, update) : update_weight<double>(team, product, update);
+  update_weight<T>(team, product, binding.launch_of(instruction));
 }
 
 TWILL_INLINE void run_one(const Team& team, const Binding& binding, const KernelFunction& run,
@@ -142,20 +138,26 @@ TWILL_BODY void run_joined(const Team& team, const Binding& binding, KernelFunct
   });
 }
 
-TWILL_BODY void run_with_fused_sgd(const Team& team, const Binding& binding, KernelFunction run,
-                                   std::span<const BoundInstruction> members) {
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
+
+template <class T>
+void fused_sgd(const Team& team, const Binding& binding, const KernelFunction& run,
+               std::span<const BoundInstruction> members) {
   std::size_t plain = 0; // the first of the instructions before this one that share the launch unchanged
   for (std::size_t i = 0; i <= members.size(); ++i) {
     if (i < members.size() && members[i].part == FusedSgdPart::none) continue;
-    if (plain < i) run_joined(team, binding, run, members.subspan(plain, i - plain));
-    if (i < members.size()) run_fused_sgd(team, binding, members[i]);
+    if (plain < i) detail::run_joined(team, binding, run, members.subspan(plain, i - plain));
+    if (i < members.size()) detail::run_fused_sgd<T>(team, binding, members[i]);
     plain = i + 1;
   }
 }
 
-}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
+#if !TWILL_HEADER_ONLY
+template void fused_sgd<float>(const Team&, const Binding&, const KernelFunction&, std::span<const BoundInstruction>);
+template void fused_sgd<double>(const Team&, const Binding&, const KernelFunction&, std::span<const BoundInstruction>);
+#endif
 
 TWILL_BODY void resolve_small_launches(Binding& binding, std::span<const KernelFunction> kernels) {
   constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -177,7 +179,7 @@ TWILL_BODY void run_launch(const Team& team, const Binding& binding, const Bound
                            std::span<const KernelFunction> kernels) {
   [[maybe_unused]] const LaunchRange range{binding, launch};
   if (launch->has_fused_sgd)
-    detail::run_with_fused_sgd(team, binding, kernels[launch->kernel], {launch, launch->members});
+    binding.run_fused_sgd(team, binding, kernels[launch->kernel], {launch, launch->members});
   else if (launch->members == 1)
     detail::run_one(team, binding, kernels[launch->kernel], *launch);
   else

@@ -89,9 +89,9 @@ private:
 [[nodiscard]] std::shared_ptr<TimedRun> begin_record(RunRecorder& recorder, RecordedRun record);
 
 /// The names of devices.
-template <ComputeDevice D> [[nodiscard]] std::vector<std::string> names_of(std::span<const D> devices) {
-  std::vector<std::string> names{};
-  for (const D& device : devices) names.push_back(to_string(device));
+template <ComputeDevice D> [[nodiscard]] TWILL_COLD std::vector<std::string> names_of(std::span<const D> devices) {
+  std::vector<std::string> names(devices.size());
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_string(devices[i]);
   return names;
 }
 
