@@ -49,6 +49,13 @@ namespace detail {
   return renamed(filled(graph, node.dtype, node.shape, 0)).id();
 }
 
+/// The rule of an operation, for variables in the place of its results' gradients.
+struct LinearRule {
+  int id = -1;                ///< of the operation
+  Cotangents variables{};     ///< by result, -1 where none is needed
+  InputGradients gradients{}; ///< linear in the variables
+};
+
 /// The tangents of some nodes that others have made.
 class Tangents {
 public:
@@ -104,12 +111,36 @@ private:
       char& own = needed_.items[id - first_];
       if (active.data()[id] == 0) own = 0;
       if (own == 0) continue;
-      const Node& node = graph_->node(id);
+      const Node node = graph_->node(id); // a copy: emitting moves the nodes
       any_loop = any_loop || is_of_loop(node.kind);
+      const bool has_rule = node.kind == Kind::operation || node.kind == Kind::rule;
+      if (has_rule) rules_.push_back(linear_rule(id, node, active));
       for (int i = first_read(node); i < node.arity; ++i)
-        if (node.input(i) >= first_) needed_.items[node.input(i) - first_] = 1;
+        if (node.input(i) >= first_ && (!has_rule || rules_.back().gradients.ids[static_cast<std::size_t>(i)] >= 0))
+          needed_.items[node.input(i) - first_] = 1; // what a rule only reads needs no tangent
     }
     return any_loop;
+  }
+
+  /// Whether a node is a needed result of an operation besides its first.
+  [[nodiscard]] TWILL_CONSTEXPR bool is_further_result(int id, int operation) const {
+    const Node& node = graph_->node(id);
+    return node.kind == Kind::result && node.input(0) == operation && is_needed(id);
+  }
+
+  TWILL_CONSTEXPR LinearRule linear_rule(int id, const Node& node, const List<char>& active) {
+    const int scope = graph_->scope();
+    graph_->set_scope(node.scope > 0 ? -node.scope : node.scope);
+    LinearRule made{id, {linear_variable(*graph_, id), -1, -1, -1}, {}};
+    for (int other = id + 1; node.operation->results > 1 && other <= last_; ++other)
+      if (is_further_result(other, id))
+        if (int& own = made.variables.items[graph_->node(other).index]; own < 0) own = linear_variable(*graph_, other);
+    std::array<bool, max_inputs> wanted{};
+    for (int i = first_read(node); i < node.arity; ++i)
+      wanted[static_cast<std::size_t>(i)] = node.input(i) >= first_ && active.data()[node.input(i)] != 0;
+    made.gradients = operation_gradient(*graph_, id, made.variables, wanted);
+    graph_->set_scope(scope);
+    return made;
   }
 
   TWILL_CONSTEXPR void visit(int id) {
@@ -175,29 +206,28 @@ private:
 
   /// The tangent of any node by the transpose of its rule; an operation's further results have theirs with it.
   TWILL_CONSTEXPR int transposed(int id, const Node& node, const std::array<int, max_inputs>& of) {
-    List<int> results{id};
-    if (node.kind == Kind::operation)
-      for (int other = id + 1; other <= last_; ++other)
-        if (graph_->node(other).kind == Kind::result && graph_->node(other).input(0) == id && is_needed(other))
-          results.push_back(other);
-    List<int> variables{};
-    Cotangents cotangents{-1, -1, -1, -1};
-    for (int result : results) {
-      const bool is_further = result != id;
-      int& own = cotangents.items[is_further ? graph_->node(result).index : 0];
-      if (own < 0) own = linear_variable(*graph_, result);
-      variables.push_back(own);
+    LinearRule rule{};
+    if (node.kind == Kind::operation || node.kind == Kind::rule) {
+      while (rules_.back().id != id) rules_.pop_back(); // they are stored from the last to the first
+      rule = rules_.back();
+    } else {
+      std::array<bool, max_inputs> wanted{};
+      for (std::size_t i = 0; i < node.arity; ++i) wanted[i] = of[i] >= 0;
+      rule.variables[0] = linear_variable(*graph_, id);
+      rule.gradients = node_gradient(*graph_, id, {*graph_, rule.variables[0]}, wanted);
     }
-    std::array<bool, max_inputs> wanted{};
-    for (std::size_t i = 0; i < node.arity; ++i) wanted[i] = of[i] >= 0;
-    const bool is_operation = node.kind == Kind::operation || node.kind == Kind::rule;
-    const InputGradients rule = is_operation ? operation_gradient(*graph_, id, cotangents, wanted)
-                                             : node_gradient(*graph_, id, {*graph_, variables[0]}, wanted);
     List<Seed> seeds{};
     for (std::size_t i = 0; i < node.arity; ++i)
-      if (wanted[i] && rule.ids[i] >= 0) seeds.push_back({rule.ids[i], of[i]});
+      if (of[i] >= 0 && rule.gradients.ids[i] >= 0) seeds.push_back({rule.gradients.ids[i], of[i]});
+    List<int> variables{};
+    for (int variable : rule.variables)
+      if (variable >= 0) variables.push_back(variable);
     const List<int> found = gradients(*graph_, seeds, variables);
-    for (std::size_t k = 1; k < results.size(); ++k) tangents_.items[results[k] - first_] = found[k];
+    for (int other = id + 1; variables.size() > 1 && other <= last_; ++other)
+      if (is_further_result(other, id))
+        for (std::size_t k = 1; k < variables.size(); ++k)
+          if (variables[k] == rule.variables.items[graph_->node(other).index])
+            tangents_.items[other - first_] = found[k];
     return found[0];
   }
 
@@ -224,6 +254,7 @@ private:
   int last_ = -1;
   List<char> needed_{};  ///< of the nodes from `first_` on: a result reads them, and they depend on a variable
   List<int> tangents_{}; ///< of these nodes
+  List<LinearRule> rules_{};
 };
 
 } // namespace detail
