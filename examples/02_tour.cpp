@@ -3,6 +3,8 @@
 // A tour in three pieces: expressions that fuse, gradients of plain functions, a model that learns. The README shows them.
 // prints: energy: 0.5800
 // prints: gradient by w: [0.0799625 0.0799625 0.0799625 0.0799625]
+// prints: along t: 1.2794
+// prints: curvature: 1.6487, off the diagonal: 0.5000
 
 #include <twill/twill.hpp>
 
@@ -10,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <tuple>
 
 using namespace twill;
 
@@ -48,6 +51,14 @@ void gradients() {
   // end region
   std::printf("energy: %.4f\n", value.item());
   std::cout << "gradient by w: " << by_w << '\n';
+  // region: transforms
+  const auto t = ones<double, Shape<4>>();
+  const auto [same, slope] = jvp(energy, std::tuple{x, w}, t);                    // forward mode: along t in x
+  const auto [total, curved] = hvp([](auto v) { return sum(exp(v)); }, x, t);     // a Hessian times t
+  const auto by_element = jacobian([](auto v) { return v * sum(square(v)); })(x); // 4 x 4
+  // end region
+  std::printf("along t: %.4f\n", slope.item());
+  std::printf("curvature: %.4f, off the diagonal: %.4f\n", curved(0).item(), by_element(0, 1).item());
 }
 
 /// Points of the unit square: class 1 lies outside a circle.

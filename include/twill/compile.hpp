@@ -49,3 +49,4 @@
 #include <twill/compile/table.hpp>
 #include <twill/compile/table_for.hpp>
 #include <twill/compile/traced.hpp>
+#include <twill/compile/transforms.hpp>

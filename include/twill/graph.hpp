@@ -26,4 +26,6 @@
 #include <twill/graph/shape_functions.hpp>
 #include <twill/graph/slots.hpp>
 #include <twill/graph/state.hpp>
+#include <twill/graph/tangent.hpp>
+#include <twill/graph/transforms.hpp>
 #include <twill/graph/value.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of linear algebra against central differences, of first and second order.
+// Gradients of linear algebra against central differences, of first and second order; forward mode against reverse mode.
 
 #include <twill/linalg.hpp>
 #include <twill/twill.hpp>
@@ -43,10 +43,20 @@ template <class F, class X> void check_gradient(F f, const X& x) {
   }
 }
 
-/// First derivatives, and second ones through the rules of the first.
+/// First derivatives, and second ones through the rules of the first; forward mode agrees with reverse mode.
 template <class F, class X> void check_gradients(F f, const X& x) {
   check_gradient(f, x);
   check_gradient(WeighedGradient<F>{}, x);
+  const auto t = randn<double, typename X::shape_type>();
+  const std::vector<double> slopes = to_vector(grad(f)(x));
+  const std::vector<double> along = to_vector(t);
+  double expected = 0;
+  double terms = 1;
+  for (std::size_t i = 0; i < along.size(); ++i) {
+    expected += slopes[i] * along[i];
+    terms += std::abs(slopes[i] * along[i]);
+  }
+  CHECK(std::abs(jvp(f, x, t).second.item() - expected) <= 1e-10 * terms);
 }
 
 const auto three_by_three =

@@ -253,6 +253,16 @@ void gradients(const Matrix& x) {
   { const Tensor by_x = grad([](auto v) { return sum(square(v)); })(x); }
   // PyTorch: `torch.func.grad_and_value`, the gradients after the value.
   { const auto [value, by_x] = value_and_grad([](auto v) { return sum(square(v)); })(x); }
+  // PyTorch: `torch.func.jvp(f, (x,), (t,))`.
+  { const auto [y, tangent] = jvp([](auto v) { return tanh(v); }, x, x); }
+  { const auto [y, pull] = vjp([](auto v) { return tanh(v); }, x); }
+  // PyTorch: `torch.autograd.functional.hvp`.
+  { const auto [value, product] = hvp([](auto v) { return sum(square(v) * v); }, x, x); }
+  // PyTorch: `torch.func.jacrev` and `jacfwd`; by all arguments, where `argnums` is 0.
+  { const auto by_x = jacobian([](auto v) { return sum(square(v), {0}); })(x); }
+  { const auto by_x = jacfwd([](auto v) { return tanh(v); })(x); }
+  { const auto by_x = jacrev([](auto v) { return sum(square(v), {0}); })(x); }
+  { const auto second = hessian([](auto v) { return sum(square(v) * v); })(x); }
 }
 
 // Other libraries: memory that is shared and not copied.

@@ -3,16 +3,18 @@
 //
 // First and second derivatives of a traced function against central finite differences in float64. One graph holds the
 // function, its gradient for random cotangents and the gradient of that gradient along random directions; whoever can run
-// such a graph can be checked. Tolerances: step 1e-6, absolute 1e-5, relative 1e-3. Read next:
-// tests/support/gradient_table.hpp.
+// such a graph can be checked. Tolerances: step 1e-6, absolute 1e-5, relative 1e-3. Forward mode is held against reverse
+// mode: <u, J v> = <J'u, v>, and H v both ways, to 1e-10. Read next: tests/support/gradient_table.hpp.
 
 #include "tests/support/graph_interpreter.hpp"
 #include "tests/support/test_seed.hpp"
 
 #include <twill/graph/gradient.hpp>
+#include <twill/graph/tangent.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -52,7 +54,8 @@ template <std::size_t N> struct Row {
 };
 
 /// Inputs: the function's, the cotangent, one direction for each input. Outputs: the loss (a sum weighted by the cotangent),
-/// the value, the gradients, their sum weighted by the directions, its gradients.
+/// the value, the gradients, their sum weighted by the directions, its gradients; then in forward mode the derivative of the
+/// loss along the directions, and those of the gradients.
 template <std::size_t N, class F>
 constexpr graph::Graph derivative_graph(const F& function, const std::array<Dims, N>& shapes) {
   graph::Graph graph{DType::float64};
@@ -66,13 +69,23 @@ constexpr graph::Graph derivative_graph(const F& function, const std::array<Dims
   graph.outputs.push_back(loss.id());
   graph.outputs.push_back(value.id());
   graph::Value contracted = graph::constant(graph, DType::float64, 0);
+  List<graph::Direction> directions{};
+  List<int> differentiated{loss.id()};
   for (std::size_t k = 0; k < N; ++k) {
     const graph::Value gradient = graph::gradient(loss, x[k]);
+    const graph::Value direction = input(graph::extents_of(shapes[k]));
     graph.outputs.push_back(gradient.id());
-    contracted = contracted + graph::sum(gradient * input(graph::extents_of(shapes[k])));
+    contracted = contracted + graph::sum(gradient * direction);
+    directions.push_back({x[k].id(), direction.id()});
+    differentiated.push_back(gradient.id());
   }
   graph.outputs.push_back(contracted.id());
   for (std::size_t k = 0; k < N; ++k) graph.outputs.push_back(graph::gradient(contracted, x[k]).id());
+  const List<int> tangents = graph::tangents(graph, directions, differentiated);
+  for (std::size_t k = 0; k < tangents.size(); ++k)
+    graph.outputs.push_back(
+        tangents[k] >= 0 ? tangents[k]
+                         : graph::detail::filled(graph, DType::float64, graph.node(differentiated[k]).shape, 0).id());
   return graph;
 }
 
@@ -80,6 +93,12 @@ namespace detail {
 
 inline bool agree(double expected, double got) {
   return std::fabs(expected - got) <= 1e-5 + 1e-3 * std::max(std::fabs(expected), std::fabs(got));
+}
+
+/// Forward and reverse mode: to 1e-10, or 1e-5 for a function of float32, whose differences need a large step.
+inline bool modes_agree(double reverse, double forward, double step) {
+  const double tolerance = step > 1e-4 ? 1e-5 : 1e-10;
+  return std::fabs(reverse - forward) <= tolerance * std::max({1.0, std::fabs(reverse), std::fabs(forward)});
 }
 
 inline Array random_array(const Dims& shape, Range range, std::mt19937_64& random) {
@@ -151,6 +170,16 @@ inline void check_derivatives(const DerivativeCheck& check, const RunDerivatives
       const double second = slope(2 + count, k, i);
       INFO("second derivative " << outputs[3 + count + k].elements[i] << ", differences give " << second);
       CHECK(detail::agree(second, outputs[3 + count + k].elements[i]));
+    }
+  INFO("<u, J v> = " << outputs[3 + 2 * count].elements[0] << ", <J'u, v> = " << outputs[2 + count].elements[0]);
+  if (!std::isnan(outputs[0].elements[0])) // the mean of nothing, and so its tangent
+    CHECK(detail::modes_agree(outputs[2 + count].elements[0], outputs[3 + 2 * count].elements[0], check.step));
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i < inputs[k].elements.size(); ++i) {
+      const double reverse = outputs[3 + count + k].elements[i];
+      const double forward = outputs[4 + 2 * count + k].elements[i];
+      INFO("input " << k << ", element " << i << ": H v is " << reverse << " in reverse, " << forward << " forward");
+      CHECK(detail::modes_agree(reverse, forward, check.step));
     }
   if (check.reference != nullptr) check_value(check, inputs, outputs[1]);
 }

@@ -19,12 +19,13 @@
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// Names in the words of an error message: the scopes around the call, a weight with those of its own, a dimension or a
-/// loss. Values have those of core/refused.hpp.
+/// Names in the words of an error message: the scopes around the call, a weight with those of its own, a dimension, a
+/// loss or an operation. Values have those of core/refused.hpp.
 template <FixedString Path> struct layer;
 template <FixedString Path> struct weight;
 template <FixedString Name> struct dimension;
 template <FixedString Name> struct loss;
+template <FixedString Name> struct operation;
 /// The user's call, `at<"model.hpp:41">`.
 template <FixedString Site> struct at;
 
@@ -46,6 +47,7 @@ template <graph::Fault F> constexpr auto words_of_values() {
   using namespace with;
   constexpr auto is_one_of = [](auto... problems) { return (... || (F.problem == problems)); };
   if constexpr (is_one_of(matmul_needs_two_dimensions_on_both_sides, joined_values_have_different_ranks,
+                          tangent_has_another_rank_than_its_primal, cotangent_has_another_rank_than_its_result,
                           attention_ranks_differ, attention_mask_has_more_axes_than_the_scores, loss_shapes_differ))
     return Words<left_rank<F.left>, right_rank<F.right>>{};
   else if constexpr (is_one_of(convolution_input_has_the_wrong_rank, convolution_weight_has_the_wrong_rank,
@@ -64,8 +66,9 @@ template <graph::Fault F> constexpr auto words_of_values() {
     return Words<extent<F.left>, with::axis<F.right>>{};
   else if constexpr (is_one_of(slice_has_a_step_of_zero))
     return Words<with::axis<F.left>>{};
-  else if constexpr (is_one_of(matmul_dtypes_differ, attention_dtypes_differ, scan_carry_changes_its_dtype,
-                               convolution_needs_one_floating_type))
+  else if constexpr (is_one_of(matmul_dtypes_differ, tangent_has_another_type_than_its_primal,
+                               cotangent_has_another_type_than_its_result, attention_dtypes_differ,
+                               scan_carry_changes_its_dtype, convolution_needs_one_floating_type))
     return Words<left_type<DType{F.left}>, right_type<DType{F.right}>>{};
   else if constexpr (is_one_of(condition_of_where_is_not_bool, labels_are_not_integers,
                                gradient_of_a_value_that_is_not_floating,
@@ -123,6 +126,8 @@ template <graph::Fault F> constexpr auto words_of_names() {
     return Words<graph::loss<fixed_text<fault_name<F>>()>>{};
   else if constexpr (F.named == graph::Named::Kind::dimension)
     return Words<graph::dimension<fixed_text<fault_name<F>>()>>{};
+  else if constexpr (F.named == graph::Named::Kind::operation)
+    return Words<graph::operation<fixed_text<fault_name<F>>()>>{};
   else
     return Words<>{};
 }

@@ -245,7 +245,7 @@ TWILL_CONSTEXPR InputGradients operation_gradient(Graph& graph, int id, const Co
   if (operation.vjp != nullptr)
     operation.vjp(graph, id, cotangents, result);
   else
-    graph.refuse_node(Problem::operation_has_no_gradient, id);
+    graph.refuse_node(Problem::operation_has_no_gradient, id, Named::operation(operation.name));
   return result;
 }
 

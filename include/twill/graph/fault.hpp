@@ -139,12 +139,20 @@ enum class Problem : std::uint8_t {
   matrix_needs_a_proportion_tall_or_wide,
   solve_sides_have_other_rows_than_the_matrix,
   cross_needs_three_elements,
+  tangent_has_another_type_than_its_primal,
+  tangent_has_another_rank_than_its_primal,
+  tangent_has_another_extent_than_its_primal,
+  cotangent_has_another_type_than_its_result,
+  cotangent_has_another_rank_than_its_result,
+  cotangent_has_another_extent_than_its_result,
+  jacobian_has_more_than_8_axes,
+  jacobian_of_a_function_with_a_scan_needs_at_most_32_passes,
 };
 
 /// A name that a fault is about, and of what.
 struct Named {
   /// The kinds of things that have names.
-  enum class Kind : std::uint8_t { nothing, weight, dimension, loss };
+  enum class Kind : std::uint8_t { nothing, weight, dimension, loss, operation };
   Kind kind = Kind::nothing; ///< of what
   std::string_view name{};   ///< with its scopes
 
@@ -154,6 +162,8 @@ struct Named {
   static constexpr Named dimension(std::string_view name) { return {Kind::dimension, name}; }
   /// A loss.
   static constexpr Named loss(std::string_view name) { return {Kind::loss, name}; }
+  /// An operation.
+  static constexpr Named operation(std::string_view name) { return {Kind::operation, name}; }
 };
 
 /// The first fault found in a traced function, which becomes a compile error in the user's terms.

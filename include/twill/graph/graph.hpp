@@ -96,14 +96,14 @@ public:
   }
 
   /// Refuses a node, in the layer that made it.
-  TWILL_CONSTEXPR void refuse_node(Problem problem, int id) {
+  TWILL_CONSTEXPR void refuse_node(Problem problem, int id, Named about = {}) {
     const int scope = node(id).scope;
     if (!fault.any() && scope > 0) {
       const std::string_view path = scopes[static_cast<std::size_t>(scope) - 1].view();
-      fault = {problem, id, 0, {}};
+      fault = {problem, id, 0, {}, about};
       fault.set_layer(path.substr(0, path.size() - 1)); // without the dot
     }
-    refuse(problem, id, 0, {});
+    refuse(problem, id, 0, {}, about);
   }
 
   /// Refuses a weight by its name, where the call that made it is.

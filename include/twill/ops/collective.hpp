@@ -118,7 +118,7 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 TWILL_CONSTEXPR void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   if (static_cast<Reduction>(graph.attribute(self, 3)) != Reduction::sum)
-    return graph.refuse_node(Problem::operation_has_no_gradient, node);
+    return graph.refuse_node(Problem::operation_has_no_gradient, node, Named::operation(self.operation->name));
   gradients.set(0, on_ranks(all_reduce_operation, {graph, cotangents[0]}, ranks_of(graph, self), self.shape));
 }
 
