@@ -16,7 +16,7 @@ function(twill_add_compiled_library folder)
   set_source_files_properties(${folder}/constexpr.cpp PROPERTIES COMPILE_OPTIONS -O1)
   set_target_properties(twill_compiled PROPERTIES OUTPUT_NAME twill POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(twill_compiled PUBLIC twill::twill)
-  # Files that nvcc compiles have flags of their own, and stay header-only.
+  # Files that nvcc compiles have flags of their own, and stay header-only where a target does not say otherwise.
   target_compile_definitions(twill_compiled PUBLIC $<$<COMPILE_LANGUAGE:CXX>:TWILL_COMPILED=1>)
   target_compile_options(twill_compiled PUBLIC
                          $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-gnu-inline-cpp-without-extern>)
