@@ -23,7 +23,7 @@ constexpr bool has_derivative(graph::Node node, const std::array<DType, 4>& type
   shape.append({3, 0});
   node.dtype = DType::float64;
   node.shape = shape;
-  std::array<bool, graph::max_inputs> wanted{};
+  graph::Few<bool, graph::max_inputs> wanted{};
   for (std::size_t k = 0; k < node.arity; ++k) {
     node.inputs[k] = graph.add_input(types[k], shape);
     wanted[k] = is_floating(types[k]);

@@ -18,7 +18,8 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 /// Room for the graphs of most sources, or of those that need tables of this size.
 [[nodiscard]] TWILL_CONSTEXPR graph::GraphSizes graph_room(const TableSizes& table) {
   const std::size_t n = table.values;
-  return {.nodes = 3 * n,
+  return {.words = 20 * n, // a node has about seven
+          .operations = n,
           .inputs = table.inputs + 8,
           .parameters = table.parameters + 16,
           .run_scalars = table.run_scalars + 32,
@@ -67,12 +68,10 @@ template <graph::GraphSizes Room> struct TraceAttempt {
   SignatureSizes signature{};
   graph::GraphSizes sizes{};
   OperationKeys operations;
-  graph::FrozenGraph<Room> frozen{};
+  graph::FrozenGraph<Room> frozen;
 
   constexpr explicit TraceAttempt(const graph::Graph& traced)
-      : signature{signature_sizes_of(traced)}, sizes{graph::sizes_of(traced)}, operations{traced} {
-    if (sizes.fit(Room)) frozen = {traced, traced, sizes};
-  }
+      : signature{signature_sizes_of(traced)}, operations{traced}, frozen{traced, sizes} {}
 };
 
 /// The trace of a source. Naming it traces; a faulty trace is refused here.
@@ -83,10 +82,10 @@ private:
 
   template <graph::GraphSizes Sizes> static constexpr graph::FrozenGraph<Sizes> freeze() {
     if constexpr (Sizes.fit(room)) {
-      return {attempt.frozen, attempt.frozen.state, Sizes};
+      return {attempt.frozen, Sizes};
     } else {
-      const graph::Graph traced = S::trace();
-      return {traced, traced, Sizes};
+      graph::GraphSizes sizes{};
+      return {S::trace(), sizes};
     }
   }
 
@@ -98,7 +97,7 @@ public:
 
   /// Element type, shape and slot of a result.
   template <std::size_t K> static constexpr graph::InputInfo output() {
-    const graph::Node& node = frozen.nodes[static_cast<std::size_t>(frozen.outputs[K])];
+    const graph::Node node = frozen.result(K);
     return {node.dtype, node.shape, frozen.outputs[K], false, node.slot < 0 ? 0 : node.slot};
   }
 };

@@ -168,8 +168,9 @@ private:
     static_cast<void>(i);
   }
   TWILL_COLD constexpr void grow(std::size_t count) {
-    // In constant evaluation memory costs nothing, moving elements does.
+    // In constant evaluation memory without elements costs nothing, moving elements does.
     std::size_t capacity = capacity_ == 0 ? 8 : capacity_ * 4;
+    if (std::is_constant_evaluated()) capacity *= 8;
     if (capacity < count) capacity = count;
     move_to(capacity);
   }

@@ -238,7 +238,7 @@ TWILL_CONSTEXPR Value inverse_transpose(const Node& node, Value g) {
 
 /// The gradients of an operation's inputs for those of its results.
 TWILL_CONSTEXPR InputGradients operation_gradient(Graph& graph, int id, const Cotangents& cotangents,
-                                                  const std::array<bool, max_inputs>& wanted) {
+                                                  const Few<bool, max_inputs>& wanted) {
   InputGradients result{};
   result.wanted = wanted;
   const Operation& operation = *graph.node(id).operation;
@@ -250,8 +250,7 @@ TWILL_CONSTEXPR InputGradients operation_gradient(Graph& graph, int id, const Co
 }
 
 /// The gradients of the inputs of node `id`, which is not an operation, for the gradient g of its result.
-TWILL_CONSTEXPR InputGradients node_gradient(Graph& graph, int id, Value g,
-                                             const std::array<bool, max_inputs>& wanted) {
+TWILL_CONSTEXPR InputGradients node_gradient(Graph& graph, int id, Value g, const Few<bool, max_inputs>& wanted) {
   InputGradients result{};
   result.wanted = wanted;
   const Node node = graph.node(id); // a copy: emitting moves the nodes

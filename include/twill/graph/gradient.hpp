@@ -122,13 +122,16 @@ TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const
   for (const Seed& seed : seeds)
     if (active.items[seed.value] != 0) accumulate(seed.value, seed.cotangent);
   const int scope = graph.scope();
+  const bool has_loops = !graph.loops.empty();
+  const bool has_regions = !graph.regions.empty();
   for (int id = last; id >= first; --id) {
-    if (const int loop = detail::loop_to_visit(graph, id, cotangents); loop >= 0)
+    if (const int loop = has_loops ? detail::loop_to_visit(graph, id, cotangents) : -1; loop >= 0)
       for (const Seed& given : detail::LoopGradient{graph, loop, active, cotangents}.result()) {
         accumulate(given.value, given.cotangent);
         if (!graph.taps.empty()) graph.tap_share(given.value, given.cotangent, detail::scope_of_loop(graph, loop));
       }
-    if (const RegionInfo* const region = detail::region_to_visit(graph, id, cotangents); region != nullptr) {
+    const RegionInfo* const region = has_regions ? detail::region_to_visit(graph, id, cotangents) : nullptr;
+    if (region != nullptr) {
       const RegionInfo part = *region;
       for (const Seed& given : detail::RegionGradient{graph, part, active, cotangents}.result())
         cotangents[static_cast<std::size_t>(given.value)] = given.cotangent; // all of it
@@ -152,15 +155,15 @@ TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const
     const int arity = node.arity;
     const int own_scope = node.scope;
     graph.set_scope(node.scope > 0 ? -node.scope : node.scope);
-    std::array<bool, max_inputs> wanted{};
-    for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i) wanted[i] = active.items[inputs[i]] != 0;
+    Few<bool, max_inputs> wanted{};
+    for (int i = 0; i < arity; ++i) wanted.items[i] = active.items[inputs.items[i]] != 0;
     const InputGradients result = is_operation
                                       ? detail::operation_gradient(graph, id, given, wanted)
                                       : detail::node_gradient(graph, id, {graph, cotangents[position]}, wanted);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i) {
-      if (!wanted[i] || result.ids[i] < 0) continue;
-      accumulate(inputs[i], result.ids[i]);
-      if (!graph.taps.empty()) graph.tap_share(inputs[i], result.ids[i], own_scope);
+    for (int i = 0; i < arity; ++i) {
+      if (!wanted.items[i] || result.ids.items[i] < 0) continue;
+      accumulate(inputs.items[i], result.ids.items[i]);
+      if (!graph.taps.empty()) graph.tap_share(inputs.items[i], result.ids.items[i], own_scope);
     }
   }
   graph.set_scope(scope);

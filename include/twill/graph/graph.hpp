@@ -59,23 +59,33 @@ public:
     Node& own = nodes.items[id];
     if (own.scope == 0) own.scope = scope_;
     own.region = open_region;
-    if (merges_symbols_) make_canonical(own.shape);
+    static_cast<void>(make_canonical(own.shape));
     if (slots_.has_several()) refuse(Placement::place(id, nodes, parameters), {});
     return id;
   }
 
   /// The extent with merged symbols replaced.
   [[nodiscard]] TWILL_CONSTEXPR Extent canonical(Extent extent) const {
-    if (merges_symbols_ && !extent.is_static())
+    if ((extent.symbols & replaced_) != 0)
       for (const MergedSymbol& merged : merged_symbols)
         extent = merged.to < 0 ? extent.fixed(merged.from, merged.value) : extent.replaced(merged.from, merged.to);
     return extent;
   }
   [[nodiscard]] TWILL_CONSTEXPR Extents canonical(Extents shape) const {
-    if (merges_symbols_)
-      for (int axis = 0; axis < shape.rank; ++axis)
-        if (shape.axes.items[axis].symbols != 0) shape.axes.items[axis] = canonical(shape.axes.items[axis]);
+    static_cast<void>(make_canonical(shape));
     return shape;
+  }
+  /// Replaces merged symbols in a shape; true if there was one.
+  TWILL_CONSTEXPR bool make_canonical(Extents& shape) const {
+    if (replaced_ == 0) return false;
+    bool changes = false;
+    const int rank = shape.rank;
+    for (int axis = 0; axis < rank; ++axis) {
+      if ((shape.axes.items[axis].symbols & replaced_) == 0) continue;
+      shape.axes.items[axis] = canonical(shape.axes.items[axis]);
+      changes = true;
+    }
+    return changes;
   }
 
   /// Replaces a symbol by another in all nodes, present and future; a run checks that inputs agree.
@@ -255,7 +265,10 @@ public:
     if (info.name.truncated)
       refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, site, Named::weight(info.name.view()));
     const std::uint64_t hash = info.name.hash;
-    const std::size_t known = parameters.size();
+    std::uint64_t& names = names_.items[hash >> 32 & 63];
+    const std::uint64_t name_bit = std::uint64_t{1} << (hash & 63);
+    const std::size_t known = (names & name_bit) != 0 ? parameters.size() : 0;
+    names |= name_bit;
     for (std::size_t i = 0; i < known; ++i)
       if (parameters.items[i].name.hash == hash && parameters.items[i].name == info.name)
         refuse(Problem::parameter_name_is_used_twice, parameters.items[i].node, size(), site,
@@ -272,8 +285,10 @@ public:
   }
 
   /// Adds a run-time scalar; the same name gives the same run_scalar.
-  TWILL_CONSTEXPR int add_run_scalar(std::string_view name, DType dtype, double initial) {
-    const Name wanted{name};
+  constexpr int add_run_scalar(std::string_view name, DType dtype, double initial) {
+    return add_run_scalar(Name{name}, dtype, initial);
+  }
+  TWILL_CONSTEXPR int add_run_scalar(const Name& wanted, DType dtype, double initial) {
     const RunScalarInfo* const known = run_scalars.data();
     const std::size_t count = run_scalars.size();
     std::size_t index = 0;
@@ -347,16 +362,11 @@ private:
     if (clash.any()) refuse(Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, site);
   }
 
-  TWILL_CONSTEXPR void make_canonical(Extents& shape) const {
-    for (int axis = 0; axis < shape.rank; ++axis)
-      if (shape.axes.items[axis].symbols != 0) shape.axes.items[axis] = canonical(shape.axes.items[axis]);
-  }
-
   TWILL_CONSTEXPR void replace(const MergedSymbol& merged) {
     merged_symbols.push_back(merged);
-    merges_symbols_ = true;
+    replaced_ |= std::uint64_t{15} << 4 * merged.from;
     for (Node& node : nodes) {
-      node.shape = canonical(node.shape);
+      static_cast<void>(make_canonical(node.shape));
       node.over = canonical(node.over);
     }
     for (InputInfo& info : inputs) info.shape = canonical(info.shape);

@@ -68,13 +68,13 @@ using Cotangents = Few<int, max_results>;
 
 /// The gradients of a node's inputs; `wanted` says which are asked for, an id of -1 means zero.
 struct InputGradients {
-  std::array<bool, max_inputs> wanted{};                           ///< by input
-  std::array<int, max_inputs> ids{-1, -1, -1, -1, -1, -1, -1, -1}; ///< of nodes, by input
+  Few<bool, max_inputs> wanted{};                           ///< by input
+  Few<int, max_inputs> ids{-1, -1, -1, -1, -1, -1, -1, -1}; ///< of nodes, by input
 
   /// Sets the gradient of an input.
-  constexpr void set(int position, const auto& gradient) { ids[static_cast<std::size_t>(position)] = gradient.id(); }
+  constexpr void set(int position, const auto& gradient) { ids.items[position] = gradient.id(); }
   /// Whether the gradient of an input is asked for.
-  [[nodiscard]] constexpr bool wants(int position) const { return wanted[static_cast<std::size_t>(position)]; }
+  [[nodiscard]] constexpr bool wants(int position) const { return wanted.items[position]; }
 };
 
 /// An operation that brings its own kernel. Instances are constexpr objects; their kernel is `KernelOf<&instance>`.

@@ -106,6 +106,9 @@ struct Pair {
   const Value a = materialise(graph, left, dtype);
   const Value b = materialise(graph, right, dtype);
   graph.require_one_slot(a.id(), b.id(), left.site);
+  if (b.rank() == 0) return {a, broadcast_to(b, a.node().shape)};
+  if (a.rank() == 0) return {broadcast_to(a, b.node().shape), b};
+  if (a.node().shape == b.node().shape) return {a, b};
   const Extents shape = broadcast_shape(graph, a.node().shape, b.node().shape, left.site);
   return {broadcast_to(a, shape), broadcast_to(b, shape)};
 }

@@ -56,7 +56,13 @@ struct Name {
   /// The text.
   [[nodiscard]] constexpr std::string_view view() const { return {characters.data(), size}; }
   [[nodiscard]] friend constexpr bool operator==(const Name& left, const Name& right) {
-    return left.hash == right.hash && left.size == right.size && left.view() == right.view();
+    if (left.hash != right.hash || left.size != right.size) return false;
+    const char* const a = left.characters.data();
+    const char* const b = right.characters.data();
+    const int length = left.size;
+    for (int i = 0; i < length; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
   }
 
 private:

@@ -17,13 +17,13 @@ namespace twill { inline namespace v0 { namespace graph {
 
 /// The value as a larger shape, aligned at the right; extents of one repeat.
 [[nodiscard]] TWILL_CONSTEXPR Value broadcast_to(Value value, const Extents& target) {
-  const Extents shape = value.graph().canonical(target);
   const Node& source = value.node();
-  if (source.shape == shape) return value;
+  if (source.shape == target) return value;
   Node node{};
   node.kind = Kind::broadcast;
   node.dtype = source.dtype;
-  node.shape = shape;
+  node.shape = target;
+  if (value.graph().make_canonical(node.shape) && source.shape == node.shape) return value;
   node.arity = 1;
   node.inputs[0] = value.id();
   return {value.graph(), value.graph().add(node)};

@@ -25,8 +25,8 @@ class Scope {
 public:
   /// Names everything that is traced during its life, below the scopes around it.
   constexpr Scope(Graph& graph, std::string_view name)
-      : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
-    Name path = graph.path();
+      : graph_{&graph}, previous_path_{graph.path()}, previous_scope_{graph.scope()} {
+    Name path = previous_path_;
     path.append(name);
     path.append(".");
     graph.set_path(path);
@@ -34,8 +34,8 @@ public:
   }
   /// Adds a number to the name: "layer", 3 gives "layer3".
   constexpr Scope(Graph& graph, std::string_view name, std::int64_t index)
-      : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
-    Name path = graph.path();
+      : graph_{&graph}, previous_path_{graph.path()}, previous_scope_{graph.scope()} {
+    Name path = previous_path_;
     path.append(name);
     path.append_number(index);
     path.append(".");
@@ -45,16 +45,13 @@ public:
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
   constexpr ~Scope() {
-    Name path = graph_->path();
-    path.shorten(previous_size_);
-    path.truncated = false;
-    graph_->set_path(path);
+    graph_->set_path(previous_path_);
     graph_->set_scope(previous_scope_);
   }
 
 private:
   Graph* graph_;
-  std::size_t previous_size_;
+  Name previous_path_;
   int previous_scope_;
 };
 

@@ -33,6 +33,12 @@ enum class Updated : bool { whole_weights, parts };
 
 /// State of one update over all weights: their gradients before any rule reads them, and whether it happens at all.
 struct Updates {
+  /// A run-time number, and the value that all weights share.
+  struct Number {
+    graph::Name name{}; ///< with the prefix of its rule
+    Value value{};      ///< of one element type
+  };
+
   graph::Graph* graph = nullptr; ///< of the trace of the update
   List<int> weights{};           ///< nodes of the trainable weights
   List<int> gradients{};         ///< nodes of their gradients, in the same order
@@ -41,12 +47,21 @@ struct Updates {
   Value sum_of_squares{};        ///< of all gradients together, if summed elsewhere
   Value not_finite{};            ///< the number of elements of all gradients that are not finite, if counted elsewhere
   Updated updated = Updated::whole_weights; ///< whole weights, or the part of each that a rank owns
+  List<Number> numbers{};                   ///< run-time numbers that rules have asked for
 
   constexpr Updates() = default;
 
   /// A sum over the elements of weights, including those updated by other ranks.
   [[nodiscard]] TWILL_CONSTEXPR Value over_all_elements(Value sum) const {
     return updated == Updated::parts ? graph::rank_sum(sum) : sum;
+  }
+
+  /// A run-time number in an element type, one node for all weights.
+  [[nodiscard]] TWILL_CONSTEXPR Value number(const graph::Name& name, DType dtype, double initial) {
+    for (const Number& known : numbers)
+      if (known.name.hash == name.hash && known.name == name && known.value.dtype() == dtype) return known.value;
+    numbers.push_back({name, {*graph, graph->add_run_scalar(name, dtype, initial)}});
+    return numbers.back().value;
   }
 
   /// `f()`, a number of one weight. If ranks update parts, which differ in length, its launch is no other weight's.
@@ -64,7 +79,7 @@ struct Updates {
 class Update {
 public:
   /// The update of one weight, by nodes of the graph.
-  constexpr Update(const Updates& all, int weight, int gradient)
+  constexpr Update(Updates& all, int weight, int gradient)
       : all_{&all}, graph_{all.graph}, weight_{weight}, gradient_{gradient} {}
 
   /// float32 for half precision, else the weight's type.
@@ -100,7 +115,7 @@ public:
   [[nodiscard]] TWILL_CONSTEXPR Value number(std::string_view name) {
     graph::Name full = prefix_;
     full.append(name);
-    return run_scalar(*graph_, full.view(), 0, compute_dtype());
+    return all_->number(full, compute_dtype(), 0);
   }
 
   /// Sets the prefix of the names of a rule's numbers for a part of the weights.
@@ -111,7 +126,7 @@ public:
 
   /// The number of this change of the weights, from 1.
   [[nodiscard]] TWILL_CONSTEXPR Value step() {
-    const Value count = run_scalar(*graph_, step_scalar, 1, compute_dtype());
+    const Value count = all_->number(graph::Name{step_scalar}, compute_dtype(), 1);
     return may_skip() ? count - cast(beside_weight(all_->skipped), compute_dtype()) : count;
   }
 
@@ -129,7 +144,7 @@ private:
   }
   [[nodiscard]] constexpr Value beside_weight(Value x) const { return graph::beside(x, graph_->node(weight_)); }
 
-  const Updates* all_;
+  Updates* all_;
   graph::Graph* graph_;
   int weight_;
   int gradient_;

@@ -133,10 +133,9 @@ private:
     const int unit = units_->unit_of(reading.root);
     const bool inside = unit >= 0 && &units_->unit(unit) == unit_;
     if (!inside && is_stored(reading.root)) return memory_line(reading);
-    AxisMap own = reading.axis_of;
-    if (!(*reading.view == root.shape)) own = renumbered(*reading.view, root.shape, own);
     // A member of the unit moves with the grid for all its readers: a row's uniform value is read as such.
-    if (inside) own = proper_axes(root.shape);
+    AxisMap own = inside ? proper_axes(root.shape) : reading.axis_of;
+    if (!inside && !(*reading.view == root.shape)) own = renumbered(*reading.view, root.shape, own);
     const std::size_t computed = computed_.size();
     for (std::size_t i = 0; i < computed; ++i)
       if (computed_.items[i] == reading.root && computed_axes_.items[i] == own) return computed_line_.items[i];

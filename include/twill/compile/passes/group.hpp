@@ -147,8 +147,13 @@ private:
   [[nodiscard]] TWILL_CONSTEXPR bool aligned(int id, int producer, const Extents& grid) const {
     const Node& node = graph_->nodes.items[id];
     for (int i = first_read(node.kind); i < node.arity; ++i) {
-      const Reading reading = read_through(*graph_, node.inputs.items[i], proper_axes(domain(id)));
-      if (unit_of(reading.root) != producer) continue;
+      const int input = node.inputs.items[i];
+      if (const int root = root_of(*graph_, input); unit_of(root) != producer)
+        continue;
+      else if (const Node& read = graph_->nodes.items[root];
+               root == input && is_elementwise(read.kind) && read.shape == domain(id))
+        continue; // element by element
+      const Reading reading = read_through(*graph_, input, proper_axes(domain(id)));
       const Node& root = graph_->nodes.items[reading.root];
       if (root.kind == Kind::reduce && units_.items[producer].kind == UnitKind::column) return false;
       if (!only_moves_ones(*reading.view, root.shape)) return false;

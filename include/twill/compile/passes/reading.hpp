@@ -85,6 +85,8 @@ struct Reading {
           if (from.items[i] == axis) found = to.items[i];
         axis_of.items[d] = found;
       }
+    } else if (node.kind == Kind::broadcast && below.rank == 0) {
+      axis_of = no_axes;
     } else if (node.kind == Kind::broadcast) {
       const int added = node.shape.rank - below.rank;
       for (std::size_t d = 0; d <= max_rank; ++d) {

@@ -65,10 +65,14 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 
 /// requires: both nodes have their inputs renumbered
 [[nodiscard]] TWILL_CONSTEXPR bool equal(const Node& a, const Node& b) {
-  return a.kind == b.kind && a.dtype == b.dtype && a.primitive == b.primitive && a.reduction == b.reduction &&
-         a.inputs == b.inputs && a.axis == b.axis && a.index == b.index && a.value == b.value && a.over == b.over &&
-         a.arity == b.arity && (a.kind != Kind::operation || graph::is_same(*a.operation, *b.operation)) &&
-         a.slot == b.slot && a.shape == b.shape && a.permutation == b.permutation;
+  if (a.kind != b.kind || a.arity != b.arity) return false;
+  const int arity = a.arity;
+  for (int i = 0; i < arity; ++i)
+    if (a.inputs.items[i] != b.inputs.items[i]) return false;
+  return a.dtype == b.dtype && a.primitive == b.primitive && a.reduction == b.reduction && a.axis == b.axis &&
+         a.index == b.index && a.value == b.value && a.over == b.over &&
+         (a.kind != Kind::operation || graph::is_same(*a.operation, *b.operation)) && a.slot == b.slot &&
+         a.shape == b.shape && (a.kind != Kind::transpose || a.permutation == b.permutation);
 }
 
 /// Nodes found so far, by hash.
