@@ -135,7 +135,7 @@ private:
     for (int other = id + 1; node.operation->results > 1 && other <= last_; ++other)
       if (is_further_result(other, id))
         if (int& own = made.variables.items[graph_->node(other).index]; own < 0) own = linear_variable(*graph_, other);
-    std::array<bool, max_inputs> wanted{};
+    Few<bool, max_inputs> wanted{};
     for (int i = first_read(node); i < node.arity; ++i)
       wanted[static_cast<std::size_t>(i)] = node.input(i) >= first_ && active.data()[node.input(i)] != 0;
     made.gradients = operation_gradient(*graph_, id, made.variables, wanted);
@@ -211,7 +211,7 @@ private:
       while (rules_.back().id != id) rules_.pop_back(); // they are stored from the last to the first
       rule = rules_.back();
     } else {
-      std::array<bool, max_inputs> wanted{};
+      Few<bool, max_inputs> wanted{};
       for (std::size_t i = 0; i < node.arity; ++i) wanted[i] = of[i] >= 0;
       rule.variables[0] = linear_variable(*graph_, id);
       rule.gradients = node_gradient(*graph_, id, {*graph_, rule.variables[0]}, wanted);
