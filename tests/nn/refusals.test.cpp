@@ -318,7 +318,7 @@ TEST_CASE("a probability of a run is refused outside of 0 and 1", "[nn][TRAIN-2]
       {.name = graph::Name{"rate"}, .dtype = real, .initial = 0.5},
       {.name = graph::Name{"dropout"}, .dtype = real, .initial = 0.5, .is_probability = true},
   };
-  compile::RunScalars run_scalars{infos};
+  compile::RunScalars run_scalars{ListView<graph::RunScalarInfo>{infos, std::size(infos)}};
   for (const double wrong : {1.5, -0.25, std::nan("")}) CHECK_THROWS_AS(run_scalars.set("dropout", wrong), ValueError);
   CHECK_THROWS_WITH(run_scalars.set("dropout", 1.5), Catch::Contains("'dropout' has to be between 0 and 1; it is 1.5"));
   for (const double right : {0.0, 0.25, 1.0}) CHECK_NOTHROW(run_scalars.set("dropout", right));

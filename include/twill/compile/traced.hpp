@@ -84,8 +84,8 @@ private:
     if constexpr (Sizes.fit(room)) {
       return {attempt.frozen, Sizes};
     } else {
-      graph::GraphSizes sizes{};
-      return {S::trace(), sizes};
+      graph::GraphSizes counted{};
+      return {S::trace(), counted};
     }
   }
 
