@@ -38,9 +38,9 @@ BARS = {"#include <twill/tensor.hpp>": {"header-only": (1.3, None), "compiled": 
         "gpt2.cpp": {"header-only": (25, 900), "compiled": (14, None), "quick": (6, None)},
         "each further fused statement": {"header-only": (0.08, None), "compiled": (0.08, None)},
         "each further row statement": {"header-only": (0.15, None), "compiled": (0.15, None)}}
-BUDGETS = {"#include <twill/tensor.hpp>": {"header-only": (1.7, 220), "compiled": (1.4, 190)},
+BUDGETS = {"#include <twill/tensor.hpp>": {"header-only": (1.8, 220), "compiled": (1.4, 190)},
            "#include <twill/twill.hpp>": {"header-only": (5.5, 425), "compiled": (3.7, 370)},
-           "fused_chain.cpp": {"header-only": (4.5, 305), "compiled": (2.2, 235), "quick": (2, 235)},
+           "fused_chain.cpp": {"header-only": (5, 305), "compiled": (2.2, 235), "quick": (2, 235)},
            "mlp.cpp": {"header-only": (20, 670), "compiled": (6.6, 450), "quick": (6, 430)},
            "resnet50.cpp": {"quick": (12.3, 700)},
            "gpt2.cpp": {"quick": (9.2, 500)}}
