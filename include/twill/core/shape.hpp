@@ -33,11 +33,11 @@ struct Dims {
 
   [[nodiscard]] constexpr std::int64_t operator[](int axis) const { return extents[static_cast<std::size_t>(axis)]; }
   [[nodiscard]] constexpr std::int64_t& operator[](int axis) { return extents[static_cast<std::size_t>(axis)]; }
-  /// The product of the extents; 1 for rank 0.
+  /// The product of the extents, 1 for rank 0; wrapped where 64 bits cannot count it, which `counted_bytes` tells.
   [[nodiscard]] constexpr std::int64_t elements() const {
-    std::int64_t product = 1;
-    for (int axis = 0; axis < rank; ++axis) product *= (*this)[axis];
-    return product;
+    std::uint64_t product = 1;
+    for (int axis = 0; axis < rank; ++axis) product *= static_cast<std::uint64_t>((*this)[axis]);
+    return static_cast<std::int64_t>(product);
   }
   [[nodiscard]] friend constexpr bool operator==(const Dims& left, const Dims& right) {
     if (left.rank != right.rank) return false;
@@ -47,14 +47,15 @@ struct Dims {
   }
 };
 
-/// The strides, in elements, of a row-major tensor of these extents.
+/// The strides, in elements, of a row-major tensor of these extents; wrapped where the tensor is larger than 64 bits
+/// can count, which `counted_bytes` tells.
 [[nodiscard]] constexpr Dims contiguous_strides(const Dims& dims) {
   Dims strides{};
   strides.rank = dims.rank;
-  std::int64_t stride = 1;
+  std::uint64_t stride = 1;
   for (int axis = dims.rank - 1; axis >= 0; --axis) {
-    strides[axis] = stride;
-    stride *= dims[axis];
+    strides[axis] = static_cast<std::int64_t>(stride);
+    stride *= static_cast<std::uint64_t>(dims[axis]);
   }
   return strides;
 }

@@ -55,18 +55,17 @@ TWILL_BODY Layout expanded(const char* operation, const Layout& from, const Dims
 
 TWILL_BODY Dims completed(const Dims& from, Dims to) {
   const std::int64_t elements = from.elements();
-  std::int64_t known = 1;
+  const Dims asked = to;
+  Dims given = to; // 1 where an extent is open
   int open = -1;
   int open_count = 0;
   for (int axis = 0; axis < to.rank; ++axis) {
-    if (to[axis] == dyn) {
-      open = axis;
-      ++open_count;
-    } else {
-      known *= to[axis];
-    }
+    if (to[axis] != dyn) continue;
+    open = axis;
+    ++open_count;
+    given[axis] = 1;
   }
-  const Dims asked = to;
+  const std::int64_t known = given.elements();
   if (open_count == 1 && known > 0 && elements % known == 0) to[open] = elements / known;
   if (open_count > 1 || to.elements() != elements || (open >= 0 && to[open] == dyn))
     throw ShapeError("reshape: shape " + to_string(from) + " has " + std::to_string(elements) +

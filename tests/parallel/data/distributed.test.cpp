@@ -263,12 +263,14 @@ TEST_CASE("ranks with different models are refused on every rank", "[parallel][P
 
 TEST_CASE("ranks refuse a batch that is empty on all of them", "[parallel][PAR-3]") {
   auto communicators = thread_group(2);
+  std::array<std::string, 2> messages{};
   parallel::run_ranks(communicators, [&](auto& communicator) {
     Network network{Cpu{communicator.rank()}};
     DistributedDataParallel model{network, communicator, {}};
     auto step = train_step(model, nn::cross_entropy, optim::Adam{});
     const Batch none = batch(0).rows(0, 0, Cpu{communicator.rank()});
-    const std::string message = message_of([&] { static_cast<void>(step(none.x, none.label)); });
-    CHECK_THAT(message, Catch::Contains("train_step: the batch is empty"));
+    messages[static_cast<std::size_t>(communicator.rank())] =
+        message_of([&] { static_cast<void>(step(none.x, none.label)); });
   });
+  for (const std::string& message : messages) CHECK_THAT(message, Catch::Contains("train_step: the batch is empty"));
 }
