@@ -43,7 +43,7 @@ template <class... T> constexpr bool are_values(const std::tuple<T...>*) {
 }
 template <class Tuple> inline constexpr bool holds_values = are_values(static_cast<const Tuple*>(nullptr));
 
-/// Whose derivative along tangents is asked for.
+/// The function that a tangent is of: f, or its gradient.
 enum class Differentiated : bool { value, gradient };
 
 template <Differentiated What, class F, std::size_t N, std::size_t T>
@@ -55,7 +55,7 @@ constexpr auto along_tangents(const F& f, const std::array<graph::Value, N>& pri
     return graph::transforms::hvp(f, primals, tangents, site);
 }
 
-/// What a call along tangents gives, as a function of primals and tangents in one list.
+/// A value and its tangent, as a function of primals and tangents in one list.
 template <Differentiated What, class F, std::size_t Primals> struct TangentFunction {
   template <std::derived_from<graph::Value>... Values> constexpr auto operator()(const Values&... values) const {
     const std::array<graph::Value, sizeof...(Values)> all{values...};

@@ -205,15 +205,14 @@ TWILL_CONSTEXPR Value reduction_gradient(const Node& node, Value x, Value y, Val
   if (node.reduction == Reduction::max || node.reduction == Reduction::min) {
     // Equal winners share the gradient.
     const Value won = equal(x, broadcast_to(y, shape));
-    const Value winners =
-        reduce_axis(Reduction::sum, where(won, broadcast_to(constant(x.graph(), x.dtype(), 1), shape), 0), node.axis);
+    const Value winners = reduce_axis(Reduction::sum, where(won, filled(x.graph(), x.dtype(), shape, 1), 0), node.axis);
     return where(won, broadcast_to(g / winners, shape), 0);
   }
   if (node.reduction == Reduction::product) {
     // The product of the others: y / x, or where x is the only zero the product of the rest. Where x is one of two
     // zeros it is the other zero times the rest: 0, but its own derivative is not.
     const Value is_zero = equal(x, 0);
-    const Value one = broadcast_to(constant(x.graph(), x.dtype(), 1), shape);
+    const Value one = filled(x.graph(), x.dtype(), shape, 1);
     const Value zeros = reduce_axis(Reduction::sum, where(is_zero, one, 0), node.axis);
     const Value rest = reduce_axis(Reduction::product, where(is_zero, one, x), node.axis);
     const Value all_zeros = reduce_axis(Reduction::sum, where(is_zero, x, 0), node.axis);

@@ -190,13 +190,10 @@ template <std::size_t N>
     ids.push_back(variable.id());
   }
   if (graph.fault.any()) return variables;
-  const Value one = broadcast_to(constant(graph, result.dtype(), 1), result.shape());
+  const Value one = detail::filled(graph, result.dtype(), result.shape(), 1);
   const List<int> found = gradients(graph, {{result.id(), one.id()}}, ids);
-  for (std::size_t i = 0; i < N; ++i) {
-    const Extents shape = variables[i].shape();
-    variables[i] =
-        found[i] >= 0 ? Value{graph, found[i]} : broadcast_to(constant(graph, variables[i].dtype(), 0), shape);
-  }
+  for (std::size_t i = 0; i < N; ++i)
+    variables[i] = detail::value_or_zero(graph, found[i], variables[i].dtype(), variables[i].shape());
   return variables;
 }
 

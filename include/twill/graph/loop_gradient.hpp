@@ -80,7 +80,7 @@ private:
   }
   [[nodiscard]] TWILL_CONSTEXPR Value zeros_like(int id) const {
     const Node node = graph_->node(id);
-    return broadcast_to({*graph_, graph_->add_constant(node.dtype, 0)}, node.shape);
+    return filled(*graph_, node.dtype, node.shape, 0);
   }
 
   /// The node of the copy for a node of the body or outside it.
@@ -89,13 +89,7 @@ private:
     if (!is_active(id)) return id;
     for (const Alias& alias : aliases_)
       if (alias.source == id) return alias.copy;
-    Node node{};
-    node.kind = Kind::after;
-    node.dtype = graph_->node(id).dtype;
-    node.shape = graph_->node(id).shape;
-    node.arity = 1;
-    node.inputs[0] = id;
-    aliases_.push_back({id, graph_->add(node)});
+    aliases_.push_back({id, graph_->add(node_over(Kind::after, {*graph_, id}))});
     return aliases_.back().copy;
   }
 

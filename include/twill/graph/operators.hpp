@@ -68,6 +68,27 @@ namespace detail {
 
 namespace detail {
 
+/// A number in each element of a shape.
+[[nodiscard]] TWILL_CONSTEXPR Value filled(Graph& graph, DType dtype, const Extents& shape, double number) {
+  return broadcast_to(constant(graph, dtype, number), shape);
+}
+
+/// A node of the graph, or zeros where there is none, -1.
+[[nodiscard]] TWILL_CONSTEXPR Value value_or_zero(Graph& graph, int id, DType dtype, const Extents& shape) {
+  return id >= 0 ? Value{graph, id} : filled(graph, dtype, shape, 0);
+}
+
+/// A node that reads one value, and has its type and shape.
+[[nodiscard]] TWILL_CONSTEXPR Node node_over(Kind kind, Value value) {
+  Node node{};
+  node.kind = kind;
+  node.dtype = value.dtype();
+  node.shape = value.shape();
+  node.arity = 1;
+  node.inputs.items[0] = value.id();
+  return node;
+}
+
 [[nodiscard]] TWILL_CONSTEXPR Value apply(Primitive primitive, DType dtype, std::initializer_list<Value> operands) {
   Node node{};
   node.kind = Kind::primitive;
@@ -183,26 +204,15 @@ namespace detail {
 
 /// The value, through which no gradient flows.
 [[nodiscard]] TWILL_CONSTEXPR Value stop_gradient(Value value) {
-  Node node{};
-  node.kind = Kind::stop_gradient;
-  node.dtype = value.dtype();
-  node.shape = value.shape();
-  node.arity = 1;
-  node.inputs[0] = value.id();
-  return {value.graph(), value.graph().add(node)};
+  return {value.graph(), value.graph().add(detail::node_over(Kind::stop_gradient, value))};
 }
 
 /// The value with a gradient rule of its own: `rule.vjp` gives the gradients of the operands, the nodes that made it
 /// give none. The rule finds the operands as inputs from 1 on; a second gradient goes through what the rule emits.
 [[nodiscard]] TWILL_CONSTEXPR Value with_rule(Value value, const Operation& rule,
                                               std::initializer_list<Value> operands) {
-  Node node{};
-  node.kind = Kind::rule;
-  node.dtype = value.dtype();
-  node.shape = value.shape();
+  Node node = detail::node_over(Kind::rule, value);
   node.operation = &rule;
-  node.inputs.items[0] = value.id();
-  node.arity = 1;
   for (const Value& operand : operands) node.inputs.items[node.arity++] = operand.id();
   return {value.graph(), value.graph().add(node)};
 }

@@ -96,12 +96,8 @@ private:
     if (source.kind == Kind::constant || source.kind == Kind::run_scalar || source.kind == Kind::iota) return id;
     for (const Alias& alias : aliases_)
       if (alias.source == id) return alias.copy;
-    Node node{};
-    node.kind = Kind::after;
-    node.dtype = source.dtype;
-    node.shape = source.shape;
+    Node node = node_over(Kind::after, {*graph_, id});
     node.arity = 2;
-    node.inputs[0] = id;
     node.inputs[1] = waits_for_;
     aliases_.push_back({id, graph_->add(node)});
     return aliases_.back().copy;

@@ -27,20 +27,9 @@ struct Direction {
 
 namespace detail {
 
-/// The value itself as a node of its own: what is computed of the copy can be told from what is computed of the value.
+/// The value as a node of its own: derivatives by this node leave out other uses of the value.
 [[nodiscard]] TWILL_CONSTEXPR Value renamed(Value value) {
-  Node node{};
-  node.kind = Kind::after;
-  node.dtype = value.dtype();
-  node.shape = value.shape();
-  node.arity = 1;
-  node.inputs[0] = value.id();
-  return {value.graph(), value.graph().add(node)};
-}
-
-/// A number in a shape.
-[[nodiscard]] TWILL_CONSTEXPR Value filled(Graph& graph, DType dtype, const Extents& shape, double number) {
-  return broadcast_to(constant(graph, dtype, number), shape);
+  return {value.graph(), value.graph().add(node_over(Kind::after, value))};
 }
 
 /// A variable in which a rule of gradients is linear; nothing reads it once the rule is transposed.

@@ -76,10 +76,6 @@ TWILL_CONSTEXPR void require_fit(Value value, Value direction, const Misfits& mi
                    given[axis].is_static() ? given[axis].factor : -1, site);
 }
 
-[[nodiscard]] TWILL_CONSTEXPR Value value_or_zero(Graph& graph, int id, DType dtype, const Extents& shape) {
-  return id >= 0 ? Value{graph, id} : filled(graph, dtype, shape, 0);
-}
-
 [[nodiscard]] TWILL_CONSTEXPR Extents joined(const Extents& first, const Extents& second) {
   Extents both = first;
   for (int axis = 0; axis < second.rank; ++axis) both.append(second[axis]);

@@ -18,10 +18,8 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 TWILL_CONSTEXPR void split_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   Value parts[max_results]{};
-  for (int k = 0; k < self.operation->results; ++k) {
-    const int cotangent = cotangents[static_cast<std::size_t>(k)];
-    parts[k] = cotangent >= 0 ? Value{graph, cotangent} : broadcast_to(constant(graph, self.dtype, 0), self.shape);
-  }
+  for (int k = 0; k < self.operation->results; ++k)
+    parts[k] = value_or_zero(graph, cotangents[static_cast<std::size_t>(k)], self.dtype, self.shape);
   gradients.set(0, join(parts, self.operation->results, 1));
 }
 

@@ -88,9 +88,8 @@ private:
 template <ComputeDevice D>
 std::span<void* const> OptimiserState<D>::addresses(ListView<graph::ParameterInfo> parameters) {
   const std::span<void* const> weights = network_->addresses();
-  if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
-    return ListView<void*>{addresses_.data(), addresses_.size()}.span();
-  make(parameters);
+  if (addresses_.size() != parameters.size() || !std::equal(weights.begin(), weights.end(), addresses_.begin()))
+    make(parameters);
   return ListView<void*>{addresses_.data(), addresses_.size()}.span();
 }
 
