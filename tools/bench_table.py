@@ -3,7 +3,9 @@
 """Makes Markdown tables and SVG plots of Google Benchmark JSON files: bench_table.py [--out FOLDER] result.json...
 
 A benchmark is called `workload/contender` or `workload/contender/size`. Times are medians over the repetitions, with the
-spread (largest minus smallest, over the median) beside them. Where a workload has a contender `reference`, the others
+spread (the distance between the quartiles, over the median) beside them. A row in which twill or its reference spreads over 20%
+was measured on a busy machine: it is left out and named below; --unsettled prints such rows alone, as a pattern for
+--benchmark_filter. Where a workload has a contender `reference`, the others
 are also given as a multiple of it. The machine, compiler, flags and commit come from the JSON's context. Where the peaks of the
 machine were measured as well, twill's time is also a share of what binds the workload (tools/roofline.py).
 
@@ -25,6 +27,7 @@ import roofline
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 COLOURS = ["#1b6ca8", "#d1495b", "#3a7d44", "#edae49", "#66469b", "#5b8e7d", "#8d6a9f", "#444444", "#a0522d", "#0f9b8e"]
 SHOWN = {"twill": COLOURS[0], "reference": COLOURS[7]}
+LARGEST_SPREAD = 0.2  # of twill and of the reference
 
 
 def read(paths):
@@ -60,8 +63,29 @@ def pretty(nanoseconds: float) -> str:
     return f"{nanoseconds:.3g} ns"
 
 
-def spread(times) -> str:
-    return f"{100 * (max(times) - min(times)) / statistics.median(times):.0f}%" if len(times) > 1 else ""
+def spread(times) -> float:
+    """The distance between the quartiles, over the median."""
+    if len(times) < 2:
+        return 0.0
+    low, _, high = statistics.quantiles(times, n=4, method="inclusive")
+    return (high - low) / statistics.median(times)
+
+
+def is_settled(contenders, size: str) -> bool:
+    return all(spread(contenders.get(name, {}).get(size, [])) <= LARGEST_SPREAD for name in SHOWN)
+
+
+def settled(samples):
+    """The samples without the rows that spread too much, and the names of those."""
+    kept, left_out = {}, []
+    for workload, contenders in samples.items():
+        sizes = {size for by_size in contenders.values() for size in by_size}
+        unsettled = {size for size in sizes if not is_settled(contenders, size)}
+        left_out += [(workload, size) for size in sorted(unsettled, key=order)]
+        if sizes - unsettled:
+            kept[workload] = {name: {size: times for size, times in by_size.items() if size not in unsettled}
+                              for name, by_size in contenders.items() if set(by_size) - unsettled}
+    return kept, left_out
 
 
 def order(size: str):
@@ -120,7 +144,7 @@ def table(workload, contenders, bars=None, peaks=None) -> str:
                 continue
             cell = pretty(statistics.median(times))
             if len(times) > 1:
-                cell += f" ±{spread(times)}"
+                cell += f" ±{100 * spread(times):.0f}%"
             if reference and name != "reference":
                 cell += f", **{ratio(contenders, name, size):.2f}x**"
             cells.append(cell)
@@ -206,8 +230,11 @@ def bars(title, contenders) -> str:
 def document(samples, contexts, bars) -> str:
     """The tables of all workloads, with the machines in front."""
     peaks = roofline.Machine(samples)
-    tables = [peaks.table(), *(table(workload, contenders, bars, peaks) for workload, contenders in samples.items()
-                               if workload not in roofline.PEAKS)]
+    workloads, left_out = settled({workload: contenders for workload, contenders in samples.items() if workload not in roofline.PEAKS})
+    tables = [peaks.table(), *(table(workload, contenders, bars, peaks) for workload, contenders in workloads.items())]
+    if left_out:
+        names = ", ".join("/".join(filter(None, row)) for row in left_out)
+        tables.append(f"### left out\n\nSpread over {100 * LARGEST_SPREAD:.0f}%: {names}.\n")
     return machine(contexts) + "\n\n" + "\n".join(part for part in tables if part)
 
 
@@ -216,9 +243,13 @@ def main():
     parser.add_argument("--out", type=Path, help="folder for results.md and one SVG for each workload; without: print the tables")
     parser.add_argument("--bars", type=Path, help="JSON file of bars")
     parser.add_argument("--append", type=Path, help="Markdown that follows the tables")
+    parser.add_argument("--unsettled", action="store_true", help="print a pattern of the rows that spread too much, nothing else")
     parser.add_argument("results", nargs="+")
     options = parser.parse_args()
     samples, contexts = read(options.results)
+    if options.unsettled:
+        print("|".join(f"^{workload}/({'|'.join(SHOWN)})" + (f"/{size}(/|$)" if size else "") for workload, size in settled(samples)[1]))
+        return
     bars = json.loads(options.bars.read_text()) if options.bars else {}
     text = document(samples, contexts, bars)
     if options.append:
@@ -227,7 +258,7 @@ def main():
         print(text)
         return
     options.out.mkdir(parents=True, exist_ok=True)
-    shown = {workload: contenders for workload, contenders in samples.items() if workload not in roofline.PEAKS}
+    shown, _ = settled({workload: contenders for workload, contenders in samples.items() if workload not in roofline.PEAKS})
     for workload, contenders in shown.items():
         (options.out / f"{workload}.svg").write_text(plot(workload, contenders))
     known = [{key: context[key] for key in ("machine", "compiler", "flags", "commit", "date") if key in context}

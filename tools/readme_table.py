@@ -38,8 +38,9 @@ def against(own: float, other: float, shown: str) -> str:
 
 
 def measured_rows(samples):
+    kept, _ = bench_table.settled(samples)
     for name, workload, size, references in ROWS:
-        contenders = samples.get(workload, {})
+        contenders = kept.get(workload, {})
         medians = {who: statistics.median(by_size[size]) for who, by_size in contenders.items() if by_size.get(size)}
         own = medians.get("twill")
         if own is None:

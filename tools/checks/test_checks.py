@@ -358,9 +358,20 @@ class BenchTable(Tree):
                 for who, times in (("twill", (3, 2, 4)), ("reference", (2, 2, 2))) for time in times]
         self.write("a.json", json.dumps({"context": {"machine": "m", "commit": "c"}, "benchmarks": runs}))
         samples, contexts = bench_table.read([self.root / "a.json"])
-        self.assertIn("| 1000 | 3 µs ±67%, **1.50x** | 2 µs ±0% |", bench_table.table("add", samples["add"]))
+        self.assertIn("| 1000 | 3 µs ±33%, **1.50x** | 2 µs ±0% |", bench_table.table("add", samples["add"]))
         self.assertEqual(bench_table.machine(contexts), "machine: m; commit: c")
         self.assertIn("<svg", bench_table.plot("add", samples["add"]))
+
+    def test_rows_that_spread_over_a_fifth_are_left_out(self):
+        samples = {"add": {"twill": {"10": [3.0, 2.0, 4.0], "20": [3.0, 3.1, 3.2]}, "reference": {"10": [2.0] * 3, "20": [2.0] * 3},
+                           "peer": {"10": [1.0], "20": [1.0, 9.0]}},
+                   "copy": {"reference": {"": [1.0, 2.0, 3.0]}}}
+        kept, left_out = bench_table.settled(samples)
+        self.assertEqual(left_out, [("add", "10"), ("copy", "")])
+        self.assertEqual(kept, {"add": {"twill": {"20": [3.0, 3.1, 3.2]}, "reference": {"20": [2.0] * 3}, "peer": {"20": [1.0, 9.0]}}})
+        document = bench_table.document(samples, [], {})
+        self.assertIn("Spread over 20%: add/10, copy.", document)
+        self.assertNotIn("| 10 |", document)
 
     def test_shares_are_of_what_binds_at_the_size_of_the_working_set(self):
         times = {"bandwidth": {"triad": {"1000/1": [10.0], "100000/1": [2000.0]}},
