@@ -14,6 +14,7 @@
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/common_programs.hpp>
 #include <twill/kernel/convolution.hpp>
+#include <twill/kernel/distributions.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/epilogue_product.hpp>
 #include <twill/kernel/fused_sgd.hpp>
