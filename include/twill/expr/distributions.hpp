@@ -258,7 +258,8 @@ requires(FloatingScalar<typename std::remove_cvref_t<X>::value_type>&& std::remo
   return eval(cast<T>(softmax<1>(logarithms)));
 }
 
-/// Poisson with a mean: whole numbers, also in a floating-point type. throws: ValueError for a negative or infinite mean
+/// Poisson with a mean: whole numbers, also in a floating-point type.
+/// throws: ValueError for a negative or infinite mean
 template <Scalar T = std::int64_t, AnyShape S, Device D = Cpu>
 requires(!std::same_as<T, bool>)
     [[nodiscard]] Tensor<T, D, S> poisson(double mean, const Dims& extents, const D& device = current_device<D>()) {
