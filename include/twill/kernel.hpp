@@ -53,9 +53,12 @@
 #include <twill/kernel/rows.hpp>
 #include <twill/kernel/run.hpp>
 #include <twill/kernel/sampling.hpp>
+#include <twill/kernel/scalar/bessel.hpp>
 #include <twill/kernel/scalar/floats.hpp>
 #include <twill/kernel/scalar/gamma.hpp>
+#include <twill/kernel/scalar/incomplete_gamma.hpp>
 #include <twill/kernel/scalar/integers.hpp>
+#include <twill/kernel/scalar/quantile.hpp>
 #include <twill/kernel/scan.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/kernel/small_launch.hpp>
