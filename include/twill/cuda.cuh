@@ -43,6 +43,7 @@
 #include <twill/kernel/gpu/convolution.hpp>
 #include <twill/kernel/gpu/convolution_choice.hpp>
 #include <twill/kernel/gpu/convolution_tiles.hpp>
+#include <twill/kernel/gpu/distributions.hpp>
 #include <twill/kernel/gpu/divisor.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
 #include <twill/kernel/gpu/index_sums.hpp>

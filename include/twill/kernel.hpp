@@ -14,6 +14,7 @@
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/common_programs.hpp>
 #include <twill/kernel/convolution.hpp>
+#include <twill/kernel/distributions.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/epilogue_product.hpp>
 #include <twill/kernel/fused_sgd.hpp>
@@ -52,9 +53,12 @@
 #include <twill/kernel/rows.hpp>
 #include <twill/kernel/run.hpp>
 #include <twill/kernel/sampling.hpp>
+#include <twill/kernel/scalar/bessel.hpp>
 #include <twill/kernel/scalar/floats.hpp>
 #include <twill/kernel/scalar/gamma.hpp>
+#include <twill/kernel/scalar/incomplete_gamma.hpp>
 #include <twill/kernel/scalar/integers.hpp>
+#include <twill/kernel/scalar/quantile.hpp>
 #include <twill/kernel/scan.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/kernel/small_launch.hpp>

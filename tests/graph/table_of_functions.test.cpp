@@ -23,6 +23,12 @@ const std::vector<std::vector<Dims>> pairs{{Dims(2, 3), Dims(3)}, {Dims(2, 1), D
                                            {Dims(0, 3), Dims(3)}, {Dims(1), Dims(1)},       {Dims(7, 17), Dims(7, 17)}};
 
 std::int64_t whole(double x) { return static_cast<std::int64_t>(x); }
+/// The argument between -8 and 8 at which a growing function has a value.
+double inverse_of(double (*f)(double), double value) {
+  double low = -8, high = 8;
+  for (int k = 0; k < 80; ++k) ((f((low + high) / 2) < value) ? low : high) = (low + high) / 2;
+  return low;
+}
 Value number(Value truth) { return graph::cast(truth, DType::float32); }
 
 // clang-format off
@@ -61,6 +67,17 @@ const OperationRow functions[]{
     {"arcsinh", singles, [](const Value* x) { return graph::arcsinh(x[0]); }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return std::asinh(x[0]); }},
     {"arccosh", singles, [](const Value* x) { return graph::arccosh(x[0]); }, nullptr, RowTypes::numbers, {1.1, 2}, true, [](const double* x) { return std::acosh(x[0]); }},
     {"digamma", singles, [](const Value* x) { return graph::digamma(x[0]); }, nullptr, RowTypes::narrow, {0.5, 4}, false, [](const double* x) { return (std::lgamma(x[0] + 1e-5) - std::lgamma(x[0] - 1e-5)) / 2e-5; }},
+    {"erfinv", singles, [](const Value* x) { return graph::erfinv(x[0]); }, nullptr, RowTypes::floating, {-0.9, 0.9}, true, [](const double* x) { return inverse_of(+[](double y) { return std::erf(y); }, x[0]); }},
+    {"ndtri", singles, [](const Value* x) { return graph::ndtri(x[0]); }, nullptr, RowTypes::floating, {0.05, 0.95}, true, [](const double* x) { return inverse_of(+[](double y) { return 0.5 * std::erfc(-y / std::sqrt(2.0)); }, x[0]); }},
+    {"ndtr", singles, [](const Value* x) { return graph::ndtr(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return 0.5 * std::erfc(-x[0] / std::sqrt(2.0)); }},
+    {"i0", singles, [](const Value* x) { return graph::i0(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return std::cyl_bessel_i(0, std::fabs(x[0])); }},
+    {"i0e", singles, [](const Value* x) { return graph::i0e(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return std::cyl_bessel_i(0, std::fabs(x[0])) * std::exp(-std::fabs(x[0])); }},
+    {"i1", singles, [](const Value* x) { return graph::i1(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return std::copysign(std::cyl_bessel_i(1, std::fabs(x[0])), x[0]); }},
+    {"i1e", singles, [](const Value* x) { return graph::i1e(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return std::copysign(std::cyl_bessel_i(1, std::fabs(x[0])), x[0]) * std::exp(-std::fabs(x[0])); }},
+    {"bessel_j0", singles, [](const Value* x) { return graph::bessel_j0(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return std::cyl_bessel_j(0, std::fabs(x[0])); }},
+    {"bessel_j1", singles, [](const Value* x) { return graph::bessel_j1(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return std::copysign(std::cyl_bessel_j(1, std::fabs(x[0])), x[0]); }},
+    {"gammainc", singles, [](const Value* x) { return graph::gammainc(2, x[0]); }, nullptr, RowTypes::floating, {0.3, 3}, true, [](const double* x) { return 1 - std::exp(-x[0]) * (1 + x[0]); }},
+    {"gammaincc", singles, [](const Value* x) { return graph::gammaincc(2, x[0]); }, nullptr, RowTypes::floating, {0.3, 3}, true, [](const double* x) { return std::exp(-x[0]) * (1 + x[0]); }},
     {"abs", singles, [](const Value* x) { return graph::abs(x[0]); }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return std::fabs(x[0]); }},
     {"absolute", singles, [](const Value* x) { return graph::absolute(x[0]); }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return std::fabs(x[0]); }},
     {"fabs", singles, [](const Value* x) { return graph::fabs(x[0]); }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return std::fabs(x[0]); }},

@@ -73,6 +73,15 @@ void random_numbers(Matrix& x, const Vector& p) {
   { const Tensor y = rand<float, Shape<2, 3>>(); }
   { const Tensor y = randn<float, Shape<dyn, 4>>(Dims(3, 4)); }
   { const Tensor y = uniform<float, Shape<5>>(-1, 1); }
+  { const Tensor y = laplace<float, Shape<5>>(0, 1); }
+  { const Tensor y = gumbel<float, Shape<5>>(0, 1); }
+  { const Tensor y = cauchy<float, Shape<5>>(0, 1); }
+  { const Tensor y = log_normal<float, Shape<5>>(0, 0.5); }
+  { const Tensor y = truncated_normal<float, Shape<5>>(0, 0.02, -0.04, 0.04); }
+  { const Tensor y = gamma<float, Shape<5>>(2, 0.5); }
+  { const Tensor y = beta<float, Shape<5>>(0.5, 0.5); }
+  { const Tensor y = dirichlet(tensor({1.0F, 2.0F, 3.0F}), 5); }
+  { const Tensor y = poisson<std::int64_t, Shape<5>>(4); }
   { const Tensor y = normal<float, Shape<5>>(0, 0.02); }
   { const Tensor y = exponential<float, Shape<5>>(2.0); }
   { const Tensor y = integers<std::int64_t, Shape<5>>(0, 10); }

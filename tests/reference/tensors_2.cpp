@@ -125,6 +125,17 @@ void real_functions(const Matrix& x, const Matrix& y) {
   { const Tensor z = lgamma(x); }
   { const Tensor z = digamma(x); }
   { const Tensor z = polygamma(1, x); }
+  { const Tensor z = erfinv(x); }
+  { const Tensor z = ndtri(x); }
+  { const Tensor z = ndtr(x); }
+  { const Tensor z = i0(x); }
+  { const Tensor z = i0e(x); }
+  { const Tensor z = i1(x); }
+  { const Tensor z = i1e(x); }
+  { const Tensor z = bessel_j0(x); }
+  { const Tensor z = bessel_j1(x); }
+  { const Tensor z = gammainc(2, x); }
+  { const Tensor z = gammaincc(2, x); }
 }
 
 // Rounding and floating-point numbers: parts of numbers, neighbours, NaN and infinities.

@@ -53,6 +53,10 @@ struct Sinc {
     return where(equal(x, 0), 1.0, sin(t) / t);
   }
 };
+struct Ndtr {
+  static constexpr std::string_view name = "ndtr";
+  constexpr auto operator()(auto x) const { return erfc(x * -0.70710678118654752440) * 0.5; }
+};
 } // namespace formula
 
 /// e^x. float32: within 1.1 ULP, float64 within 1
@@ -160,6 +164,38 @@ template <Argument X> [[nodiscard]] constexpr auto lgamma(X&& x) {
 /// The derivative of lgamma.
 template <Argument X> [[nodiscard]] constexpr auto digamma(X&& x) {
   return apply<Primitive::digamma>(std::forward<X>(x));
+}
+/// The inverse of erf: infinite at -1 and 1, NaN outside.
+template <Argument X> [[nodiscard]] constexpr auto erfinv(X&& x) {
+  return apply<Primitive::erfinv>(std::forward<X>(x));
+}
+/// The standard normal quantile: the number below which a share x of the distribution is. The inverse of `ndtr`.
+template <Argument X> [[nodiscard]] constexpr auto ndtri(X&& x) { return apply<Primitive::ndtri>(std::forward<X>(x)); }
+/// The standard normal distribution function, accurate in the left tail.
+template <Argument X> [[nodiscard]] constexpr auto ndtr(X&& x) { return compose<formula::Ndtr>(std::forward<X>(x)); }
+/// The modified Bessel function of the first kind of order 0.
+template <Argument X> [[nodiscard]] constexpr auto i0(X&& x) { return apply<Primitive::i0>(std::forward<X>(x)); }
+/// exp(-|x|) i0(x), which does not overflow.
+template <Argument X> [[nodiscard]] constexpr auto i0e(X&& x) { return apply<Primitive::i0e>(std::forward<X>(x)); }
+/// The modified Bessel function of the first kind of order 1.
+template <Argument X> [[nodiscard]] constexpr auto i1(X&& x) { return apply<Primitive::i1>(std::forward<X>(x)); }
+/// exp(-|x|) i1(x), which does not overflow.
+template <Argument X> [[nodiscard]] constexpr auto i1e(X&& x) { return apply<Primitive::i1e>(std::forward<X>(x)); }
+/// The Bessel function of the first kind of order 0.
+template <Argument X> [[nodiscard]] constexpr auto bessel_j0(X&& x) {
+  return apply<Primitive::bessel_j0>(std::forward<X>(x));
+}
+/// The Bessel function of the first kind of order 1.
+template <Argument X> [[nodiscard]] constexpr auto bessel_j1(X&& x) {
+  return apply<Primitive::bessel_j1>(std::forward<X>(x));
+}
+/// The regularised lower incomplete gamma function P(a, b), differentiable by b.
+template <class A, With<A> B> [[nodiscard]] constexpr auto gammainc(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::gammainc>(std::forward<A>(a), std::forward<B>(b), site);
+}
+/// The regularised upper incomplete gamma function Q(a, b) = 1 - P(a, b), differentiable by b.
+template <class A, With<A> B> [[nodiscard]] constexpr auto gammaincc(A&& a, B&& b, CallSite site = CallSite::here()) {
+  return apply<Primitive::gammaincc>(std::forward<A>(a), std::forward<B>(b), site);
 }
 /// The derivative of order a of digamma at b.
 template <class A, With<A> B> [[nodiscard]] constexpr auto polygamma(A&& a, B&& b, CallSite site = CallSite::here()) {

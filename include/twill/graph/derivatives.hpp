@@ -18,9 +18,17 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail {
   return source.kind == Kind::constant ? &source : nullptr;
 }
 
+/// y / x for a Bessel function y of order 1, which is 1 / 2 at 0.
+TWILL_CONSTEXPR Value quotient_at_zero(Value y, Value x) {
+  const Value is_zero = equal(x, 0);
+  return where(is_zero, 0.5, y / where(is_zero, 1, x));
+}
+
 /// Rules of primitives with one operand x and result y, for the gradient g of y.
 TWILL_CONSTEXPR Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
   constexpr double two_over_sqrt_pi = 1.1283791670955125738961589031215452;
+  constexpr double root_pi_over_two = 0.88622692545275801364908374167057;
+  constexpr double root_two_pi = 2.5066282746310005024157652848110453;
   constexpr double ln2 = 0.69314718055994530941723212145817657;
   constexpr double ln10 = 2.3025850929940456840179914546843642;
   switch (primitive) {
@@ -83,6 +91,22 @@ TWILL_CONSTEXPR Value unary_gradient(Primitive primitive, Value x, Value y, Valu
     return g * digamma(x);
   case Primitive::digamma:
     return g * polygamma(1, x);
+  case Primitive::erfinv:
+    return g * (exp(y * y) * root_pi_over_two);
+  case Primitive::ndtri:
+    return g * (exp(y * y * 0.5) * root_two_pi);
+  case Primitive::i0:
+    return g * i1(x);
+  case Primitive::i0e:
+    return g * (i1e(x) - sign(x) * y);
+  case Primitive::i1:
+    return g * (i0(x) - quotient_at_zero(y, x));
+  case Primitive::i1e:
+    return g * (i0e(x) - sign(x) * y - quotient_at_zero(y, x));
+  case Primitive::bessel_j0:
+    return -(g * bessel_j1(x));
+  case Primitive::bessel_j1:
+    return g * (bessel_j0(x) - quotient_at_zero(y, x));
   case Primitive::erf:
   case Primitive::erf_accurate:
     return g * (exp(-(x * x)) * two_over_sqrt_pi);
@@ -152,6 +176,15 @@ TWILL_CONSTEXPR void binary_gradient(Primitive primitive, Value a, Value b, Valu
     break;
   case Primitive::polygamma: // the order is a whole number
     if (result.wants(1)) result.set(1, g * polygamma(a + 1, b));
+    break;
+  case Primitive::gammainc:
+  case Primitive::gammaincc:
+    if (result.wants(0))
+      g.graph().refuse_node(Problem::operation_has_no_gradient, y.id(), Named::operation(info(primitive).name));
+    if (result.wants(1)) {
+      const Value density = exp(xlogy(a - 1, b) - b - lgamma(a));
+      result.set(1, primitive == Primitive::gammainc ? g * density : -(g * density));
+    }
     break;
   case Primitive::atan2: {
     const Value length = hypot(a, b);

@@ -59,6 +59,10 @@ template <class D>
 void draw_without_replacement(const D& device, const double* weights, std::int64_t rows, std::int64_t n,
                               std::int64_t* to, std::int64_t chosen, RandomDraw draw);
 
+// kernel/gpu/distributions.hpp
+template <class Law, class T, class D>
+void draw_elements(const D& device, T* to, std::int64_t count, RandomDraw draw, const Law& law);
+
 // kernel/gpu/scatter.hpp
 template <bool Adds, class Plan, class T, class D>
 void scatter_elements(const D& device, const Plan& plan, std::int64_t lowest, std::int64_t highest, T* to,

@@ -54,6 +54,16 @@ using graph::Primitive;
   case Primitive::lgamma:
   case Primitive::digamma:
   case Primitive::polygamma:
+  case Primitive::erfinv:
+  case Primitive::ndtri:
+  case Primitive::i0:
+  case Primitive::i0e:
+  case Primitive::i1:
+  case Primitive::i1e:
+  case Primitive::bessel_j0:
+  case Primitive::bessel_j1:
+  case Primitive::gammainc:
+  case Primitive::gammaincc:
     return 9; // never twice
   case Primitive::random_uniform:
   case Primitive::random_integer:

@@ -6,7 +6,10 @@
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/primitive.hpp>
+#include <twill/kernel/scalar/bessel.hpp>
 #include <twill/kernel/scalar/gamma.hpp>
+#include <twill/kernel/scalar/incomplete_gamma.hpp>
+#include <twill/kernel/scalar/quantile.hpp>
 
 #include <cmath>
 #include <concepts>
@@ -128,6 +131,16 @@ template <Primitive P, std::floating_point T> constexpr T apply_floating(T a) {
     return log_gamma(a);
   else if constexpr (P == digamma)
     return static_cast<T>(polygamma_of(0, static_cast<double>(a)));
+  else if constexpr (P == erfinv)
+    return static_cast<T>(erfinv_of(static_cast<double>(a)));
+  else if constexpr (P == ndtri)
+    return static_cast<T>(ndtri_of(static_cast<double>(a)));
+  else if constexpr (P == i0 || P == i1)
+    return static_cast<T>(bessel_i(P == i0 ? 0 : 1, static_cast<double>(a)));
+  else if constexpr (P == i0e || P == i1e)
+    return static_cast<T>(scaled_bessel_i(P == i0e ? 0 : 1, static_cast<double>(a)));
+  else if constexpr (P == bessel_j0 || P == bessel_j1)
+    return static_cast<T>(bessel_j(P == bessel_j0 ? 0 : 1, static_cast<double>(a)));
   else if constexpr (P == frexp_exponent)
     return binary_exponent(a);
   else {
@@ -164,6 +177,8 @@ template <Primitive P, std::floating_point T> constexpr T apply_floating(T a, T 
     return scale_by_power(a, b);
   else if constexpr (P == polygamma)
     return static_cast<T>(polygamma_of(static_cast<double>(a), static_cast<double>(b)));
+  else if constexpr (P == gammainc || P == gammaincc)
+    return static_cast<T>(incomplete_gamma(static_cast<double>(a), static_cast<double>(b), P == gammaincc));
   else {
     static_assert(P == atan2, "twill: this primitive takes integers");
     return std::atan2(a, b);

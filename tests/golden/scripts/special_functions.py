@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Special functions in float64 over their whole ranges: arguments, then SciPy's values, a row for each function. PyTorch's incomplete
+gamma functions have nine digits."""
+
+import math
+
+import numpy as np
+
+
+def make(save):
+    try:
+        from scipy import special
+    except ImportError as error:
+        print(f"special_functions: skipped: {error}")
+        return
+    sizes = np.logspace(-8, 2.5, 80)
+    x = np.concatenate([-sizes[::-1], [0], sizes, [29.999, 30, 30.001]])
+    save("bessel_x", x)
+    save("bessel", np.stack([special.i0e(x), special.i1e(x), special.j0(x), special.j1(x)]))
+    tails = np.logspace(-15, -0.5, 60)
+    p = np.concatenate([tails, np.linspace(0.05, 0.95, 61), 1 - tails, [0, 1, 0.25, 0.5, 0.75, -0.1, math.nan]])
+    save("quantile_p", p)
+    save("quantile", np.stack([special.erfinv(2 * p - 1), special.ndtri(p)]))
+    share = np.concatenate([np.logspace(-3, 1, 17), 1 + np.linspace(-0.2, 0.2, 9)])
+    a, share = np.meshgrid(np.logspace(-2, 4, 25), share, indexing="ij")
+    x = np.concatenate([(a * share).reshape(-1), [1, 0, math.inf, 1]])
+    a = np.concatenate([a.reshape(-1), [0, 1, 2, -1]])
+    save("gamma_a", a)
+    save("gamma_x", x)
+    save("gamma", np.stack([special.gammainc(a, x), special.gammaincc(a, x)]))
