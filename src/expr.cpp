@@ -13,7 +13,9 @@
 #include <twill/expr/node.ipp>
 #include <twill/expr/norms.ipp>
 #include <twill/expr/planned.ipp>
+#include <twill/expr/point_sets.ipp>
 #include <twill/expr/product.ipp>
 #include <twill/expr/quantile.ipp>
 #include <twill/expr/sampling.ipp>
 #include <twill/expr/scatter.ipp>
+#include <twill/expr/sobol_directions.ipp>

@@ -33,6 +33,7 @@
 #include <twill/expr/pattern.hpp>
 #include <twill/expr/plan.hpp>
 #include <twill/expr/planned.hpp>
+#include <twill/expr/point_sets.hpp>
 #include <twill/expr/product.hpp>
 #include <twill/expr/products.hpp>
 #include <twill/expr/program.hpp>

@@ -82,6 +82,8 @@ void random_numbers(Matrix& x, const Vector& p) {
   { const Tensor y = beta<float, Shape<5>>(0.5, 0.5); }
   { const Tensor y = dirichlet(tensor({1.0F, 2.0F, 3.0F}), 5); }
   { const Tensor y = poisson<std::int64_t, Shape<5>>(4); }
+  { const Tensor points = sobol(1024, 3, {.scramble = true}); }
+  { const Tensor points = latin_hypercube(100, 3); }
   { const Tensor y = normal<float, Shape<5>>(0, 0.02); }
   { const Tensor y = exponential<float, Shape<5>>(2.0); }
   { const Tensor y = integers<std::int64_t, Shape<5>>(0, 10); }

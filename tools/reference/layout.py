@@ -112,7 +112,7 @@ PAGES = [
                                      "core/promotion.hpp", "tensor/shapes.hpp", "tensor/extents.hpp"]),
         Section("Creation", ["tensor/create.hpp", "tensor/like.hpp", "tensor/sequence.hpp", "expr/grids.hpp"], rows=True),
         Section("Random numbers", ["tensor/random.hpp", "expr/draws.hpp", "expr/distributions.hpp",
-                                   "expr/sampling.hpp"], rows=True),
+                                   "expr/sampling.hpp", "expr/point_sets.hpp"], rows=True),
         Section("Reading and printing", ["tensor/access.hpp", "tensor/print.hpp", "tensor/source.hpp"]),
         Section("Views and shapes of tensors", ["tensor/views.hpp", "tensor/split.hpp", "tensor/layout.hpp",
                                                 "tensor/index.hpp"], rows=True),
