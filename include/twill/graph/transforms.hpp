@@ -156,14 +156,13 @@ constexpr std::array<Value, Results> tangents_along(std::array<Value, Results> r
   return results;
 }
 
-/// Calls a function that is to be batched: products with bias and activation in one are of one batch only.
-template <class F, std::size_t N>
-constexpr auto without_fused_products(const F& f, const std::array<Value, N>& arguments) {
+/// Calls a function that is to be batched.
+template <class F, std::size_t N> constexpr auto of_one_example(const F& f, const std::array<Value, N>& arguments) {
   Graph& graph = arguments[0].graph();
-  const bool suits_gpus = graph.suits_gpus;
-  graph.suits_gpus = false;
+  const bool was_one_example = graph.is_one_example;
+  graph.is_one_example = true;
   auto results = std::apply(f, arguments);
-  graph.suits_gpus = suits_gpus;
+  graph.is_one_example = was_one_example;
   return results;
 }
 
@@ -285,7 +284,7 @@ template <std::size_t By, class F, std::size_t N>
     detail::require_fit(primals[i], primals[i], detail::of_tangents, site);
     x[i] = primals[i];
   }
-  const auto y = values_of(detail::without_fused_products(f, primals));
+  const auto y = values_of(detail::of_one_example(f, primals));
   constexpr std::size_t results = std::tuple_size_v<decltype(y)>;
   std::array<Value, results * By> blocks{};
   for (std::size_t m = 0; m < results; ++m)

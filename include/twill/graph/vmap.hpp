@@ -64,7 +64,7 @@ template <class F, std::size_t N, std::size_t Out>
   detail::BatchBuilder builder{graph, batch};
   for (std::size_t i = 0; i < N && !graph.fault.any(); ++i)
     if (axes[i] != unbatched) arguments[i] = builder.element(arguments[i]);
-  auto results = values_of(detail::without_fused_products(f, arguments));
+  auto results = values_of(detail::of_one_example(f, arguments));
   static_assert(Out == 1 || Out == std::tuple_size_v<decltype(results)>,
                 "twill: vmap: there has to be one axis for all results, or one for each of them");
   if (graph.fault.any()) return results;
