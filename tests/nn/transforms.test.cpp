@@ -78,6 +78,8 @@ constexpr auto cube = [](Value v) { return v * v * v; };
 /// Of several results.
 constexpr auto two_results = [](Value a, Value b) { return std::array{matmul(a, b), tanh(a) * 2}; };
 
+constexpr auto product = [](Value a, Value b) { return sum(a * a * b); };
+
 /// Of a loop: h <- tanh(h w + x) for each row x.
 constexpr auto recurrent = [](Value h, Value w, Value rows) {
   return graph::scan(std::array{h}, std::array{rows},
@@ -247,25 +249,24 @@ TEST_CASE("arguments of one value are told apart", "[transforms]") {
   Numbers expected{};
   for (int i = 0; i < 3; ++i) expected.push_back(x.data()[i] * x.data()[i]);
   check_same(expected, numbers(compiled(partial)(x)));
-  const auto product = [](Value a, Value b) { return sum(a * a * b); };
   const Numbers at = numbers(x);
   for (std::size_t i = 0; i < 3; ++i) expected[i] = 2 * at[i] * at[i] * at[i]; // d/da of a^2 b
-  const auto by_gradient = [=](Value v) { return grad(product)(v, v * v)[0]; };
+  const auto by_gradient = [](Value v) { return grad(product)(v, v * v)[0]; };
   check_same(expected, numbers(compiled(by_gradient)(x)));
-  const auto by_value_and_gradient = [=](Value v) { return value_and_grad(product)(v, v * v)[1]; };
+  const auto by_value_and_gradient = [](Value v) { return value_and_grad(product)(v, v * v)[1]; };
   check_same(expected, numbers(compiled(by_value_and_gradient)(x)));
-  const auto by_pullback = [=](Value v) { return vjp(product, v, v * v).second(sum(v * 0) + 1)[0]; };
+  const auto by_pullback = [](Value v) { return vjp(product, v, v * v).second(sum(v * 0) + 1)[0]; };
   check_same(expected, numbers(compiled(by_pullback)(x)));
-  const auto by_jacobian = [=](Value v) { return jacobian<1>(product)(v, v * v); };
+  const auto by_jacobian = [](Value v) { return jacobian<1>(product)(v, v * v); };
   check_same(expected, numbers(compiled(by_jacobian)(x)));
-  const auto by_both = [=](Value v) { return jacrev(product)(v, v * v)[0]; };
+  const auto by_both = [](Value v) { return jacrev(product)(v, v * v)[0]; };
   check_same(expected, numbers(compiled(by_both)(x)));
   for (std::size_t i = 0; i < 3; ++i) expected[i] = 2 * at[i] * at[i]; // d2/da2 times one
-  const auto by_hvp = [=](Value v) { return hvp(product, std::array{v, v * v}, std::array{v * 0 + 1}).second; };
+  const auto by_hvp = [](Value v) { return hvp(product, std::array{v, v * v}, std::array{v * 0 + 1}).second; };
   check_same(expected, numbers(compiled(by_hvp)(x)));
   // An argument given twice.
   for (std::size_t i = 0; i < 3; ++i) expected[i] = 2 * at[i] * at[i];
-  check_same(expected, numbers(compiled([=](Value v) { return grad(product)(v, v)[0]; })(x)));
+  check_same(expected, numbers(compiled([](Value v) { return grad(product)(v, v)[0]; })(x)));
 }
 
 TEST_CASE("linearize gives the value and the linear function of tangents", "[transforms]") {

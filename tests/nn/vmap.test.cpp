@@ -33,20 +33,21 @@ void check_same(const Numbers& expected, const Numbers& got, double tolerance = 
     CHECK(got[i] == Approx(expected[i]).epsilon(tolerance).margin(tolerance));
 }
 
+Numbers all_of(const Numbers& given) { return given; }
+template <class X> Numbers all_of(const X& tensor) { return numbers(tensor); }
+
 /// The numbers of f for each row of a batch, one after another.
 template <class Batch, class F> Numbers loop(const Batch& batch, const F& f) {
   Numbers all{};
   for (std::int64_t i = 0; i < batch.shape()[0]; ++i)
-    for (double number : numbers(f(batch.template select<0>(i).contiguous()))) all.push_back(number);
+    for (double number : all_of(f(batch(i)))) all.push_back(number);
   return all;
 }
 /// Of two batches.
 template <class A, class B, class F> Numbers loop(const A& a, const B& b, const F& f) {
   Numbers all{};
   for (std::int64_t i = 0; i < a.shape()[0]; ++i)
-    for (double number :
-         numbers(f(a.template select<0>(i).contiguous(), b.template select<0>(i).contiguous())))
-      all.push_back(number);
+    for (double number : all_of(f(a(i), b(i)))) all.push_back(number);
   return all;
 }
 
@@ -76,6 +77,12 @@ constexpr auto recurrent = [](Value h, Value w, Value rows) {
   const auto all = graph::scan(std::array{h}, std::array{rows}, step);
   return std::array{all.carry[0], all.results[0]};
 };
+
+constexpr auto loss_of_states = [](Value h, Value w, Value rows) { return sum(square(recurrent(h, w, rows)[1])); };
+
+constexpr auto plain = [](Value v) { return sum(exp(tanh(v) * v)); };
+constexpr auto recomputed = [](Value v) { return sum(checkpoint([](Value a) { return exp(tanh(a) * a); })(v)); };
+constexpr auto noisy = [](Value v) { return v * cast(graph::random_uniform(v.graph(), v.shape()), v.dtype()); };
 
 } // namespace
 
@@ -118,9 +125,7 @@ TEST_CASE("vmap nests", "[vmap]") {
   for (std::int64_t i = 0; i < 3; ++i)
     for (std::int64_t j = 0; j < 2; ++j)
       for (std::int64_t k = 0; k < 2; ++k)
-        for (double number : numbers(compiled(outer)(x.template select<0>(i).template select<0>(j).contiguous(),
-                                                     y.template select<0>(k).contiguous())))
-          expected.push_back(number);
+        for (double number : numbers(compiled(outer)(x(i, j), y(k)))) expected.push_back(number);
   check_same(expected, numbers(pairs));
 }
 
@@ -148,7 +153,7 @@ TEST_CASE("vmap nests with gradients, tangents and Jacobians", "[vmap]") {
     const auto pull = vjp(cube, v).second;
     return vmap(pull)(us);
   };
-  const auto one = x.template select<0>(0).contiguous();
+  const auto one = x(0);
   check_same(loop(t, [&](const auto& u) { return vjp(cube, one).second(u); }), numbers(compiled(pulled)(one, t)));
 }
 
@@ -166,7 +171,7 @@ TEST_CASE("vmap of a loop is a loop of batches", "[vmap]") {
   check_same(of_state(0), numbers(last));
   check_same(of_state(1), numbers(all));
   // Only the sequence, only the weights: the state becomes batched on the way.
-  const auto one_h = h.template select<0>(0).contiguous();
+  const auto one_h = h(0);
   const auto sequences = randn<double, Shape<5, 4, 2, 3>>();
   const auto by_sequence = [&](const auto& one) { return std::get<1>(compiled(recurrent)(one_h, w, one)); };
   check_same(loop(sequences, by_sequence),
@@ -175,10 +180,11 @@ TEST_CASE("vmap of a loop is a loop of batches", "[vmap]") {
   check_same(loop(ws, [&](const auto& one) { return std::get<0>(compiled(recurrent)(one_h, one, rows)); }),
              numbers(std::get<0>(vmap<unbatched, 0, unbatched>(recurrent)(one_h, ws, rows))));
   // Gradients through it, inside and outside.
-  const auto loss = [](Value a, Value b, Value c) { return sum(square(recurrent(a, b, c)[1])); };
-  const auto by_w = [&](const auto& one) { return std::get<1>(grad(loss)(one, w, rows)); };
-  check_same(loop(h, by_w), numbers(std::get<1>(vmap<0, unbatched, unbatched>(grad(loss))(h, w, rows))));
-  const auto total = [](Value a, Value b, Value c) { return sum(vmap<0, unbatched, unbatched>(loss)(a, b, c)); };
+  const auto by_w = [&](const auto& one) { return std::get<1>(grad(loss_of_states)(one, w, rows)); };
+  check_same(loop(h, by_w), numbers(std::get<1>(vmap<0, unbatched, unbatched>(grad(loss_of_states))(h, w, rows))));
+  const auto total = [](Value a, Value b, Value c) {
+    return sum(vmap<0, unbatched, unbatched>(loss_of_states)(a, b, c));
+  };
   const Numbers each = loop(h, by_w);
   Numbers sums(9, 0.0);
   for (std::size_t i = 0; i < each.size(); ++i) sums[i % 9] += each[i];
@@ -187,11 +193,9 @@ TEST_CASE("vmap of a loop is a loop of batches", "[vmap]") {
 
 TEST_CASE("vmap keeps parts that are computed again", "[vmap]") {
   const auto x = randn<double, Shape<3, 4>>();
-  const auto inner = [](Value v) { return sum(checkpoint([](Value a) { return exp(tanh(a) * a); })(v)); };
-  const auto plain = [](Value v) { return sum(exp(tanh(v) * v)); };
   const Numbers expected = loop(x, grad(plain));
-  check_same(expected, numbers(vmap(grad(inner))(x)));
-  check_same(expected, numbers(grad([](Value v) { return sum(vmap(inner)(v)); })(x)));
+  check_same(expected, numbers(vmap(grad(recomputed))(x)));
+  check_same(expected, numbers(grad([](Value v) { return sum(vmap(recomputed)(v)); })(x)));
   graph::Graph graph{DType::float64};
   const Value batch{graph, graph.add_input(DType::float64, graph::extents_of(Dims(3, 4)))};
   const auto marked = [&] {
@@ -199,7 +203,7 @@ TEST_CASE("vmap keeps parts that are computed again", "[vmap]") {
     for (const graph::RegionInfo& region : graph.regions) regions += region.is_recomputed ? 1 : 0;
     return regions;
   };
-  const Value y = vmap(inner)(batch);
+  const Value y = vmap(recomputed)(batch);
   CHECK(marked() == 2); // of one example, which is dead code, and of all
   CHECK(graph.regions.back().end <= y.id() + 1);
   CHECK(graph.node(graph.regions.back().end - 1).region != 0);
@@ -207,10 +211,9 @@ TEST_CASE("vmap keeps parts that are computed again", "[vmap]") {
 
 TEST_CASE("random draws differ between examples and repeat in the backward pass", "[vmap]") {
   const auto x = ones<double, Shape<3, 64>>();
-  const auto noisy = [](Value v) { return v * cast(graph::random_uniform(v.graph(), v.shape()), v.dtype()); };
-  const auto both = [=](Value v) {
-    const auto of_one = [=](Value a) {
-      const auto [value, pull] = vjp([=](Value b) { return checkpoint(noisy)(b); }, a);
+  const auto both = [](Value v) {
+    const auto of_one = [](Value a) {
+      const auto [value, pull] = vjp([](Value b) { return checkpoint(noisy)(b); }, a);
       return std::array{value, pull(a)};
     };
     return vmap(of_one)(v);
@@ -223,7 +226,7 @@ TEST_CASE("random draws differ between examples and repeat in the backward pass"
     for (std::size_t row = 1; row < 3; ++row) equal += all[i] == all[row * 64 + i] ? 1 : 0;
   CHECK(equal < 3);
   // Draws of a part that is shared are shared.
-  const auto outside = [=](Value v) {
+  const auto outside = [](Value v) {
     const Value noise = graph::random_uniform(v.graph(), graph::extents_of(Dims(64)));
     return vmap([=](Value a) { return a * cast(noise, a.dtype()); })(v);
   };
@@ -247,7 +250,8 @@ TEST_CASE("gradients of each example are those of a loop, without one", "[vmap]"
   const auto w = randn<double, Shape<4, 6>>();
   const auto v = randn<double, Shape<6, 3>>();
   const auto x = randn<double, Shape<5, 4>>();
-  const auto labels = tensor<Shape<5>>(std::array<std::int64_t, 5>{0, 2, 1, 1, 0});
+  const auto labels =
+      tensor<Shape<5>>({std::int64_t{0}, std::int64_t{2}, std::int64_t{1}, std::int64_t{1}, std::int64_t{0}});
   constexpr auto each = vmap<unbatched, unbatched, 0, 0>(grad<2>(loss_of_one));
   const auto [by_w, by_v] = each(w, v, x, labels);
   const auto one = [&](std::size_t which) {

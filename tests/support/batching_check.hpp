@@ -121,7 +121,8 @@ void check_vmap(const F& f, const std::vector<Dims>& shapes, const std::vector<D
       INFO("result " << r << " of example " << example);
       REQUIRE(got[r].shape == detail::with_examples(expected[r].shape));
       const std::size_t count = expected[r].elements.size();
-      detail::check_elements(expected[r], got[r].elements.data() + static_cast<std::size_t>(example) * count, tolerance);
+      detail::check_elements(expected[r], got[r].elements.data() + static_cast<std::size_t>(example) * count,
+                             tolerance);
     }
   }
 }
@@ -131,15 +132,14 @@ template <std::size_t N, class F>
 void check_gradient_of_vmap(const F& f, const std::vector<Dims>& shapes, const std::vector<Array>& batches,
                             const RunGraph& run) {
   const std::vector<DType> dtypes(2 * N + 1, DType::float64);
-  const auto derivatives = [&](auto... values) {
-    return detail::DerivativesOf<N, F>{f}(values...);
-  };
+  const auto derivatives = [&](auto... values) { return detail::DerivativesOf<N, F>{f}(values...); };
   const graph::Graph of_one = detail::graph_of<2 * N + 1>(derivatives, shapes, dtypes, false, 0);
   graph::Graph of_many{DType::float64};
   std::array<graph::Value, N> x{};
   std::array<int, N> axes{};
   const auto input = [&](std::size_t k) {
-    return graph::Value{of_many, of_many.add_input(DType::float64, graph::extents_of(detail::with_examples(shapes[k])))};
+    return graph::Value{of_many,
+                        of_many.add_input(DType::float64, graph::extents_of(detail::with_examples(shapes[k])))};
   };
   for (std::size_t k = 0; k < N; ++k) x[k] = input(k);
   const graph::Value value = graph::transforms::vmap(f, x, axes, std::array{0})[0];
@@ -172,11 +172,12 @@ void check_batching(const F& f, const std::vector<Range>& ranges, const std::vec
   std::vector<Array> batches{};
   for (std::size_t k = 0; k < shapes.size(); ++k)
     batches.push_back(detail::random_array(detail::with_examples(shapes[k]),
-                                           k < N ? ranges[k] : k == N ? Range{0.5, 1.5} : Range{-1, 1}, random));
+                                           k < N    ? ranges[k]
+                                           : k == N ? Range{0.5, 1.5}
+                                                    : Range{-1, 1},
+                                           random));
   const std::vector<DType> dtypes(2 * N + 1, DType::float64);
-  const auto derivatives = [&](auto... values) {
-    return detail::DerivativesOf<N, F>{f}(values...);
-  };
+  const auto derivatives = [&](auto... values) { return detail::DerivativesOf<N, F>{f}(values...); };
   check_vmap<2 * N + 1>(derivatives, shapes, dtypes, batches, ~0U, tolerance, run);
   for (std::size_t k = 0; k < N; ++k)
     check_vmap<2 * N + 1>(derivatives, shapes, dtypes, batches, 1U << k, tolerance, run);

@@ -10,6 +10,7 @@
 #include <twill/compile/run_scalars.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
+#include <twill/graph/variables.hpp>
 
 #include <array>
 #include <cstddef>
@@ -146,8 +147,8 @@ template <class F, bool WithValue, std::size_t By> struct GradientFunction {
   template <std::derived_from<graph::Value>... Values>
   [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
     constexpr std::size_t by = By == 0 ? sizeof...(Values) : By;
-    const auto all = graph::value_and_gradients<by>(F{}, std::array<graph::Value, sizeof...(Values)>{arguments...},
-                                                    CallSite::here());
+    const auto all = graph::transforms::value_and_gradients<by>(
+        F{}, std::array<graph::Value, sizeof...(Values)>{arguments...}, CallSite::here());
     if constexpr (by == 1 && !WithValue) {
       return all[1];
     } else if constexpr (WithValue) {

@@ -3,8 +3,8 @@
 //
 // Derivatives beside `grad`, of tensors and of traced values: `jvp`, `vjp`, `hvp` and `linearize` of a call,
 // `jacobian(f)`, `jacfwd(f)`, `jacrev(f)` and `hessian(f)` as functions. Names and order of arguments are torch.func's.
-// Functions are captureless lambdas or empty function objects; in models, where arguments are values, the first four take
-// lambdas with captures as well. All nest, with each other and with `grad`. Read next: graph/transforms.hpp,
+// Functions are captureless lambdas or empty function objects; in models, where arguments are values, the first four
+// take lambdas with captures as well. All nest, with each other and with `grad`. Read next: graph/transforms.hpp,
 // graph/tangent.hpp.
 
 #include <twill/compile/function.hpp>
@@ -179,8 +179,8 @@ template <class F, class... Primals> [[nodiscard]] constexpr auto vjp(const F& f
   }
 }
 
-/// The value of f and the linear function of its tangents, forward mode: after `const auto [y, push] = linearize(f, x);`
-/// `push(t)` is J t, of tangents of the first arguments. Traced values share the primal part among all calls.
+/// The value of f and the linear function of its tangents, forward mode: after `const auto [y, push] = linearize(f,
+/// x);` `push(t)` is J t, of tangents of the first arguments. Traced values share the primal part among all calls.
 /// cost: on tensors, each call of the linear function computes what it needs of f again
 template <class F, class... Primals> [[nodiscard]] constexpr auto linearize(const F& f, const Primals&... primals) {
   if constexpr ((std::derived_from<Primals, graph::Value> && ...)) {

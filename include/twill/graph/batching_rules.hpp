@@ -45,7 +45,7 @@ public:
     is_batched_.items[i] = is_batched;
   }
 
-  /// The node of all examples, without that axis split off where the rule has merged it: see `unfolded`.
+  /// The node of all examples; where the rule merges first axes, `unfolded` splits them again.
   [[nodiscard]] TWILL_CONSTEXPR Value made() {
     switch (node_.kind) {
     case Kind::reduce:
@@ -68,7 +68,7 @@ public:
     }
   }
 
-  /// A result of the node, where the first axes of the example are merged with that of the examples, as a value of its own.
+  /// A result of the node with an axis of examples, which the rule may have merged with the first axis of the example.
   [[nodiscard]] TWILL_CONSTEXPR Value unfolded(Value result, const Extents& example) const {
     return is_folded() ? reshape(result, with_batch(batch_, example)) : result;
   }

@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstddef>
-#include <tuple>
 
 namespace twill { inline namespace v0 { namespace graph {
 
@@ -201,38 +200,6 @@ template <std::size_t N>
 /// The gradient of a scalar value with respect to another value of the same graph; zero where it is not reached.
 [[nodiscard]] TWILL_CONSTEXPR Value gradient(Value result, Value variable, CallSite site = CallSite::here()) {
   return gradients(result, std::array<Value, 1>{variable}, site)[0];
-}
-
-namespace detail {
-
-/// The value as a node of its own: derivatives by this node leave out other uses of the value.
-[[nodiscard]] TWILL_CONSTEXPR Value renamed(Value value) {
-  return {value.graph(), value.graph().add(node_over(Kind::after, value))};
-}
-
-} // namespace detail
-
-/// The arguments of a function that is to be differentiated by the first `By` of them: those are nodes of their own, so
-/// derivatives are partial ones, also where an argument is computed of another.
-template <std::size_t By, std::size_t N>
-[[nodiscard]] constexpr std::array<Value, N> variables_of(std::array<Value, N> arguments) {
-  static_assert(By >= 1 && By <= N, "twill: there are fewer arguments than those to differentiate by");
-  for (std::size_t i = 0; i < By; ++i) arguments[i] = detail::renamed(arguments[i]);
-  return arguments;
-}
-
-/// The value of f and its gradients by the first `By` arguments.
-template <std::size_t By, class F, std::size_t N>
-[[nodiscard]] constexpr std::array<Value, By + 1> value_and_gradients(const F& f, std::array<Value, N> primals,
-                                                                      CallSite site) {
-  primals = variables_of<By>(primals);
-  std::array<Value, By> x{};
-  for (std::size_t i = 0; i < By; ++i) x[i] = primals[i];
-  const Value value = std::apply(f, primals);
-  const std::array<Value, By> by = gradients(value, x, site);
-  std::array<Value, By + 1> all{value};
-  for (std::size_t i = 0; i < By; ++i) all[i + 1] = by[i];
-  return all;
 }
 
 }}} // namespace twill::v0::graph

@@ -13,6 +13,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/gradient.hpp>
+#include <twill/graph/variables.hpp>
 
 #include <array>
 #include <cstddef>

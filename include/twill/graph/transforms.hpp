@@ -10,6 +10,7 @@
 #include <twill/graph/batching.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/graph/tangent.hpp>
+#include <twill/graph/variables.hpp>
 
 #include <array>
 #include <concepts>
