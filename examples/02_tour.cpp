@@ -59,6 +59,16 @@ void gradients() {
   // end region
   std::printf("along t: %.4f\n", slope.item());
   std::printf("curvature: %.4f, off the diagonal: %.4f\n", curved(0).item(), by_element(0, 1).item());
+  // region: vmap
+  const auto distance = [](auto a, auto b) { return sqrt(sum(square(a - b))); };
+  const auto points = tensor({{0.0, 0.0}, {3.0, 4.0}, {6.0, 8.0}});
+  const auto pairs = vmap<0, unbatched>(vmap<unbatched, 0>(distance))(points, points); // 3 x 3
+  const auto error = [](auto v, auto a) { return square(sum(v * a) - 1); };
+  const auto v = ones<double, Shape<2>>();
+  const auto each = vmap<unbatched, 0>(grad<1>(error))(v, points); // a gradient for each point
+  // end region
+  std::printf("distance of the first and the last point: %.1f\n", pairs(0, 2).item());
+  std::cout << "gradients of each point: " << each << '\n';
 }
 
 /// Points of the unit square: class 1 lies outside a circle.

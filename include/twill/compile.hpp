@@ -50,3 +50,4 @@
 #include <twill/compile/table_for.hpp>
 #include <twill/compile/traced.hpp>
 #include <twill/compile/transforms.hpp>
+#include <twill/compile/vmap.hpp>

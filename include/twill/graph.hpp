@@ -3,6 +3,8 @@
 //
 // All of graph/.
 
+#include <twill/graph/batching.hpp>
+#include <twill/graph/batching_rules.hpp>
 #include <twill/graph/checkpoint.hpp>
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/extent.hpp>
@@ -29,3 +31,5 @@
 #include <twill/graph/tangent.hpp>
 #include <twill/graph/transforms.hpp>
 #include <twill/graph/value.hpp>
+#include <twill/graph/variables.hpp>
+#include <twill/graph/vmap.hpp>

@@ -3,6 +3,7 @@
 // The whole table of derivatives, lowered and interpreted: rules, fusion and plan for every shape of every row, without
 // compiling a kernel. tests/compile/gradients_*.test.cpp run the compiled programs.
 
+#include "tests/support/batching_check.hpp"
 #include "tests/support/gradient_table.hpp"
 #include "tests/support/table_interpreter.hpp"
 
@@ -111,4 +112,19 @@ TEST_CASE("first and second derivatives of every row agree with finite differenc
       return interpret(lowered, {{}, inputs, {}, {}}).outputs;
     });
   }
+}
+
+TEST_CASE("vmap of every row and of its derivatives is a loop over the examples", "[graph][vmap]") {
+  const auto run = [](const graph::Graph& graph, const std::vector<Array>& inputs) {
+    return interpret(compile::lower(graph), {{}, inputs, {}, {}}).outputs;
+  };
+  for_each_row([&](const auto& row) {
+    constexpr std::size_t inputs = std::remove_cvref_t<decltype(row)>::inputs;
+    for (const auto& shapes : row.shapes) {
+      INFO(row.name << " on " << to_string(shapes.front()) << " to " << to_string(shapes.back()));
+      const graph::Graph graph = derivative_graph(row.function, shapes);
+      check_batching<inputs>(row.function, {row.ranges.begin(), row.ranges.end()}, {shapes.begin(), shapes.end()},
+                             graph.node(graph.outputs[1]).shape.evaluate({}), run, row.step > 1e-4 ? 1e-5 : 1e-9);
+    }
+  });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of linear algebra against central differences, of first and second order; forward mode against reverse mode.
+// Gradients of linear algebra against central differences, of first and second order; forward mode against reverse mode;
+// batches of matrices against one after another.
 
 #include <twill/linalg.hpp>
 #include <twill/twill.hpp>
@@ -43,10 +44,21 @@ template <class F, class X> void check_gradient(F f, const X& x) {
   }
 }
 
+/// How far `vmap` of a gradient is from a loop over three matrices, relative to the largest element.
+template <class F> struct DistanceOfBatch {
+  constexpr Value operator()(Value x) const {
+    constexpr auto gradient = grad(WeighedGradient<F>{});
+    const Value batched = vmap(gradient)(graph::stack({x, x * 1.1, x * 0.9}));
+    const Value one_by_one = graph::stack({gradient(x), gradient(x * 1.1), gradient(x * 0.9)});
+    return max(abs(batched - one_by_one)) / (1 + max(abs(one_by_one)));
+  }
+};
+
 /// First derivatives, and second ones through the rules of the first; forward mode agrees with reverse mode.
 template <class F, class X> void check_gradients(F f, const X& x) {
   check_gradient(f, x);
   check_gradient(WeighedGradient<F>{}, x);
+  CHECK(compiled(DistanceOfBatch<F>{})(x).item() <= 1e-9);
   const auto t = randn<double, typename X::shape_type>();
   const std::vector<double> slopes = to_vector(grad(f)(x));
   const std::vector<double> along = to_vector(t);

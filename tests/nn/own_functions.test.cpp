@@ -28,7 +28,8 @@ constexpr auto mish(const auto& x) { return x * tanh(log1p(exp(x))); }
 constexpr void rounded_vjp(graph::Graph&, int, const graph::Cotangents& cotangents, graph::InputGradients& gradients) {
   gradients.ids[1] = cotangents[0]; // input 0 is the value itself, operands follow
 }
-inline constexpr graph::Operation rounded_rule{.name = "rounded", .vjp = &rounded_vjp};
+inline constexpr graph::Operation rounded_rule{
+    .name = "rounded", .vjp = &rounded_vjp, .batching = graph::Batching::stack};
 
 /// x to the nearest integer, with the gradient of x.
 constexpr graph::Value rounded(graph::Value x) { return graph::with_rule(round(x), rounded_rule, {x}); }

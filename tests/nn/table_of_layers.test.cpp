@@ -107,3 +107,16 @@ TEST_CASE("derivatives of layers agree with finite differences on small shapes",
       });
     }
 }
+
+TEST_CASE("vmap of layers and of their derivatives is a loop over the examples, with shared weights", "[nn][vmap]") {
+  for (const LayerRow& row : layers)
+    for (const Dims& shape : row.shapes) {
+      INFO(row.name << " on " << to_string(shape));
+      const graph::Graph graph = derivative_graph<1>(row.layer, std::array{shape});
+      const std::vector<Array> weights = weights_for(graph);
+      const auto run = [&](const graph::Graph& traced, const std::vector<Array>& inputs) {
+        return evaluate(traced, {{}, inputs, weights, {}}, &run_by_kernel).outputs;
+      };
+      check_batching<1>(row.layer, {Range{}}, {shape}, graph.node(graph.outputs[1]).shape.evaluate({}), run);
+    }
+}

@@ -274,6 +274,10 @@ void gradients(const Matrix& x) {
   { const auto by_x = jacfwd([](auto v) { return tanh(v); })(x); }
   { const auto by_x = jacrev([](auto v) { return sum(square(v), {0}); })(x); }
   { const auto second = hessian([](auto v) { return sum(square(v) * v); })(x); }
+  // PyTorch: `torch.func.linearize`.
+  { const auto [y, push] = linearize([](auto v) { return tanh(v); }, x); }
+  // PyTorch: `torch.func.vmap(f, in_dims=0, out_dims=1)`.
+  { const auto by_row = vmap([](auto v) { return v / sum(v); }, out_axes<1>)(x); }
 }
 
 // Other libraries: memory that is shared and not copied.

@@ -270,8 +270,12 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
       if (run_operation == nullptr) throw std::logic_error("the interpreter knows no operation of several results");
       result = std::move(values[id]);
       break;
-    case Kind::carry:
     case Kind::slice:
+      if (node.index >= 0) throw std::logic_error("the interpreter knows no loops");
+      result.elements.assign(input(0).elements.begin(), // the first example of a batch
+                             input(0).elements.begin() + node.shape.evaluate(environment.symbols).elements());
+      break;
+    case Kind::carry:
     case Kind::stack:
     case Kind::close:
     case Kind::leave:

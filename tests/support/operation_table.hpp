@@ -6,6 +6,7 @@
 // first and second derivatives are compared with finite differences in float64. Nothing is compiled per row. Which row
 // stands for which function: tests/operations.txt.
 
+#include "tests/support/batching_check.hpp"
 #include "tests/support/gradient_check.hpp"
 #include "tests/support/operation_kernels.hpp"
 #include "tests/support/test_seed.hpp"
@@ -99,6 +100,10 @@ inline graph::Graph forward_graph(const OperationRow& row, const std::vector<Dim
   return graph;
 }
 
+inline std::vector<Array> run_alone(const graph::Graph& graph, const std::vector<Array>& inputs) {
+  return evaluate(graph, {{}, inputs, {}, {}}, &run_by_kernel).outputs;
+}
+
 template <std::size_t N> void check_derivatives_of(const OperationRow& row, const std::vector<Dims>& given) {
   std::array<Dims, N> shapes{};
   std::copy(given.begin(), given.end(), shapes.begin());
@@ -113,6 +118,23 @@ template <std::size_t N> void check_derivatives_of(const OperationRow& row, cons
                     [&](const std::vector<Array>& inputs) {
                       return evaluate(graph, {{}, inputs, {}, {}}, &run_by_kernel).outputs;
                     });
+  check_batching<N>(function, std::vector<Range>(N, row.range), given, result, &run_alone);
+}
+
+/// The value of the row for a batch of examples.
+template <std::size_t N>
+void check_values_of_batch(const OperationRow& row, const std::vector<Dims>& shapes, DType dtype,
+                           std::mt19937_64& random) {
+  const auto function = [&](auto... values) {
+    const Value x[]{values...};
+    return row.function(x);
+  };
+  std::vector<Array> batches{};
+  for (const Dims& shape : shapes) batches.push_back(random_of(dtype, with_examples(shape), row.range, random));
+  const std::vector<DType> dtypes(N, dtype);
+  check_vmap<N>(function, shapes, dtypes, batches, ~0U, 2 * tolerance_of(dtype), &run_alone);
+  for (std::size_t k = 0; k < N && N > 1; ++k)
+    check_vmap<N>(function, shapes, dtypes, batches, 1U << k, 2 * tolerance_of(dtype), &run_alone);
 }
 
 } // namespace detail
@@ -145,6 +167,9 @@ inline void check_forward(const OperationRow& row) {
         CHECK((are_nan || are_equal ||
                std::fabs(got.elements[i] - expected.elements[i]) <= tolerance * (1 + std::fabs(expected.elements[i]))));
       }
+      if (shapes.size() == 1) detail::check_values_of_batch<1>(row, shapes, dtype, random);
+      if (shapes.size() == 2) detail::check_values_of_batch<2>(row, shapes, dtype, random);
+      if (shapes.size() == 3) detail::check_values_of_batch<3>(row, shapes, dtype, random);
     }
   }
 }

@@ -131,7 +131,7 @@ PAGES = [
         Section("Sorting and searching", ["algorithms/sort.hpp", "algorithms/select.hpp", "algorithms/search.hpp",
                                           "algorithms/unique.hpp", "algorithms/policy.hpp", "algorithms/on.cuh"]),
         Section("Expressions", ["expr/evaluate*.hpp", "expr/out.hpp", "expr/map.hpp", "expr/plan*.hpp"]),
-        Section("Functions and their gradients", ["compile/function.hpp", "compile/transforms.hpp"]),
+        Section("Functions and their gradients", ["compile/function.hpp", "compile/transforms.hpp", "compile/vmap.hpp"]),
         Section("Other libraries", ["tensor/borrowed.hpp", "tensor/dlpack.hpp", "tensor/gpu/*", "tensor/cuda/*"]),
     ]),
     Page("models", "Models", "Layers, losses, activations and first values, as functions inside `forward`, and the networks "

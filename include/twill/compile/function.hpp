@@ -10,6 +10,7 @@
 #include <twill/compile/run_scalars.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
+#include <twill/graph/variables.hpp>
 
 #include <array>
 #include <cstddef>
@@ -140,19 +141,21 @@ template <class F> struct CompiledFunction {
   }
 };
 
-/// The gradients of f's scalar result with respect to all its floating arguments, in order; one argument: one gradient.
-template <class F, bool WithValue> struct GradientFunction {
+/// The gradients of f's scalar result with respect to all its floating arguments, in order, or to its first `By`; of
+/// one argument one gradient.
+template <class F, bool WithValue, std::size_t By> struct GradientFunction {
   template <std::derived_from<graph::Value>... Values>
   [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
-    const graph::Value result = F{}(arguments...);
-    const auto gradients = graph::gradients(result, std::array<graph::Value, sizeof...(Values)>{arguments...});
-    if constexpr (sizeof...(Values) == 1 && !WithValue) {
-      return gradients[0];
+    constexpr std::size_t by = By == 0 ? sizeof...(Values) : By;
+    const auto all = graph::transforms::value_and_gradients<by>(
+        F{}, std::array<graph::Value, sizeof...(Values)>{arguments...}, CallSite::here());
+    if constexpr (by == 1 && !WithValue) {
+      return all[1];
     } else if constexpr (WithValue) {
-      std::array<graph::Value, sizeof...(Values) + 1> all{result};
-      for (std::size_t i = 0; i < sizeof...(Values); ++i) all[i + 1] = gradients[i];
       return all;
     } else {
+      std::array<graph::Value, by> gradients{};
+      for (std::size_t i = 0; i < by; ++i) gradients[i] = all[i + 1];
       return gradients;
     }
   }
@@ -160,8 +163,11 @@ template <class F, bool WithValue> struct GradientFunction {
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
     static_assert((is_floating(compile::argument_t<Tensors>::dtype) || ...),
                   "twill: grad: at least one argument has to be floating; cast one");
-    return only_or_all(
-        compile::run_source<compile::GradientSource<F, WithValue, compile::argument_t<Tensors>...>>(tensors...));
+    if constexpr (By == 0)
+      return only_or_all(
+          compile::run_source<compile::GradientSource<F, WithValue, compile::argument_t<Tensors>...>>(tensors...));
+    else
+      return CompiledFunction<GradientFunction>{}(tensors...);
   }
 };
 
@@ -175,13 +181,14 @@ requires std::is_empty_v<F>
 [[nodiscard]] constexpr auto compiled(F) { return detail::CompiledFunction<F>{}; }
 
 /// The gradient of a scalar function with respect to its argument, or a tuple of those of several arguments; nests.
-template <class F>
+/// `grad<1>(f)` is by the first argument only, others are constants.
+template <std::size_t By = 0, class F>
 requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto grad(F) { return detail::GradientFunction<F, false>{}; }
+[[nodiscard]] constexpr auto grad(F) { return detail::GradientFunction<F, false, By>{}; }
 
 /// The value of a scalar function, then its gradients, as a tuple.
-template <class F>
+template <std::size_t By = 0, class F>
 requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto value_and_grad(F) { return detail::GradientFunction<F, true>{}; }
+[[nodiscard]] constexpr auto value_and_grad(F) { return detail::GradientFunction<F, true, By>{}; }
 
 }}} // namespace twill::v0::TWILL_ISA

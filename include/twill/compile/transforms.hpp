@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives beside `grad`, of tensors and of traced values: `jvp`, `vjp` and `hvp` of a call, `jacobian(f)`,
-// `jacfwd(f)`, `jacrev(f)` and `hessian(f)` as functions. Names and order of arguments are torch.func's. Functions are
-// captureless lambdas or empty function objects; in models, where arguments are values, `jvp`, `vjp` and `hvp` take
-// lambdas with captures as well. All nest, with each other and with `grad`. Read next: graph/transforms.hpp,
+// Derivatives beside `grad`, of tensors and of traced values: `jvp`, `vjp`, `hvp` and `linearize` of a call,
+// `jacobian(f)`, `jacfwd(f)`, `jacrev(f)` and `hessian(f)` as functions. Names and order of arguments are torch.func's.
+// Functions are captureless lambdas or empty function objects; in models, where arguments are values, the first four
+// take lambdas with captures as well. All nest, with each other and with `grad`. Read next: graph/transforms.hpp,
 // graph/tangent.hpp.
 
 #include <twill/compile/function.hpp>
@@ -65,6 +65,15 @@ template <Differentiated What, class F, std::size_t Primals> struct TangentFunct
   }
 };
 
+/// The tangents of the results alone, as a function of primals and tangents in one list.
+template <class F, std::size_t Primals> struct LinearFunction {
+  template <std::derived_from<graph::Value>... Values> constexpr auto operator()(const Values&... values) const {
+    const std::array<graph::Value, sizeof...(Values)> all{values...};
+    const auto linearised = graph::transforms::linearize(F{}, part_of<0, Primals>(all));
+    return std::apply(linearised.second, part_of<Primals, sizeof...(Values) - Primals>(all));
+  }
+};
+
 /// Cotangents of the arguments, as a function of primals and of cotangents of the results in one list.
 template <class F, std::size_t Primals> struct CotangentFunction {
   template <std::derived_from<graph::Value>... Values> constexpr auto operator()(const Values&... values) const {
@@ -103,30 +112,19 @@ constexpr auto call_along(const F& f, const Primals& primals, const Tangents& ta
   }
 }
 
-/// The pullback of a call on tensors. It holds the primals and computes what it needs of the call again.
-template <class F, AnyTensor... Primals> class TensorPullback {
+/// A linear function of a call on tensors, `Linear`, of primals and directions. It holds the primals and computes what
+/// it needs of the call again.
+template <class Linear, AnyTensor... Primals> class TensorLinear {
 public:
-  explicit TensorPullback(const Primals&... primals) : primals_{primals...} {}
+  explicit TensorLinear(const Primals&... primals) : primals_{primals...} {}
 
-  template <AnyTensor... Cotangents> [[nodiscard]] auto operator()(const Cotangents&... cotangents) const {
-    return std::apply(
-        [&](const auto&... primals) {
-          using Pulled = CotangentFunction<F, sizeof...(Primals)>;
-          return CompiledFunction<Pulled>{}(primals..., cotangents...);
-        },
-        primals_);
+  template <AnyTensor... Directions> [[nodiscard]] auto operator()(const Directions&... directions) const {
+    return std::apply([&](const auto&... primals) { return CompiledFunction<Linear>{}(primals..., directions...); },
+                      primals_);
   }
 
 private:
   std::tuple<Primals...> primals_;
-};
-
-/// The gradients of f by its first arguments.
-template <class F, std::size_t By> struct GradientsBy {
-  template <std::derived_from<graph::Value>... Values> constexpr auto operator()(const Values&... values) const {
-    const std::array<graph::Value, sizeof...(Values)> primals{values...};
-    return graph::transforms::without_first(graph::transforms::value_and_gradients<By>(F{}, primals, {}));
-  }
 };
 
 /// The Jacobian of f, of all arguments or of the first `By`.
@@ -147,7 +145,7 @@ template <class F, std::size_t By> struct HessianFunction {
   template <std::derived_from<graph::Value>... Values>
   [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
     constexpr std::size_t by = By == 0 ? sizeof...(Values) : By;
-    return JacobianFunction<GradientsBy<F, by>, graph::transforms::Along::columns, by>{}(arguments...);
+    return JacobianFunction<GradientFunction<F, false, by>, graph::transforms::Along::columns, by>{}(arguments...);
   }
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
     return CompiledFunction<HessianFunction>{}(tensors...);
@@ -176,7 +174,21 @@ template <class F, class... Primals> [[nodiscard]] constexpr auto vjp(const F& f
     return graph::transforms::vjp(f, std::array<graph::Value, sizeof...(Primals)>{primals...});
   } else {
     static_assert(std::is_empty_v<F>, "twill: vjp: of tensors, f has to be a lambda without captures");
-    return std::pair{detail::CompiledFunction<F>{}(primals...), detail::TensorPullback<F, Primals...>{primals...}};
+    using Linear = detail::CotangentFunction<F, sizeof...(Primals)>;
+    return std::pair{detail::CompiledFunction<F>{}(primals...), detail::TensorLinear<Linear, Primals...>{primals...}};
+  }
+}
+
+/// The value of f and the linear function of its tangents, forward mode: after `const auto [y, push] = linearize(f,
+/// x);` `push(t)` is J t, of tangents of the first arguments. Traced values share the primal part among all calls.
+/// cost: on tensors, each call of the linear function computes what it needs of f again
+template <class F, class... Primals> [[nodiscard]] constexpr auto linearize(const F& f, const Primals&... primals) {
+  if constexpr ((std::derived_from<Primals, graph::Value> && ...)) {
+    return graph::transforms::linearize(f, std::array<graph::Value, sizeof...(Primals)>{primals...});
+  } else {
+    static_assert(std::is_empty_v<F>, "twill: linearize: of tensors, f has to be a lambda without captures");
+    using Linear = detail::LinearFunction<F, sizeof...(Primals)>;
+    return std::pair{detail::CompiledFunction<F>{}(primals...), detail::TensorLinear<Linear, Primals...>{primals...}};
   }
 }
 
@@ -192,7 +204,7 @@ template <class F, class Primals, class Tangents>
 /// The Jacobian, as a function of the same arguments: the axes of the result, then those of the argument. Of several
 /// results and arguments it is a tuple, result by result. `jacobian<1>(f)` is by the first argument only, others are
 /// constants. It is computed in rows or in columns, whichever are fewer: as `jacrev` or as `jacfwd`.
-/// cost: a loop of one backward or forward pass for each row or column, after one pass of f
+/// cost: one backward pass batched over the rows or forward pass batched over the columns, after one pass of f
 template <std::size_t By = 0, class F>
 requires std::is_empty_v<F>
 [[nodiscard]] constexpr auto jacobian(F) {
@@ -211,7 +223,7 @@ requires std::is_empty_v<F>
 
 /// The second derivatives of a scalar function, as a function of the same arguments: the axes of the argument, twice.
 /// Of several arguments it is a tuple of all pairs, row after row.
-/// cost: one `hvp` for each element of the arguments
+/// cost: one `hvp`, batched over the elements of the arguments
 template <std::size_t By = 0, class F>
 requires std::is_empty_v<F>
 [[nodiscard]] constexpr auto hessian(F) { return detail::HessianFunction<F, By>{}; }

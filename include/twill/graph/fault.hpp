@@ -146,7 +146,10 @@ enum class Problem : std::uint8_t {
   cotangent_has_another_rank_than_its_result,
   cotangent_has_another_extent_than_its_result,
   jacobian_has_more_than_8_axes,
-  jacobian_of_a_function_with_a_scan_needs_at_most_32_passes,
+  vmap_arguments_have_different_extents,
+  vmap_gives_a_value_of_more_than_8_axes,
+  vmap_of_an_update_of_a_buffer,
+  operation_has_no_batching_rule,
 };
 
 /// A name that a fault is about, and of what.

@@ -43,7 +43,7 @@ constexpr void smooth_vjp(Graph& graph, int id, const Cotangents& cotangents, In
 
 /// The rule of a function with one operand for each derivative.
 template <auto... Derivatives>
-inline constexpr Operation smooth_rule{.name = "rule", .vjp = &smooth_vjp<Derivatives...>};
+inline constexpr Operation smooth_rule{.name = "rule", .vjp = &smooth_vjp<Derivatives...>, .batching = Batching::stack};
 
 /// A value of one operand with the derivative of its function.
 template <auto Derivative> [[nodiscard]] constexpr Value with_derivative(Value y, Value x) {

@@ -77,6 +77,19 @@ struct InputGradients {
   [[nodiscard]] constexpr bool wants(int position) const { return wanted.items[position]; }
 };
 
+/// The batching rule of an operation: how one call computes the calls of many examples, see graph/batching_rules.hpp.
+enum class Batching : std::uint8_t {
+  none,        ///< it has no rule: `vmap` refuses it
+  stack,       ///< leading axes count independent calls
+  first_axis,  ///< the first axis of all operands and results counts independent calls
+  look_up,     ///< so it does, and an index of places, the second operand, may be of many tables or of one
+  product,     ///< a product of stacks of matrices
+  convolution, ///< images and weights give outputs
+  convolution_input_gradient,  ///< outputs and weights give images
+  convolution_weight_gradient, ///< images and outputs give weights
+  by_formula,                  ///< of a `rule`: the nodes that compute the value have the right gradients as well
+};
+
 /// An operation that brings its own kernel. Instances are constexpr objects; their kernel is `KernelOf<&instance>`.
 struct Operation {
   std::string_view name; ///< as messages and tables call it
@@ -95,6 +108,8 @@ struct Operation {
   bool moves = false; ///< no kernel, but a copy of its one operand into the memory of another slot, see ops/move.hpp
   bool is_product =
       false; ///< the product of two matrices, or stacks of them, over a grid of rows, columns and inner axis
+  Batching batching = Batching::none; ///< how `vmap` computes it for many examples
+  int shared_operand = -1; ///< of `first_axis`: the input that may have one element there, for all calls; -1: none
 };
 
 /// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two

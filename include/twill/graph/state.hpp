@@ -35,6 +35,7 @@ public:
   SplitInfo split{};               ///< of what is being traced, see graph/ranks.hpp
   DType autocast = DType::float32; ///< of matrix products and convolutions of float32, see nn/autocast.hpp
   bool suits_gpus = false;         ///< operations are those of GPUs' libraries, see nn/device_trace.hpp
+  bool is_one_example = false;     ///< what is being traced is to be batched, see graph/batching.hpp
   std::string_view loss{};         ///< the loss that is being traced, for messages
   bool training = true;            ///< whether dropout drops and batch norms learn
   bool may_fix_symbols = false;    ///< a named extent that meets a number becomes that number, see `unify`

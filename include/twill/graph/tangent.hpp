@@ -13,6 +13,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/gradient.hpp>
+#include <twill/graph/variables.hpp>
 
 #include <array>
 #include <cstddef>
@@ -26,11 +27,6 @@ struct Direction {
 };
 
 namespace detail {
-
-/// The value as a node of its own: derivatives by this node leave out other uses of the value.
-[[nodiscard]] TWILL_CONSTEXPR Value renamed(Value value) {
-  return {value.graph(), value.graph().add(node_over(Kind::after, value))};
-}
 
 /// A variable in which a rule of gradients is linear; nothing reads it once the rule is transposed.
 [[nodiscard]] TWILL_CONSTEXPR int linear_variable(Graph& graph, int like) {

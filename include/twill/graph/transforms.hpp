@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Transforms of functions of traced values: tangents, pullbacks and Jacobians. A Jacobian shares the forward pass and
-// is a loop over the unit vectors of the smaller side, so it is traced and compiled as one pass whatever its size; its
-// kernels run once for each. Loops do not contain loops: in a function with a scan, and so in a Jacobian of a Jacobian,
-// up to 32 passes are traced one by one. Read next: graph/tangent.hpp, compile/transforms.hpp.
+// is one batched pass over the unit vectors of the smaller side, so its kernels run once whatever its size; what they
+// keep has that many copies. Read next: graph/tangent.hpp, graph/vmap.hpp, compile/transforms.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/graph/batching.hpp>
 #include <twill/graph/gradient.hpp>
-#include <twill/graph/loop.hpp>
 #include <twill/graph/tangent.hpp>
+#include <twill/graph/variables.hpp>
 
 #include <array>
 #include <concepts>
@@ -43,8 +43,6 @@ template <std::size_t N> constexpr auto only_or_all(const std::array<Value, N>& 
 namespace detail {
 
 using namespace graph::detail;
-
-inline constexpr std::int64_t most_traced_passes = 32;
 
 /// The problems of a direction that does not fit to its value.
 struct Misfits {
@@ -82,83 +80,53 @@ TWILL_CONSTEXPR void require_fit(Value value, Value direction, const Misfits& mi
   return both;
 }
 
-[[nodiscard]] TWILL_CONSTEXPR bool has_loops(const Graph& graph, int begin) {
-  if (graph.open_loop >= 0) return true;
-  for (const LoopInfo& loop : graph.loops)
-    if (loop.begin >= begin) return true;
-  return false;
-}
-
-/// Derivatives for each unit vector in turn, each as a stack of one for each of them.
+/// Derivatives for all unit vectors of a value in one pass, each as a stack of one for each of them.
 template <std::size_t Count> class UnitPasses {
 public:
-  /// `like`: the value whose unit vectors they are. `begin`: the first node of the function.
-  constexpr UnitPasses(Value like, int begin) : graph_{&like.graph()}, dtype_{like.dtype()}, shape_{like.shape()} {
-    is_loop_ = !has_loops(*graph_, begin) && !shape_.elements().is_one();
-  }
+  /// `like`: the value whose unit vectors they are.
+  constexpr explicit UnitPasses(Value like) : graph_{&like.graph()}, dtype_{like.dtype()}, shape_{like.shape()} {}
 
   /// `pass` gives the ids of the derivatives for a unit vector, -1 for zero; `results` are of their types and shapes.
   template <class Pass>
   constexpr std::array<Value, Count> operator()(const std::array<Value, Count>& results, const Pass& pass) const {
     const Extent count = shape_.elements();
-    Extents units{};
-    units.append(count);
-    units.append(count);
-    Extents numbers{};
-    numbers.append(count);
-    const Value number = iota(*graph_, numbers);
-    std::array<Value, Count> stacked{};
-    if (!is_loop_) {
-      const std::int64_t passes = count.is_static() ? count.factor : -1;
-      if (passes < 0 || passes > most_traced_passes) {
-        graph_->refuse(Problem::jacobian_of_a_function_with_a_scan_needs_at_most_32_passes, passes, most_traced_passes,
-                       {});
-        return results;
-      }
-      for (std::size_t k = 0; k < Count; ++k) stacked[k] = zeros(count, results[k]);
-      for (std::int64_t i = 0; i < passes; ++i) {
-        const Value is_row = equal(number, static_cast<int>(i));
-        const List<int> found = pass(reshape(cast(is_row, dtype_), shape_));
-        for (std::size_t k = 0; k < Count; ++k)
-          if (found[k] >= 0)
-            stacked[k] = choose(reshape(is_row, column(count, results[k])), Value{*graph_, found[k]}, stacked[k]);
-      }
-      return stacked;
+    List<int> found{};
+    List<int> reached{};
+    if (count.is_one()) {
+      found = pass(filled(*graph_, dtype_, shape_, 1));
+      reached = found;
+    } else {
+      BatchBuilder passes{*graph_, count};
+      found = pass(passes.element(unit_vectors(count)));
+      for (int id : found)
+        if (id >= 0) reached.push_back(id);
+      reached = passes.finish(reached);
     }
-    const Value is_one =
-        equal(broadcast_to(reshape(number, column(count, number)), units), broadcast_to(number, units));
-    const Value rows = reshape(cast(is_one, dtype_), joined(numbers, shape_));
-    LoopBuilder loop{*graph_, count, false};
-    const List<int> found = pass(loop.slice(rows));
-    List<int> carries{};
-    List<int> stacks{};
-    for (int id : found)
-      if (id >= 0) stacks.push_back(id);
-    loop.finish(carries, {}, stacks);
+    std::array<Value, Count> stacked{};
     std::size_t next = 0;
-    for (std::size_t k = 0; k < Count; ++k)
-      stacked[k] = found[k] >= 0 ? Value{*graph_, stacks[next++]} : zeros(count, results[k]);
+    for (std::size_t k = 0; k < Count; ++k) {
+      const Extents shape = with_batch(count, results[k].shape());
+      if (found[k] < 0)
+        stacked[k] = filled(*graph_, results[k].dtype(), shape, 0);
+      else
+        stacked[k] = reshape({*graph_, reached[count.is_one() ? k : next++]}, shape);
+    }
     return stacked;
   }
 
 private:
-  /// (count, 1, …, 1), of one axis more than the value.
-  [[nodiscard]] static TWILL_CONSTEXPR Extents column(Extent count, Value like) {
-    Extents shape{};
-    shape.append(count);
-    for (int axis = 0; axis < like.rank(); ++axis) shape.append({1, 0});
-    return shape;
-  }
-  [[nodiscard]] TWILL_CONSTEXPR Value zeros(Extent count, Value like) const {
-    Extents shape{};
-    shape.append(count);
-    return filled(*graph_, like.dtype(), joined(shape, like.shape()), 0);
+  /// (count, …): row i is the unit vector of element i.
+  [[nodiscard]] TWILL_CONSTEXPR Value unit_vectors(Extent count) const {
+    Extents numbers{};
+    numbers.append(count);
+    const Value number = iota(*graph_, numbers);
+    const Value is_one = equal(unsqueeze(number, 1), number);
+    return reshape(cast(is_one, dtype_), joined(numbers, shape_));
   }
 
   Graph* graph_;
   DType dtype_;
   Extents shape_;
-  bool is_loop_ = true;
 };
 
 /// The elements of some values, -1 if they are not known to the compiler.
@@ -170,6 +138,33 @@ template <std::size_t N> constexpr std::int64_t elements_of(const std::array<Val
     sum += own.factor;
   }
   return sum;
+}
+
+/// The tangents of results, zero where one reads no variable, for those of the first arguments.
+template <std::size_t Results, std::size_t Arguments, std::size_t T>
+constexpr std::array<Value, Results> tangents_along(std::array<Value, Results> results,
+                                                    const std::array<Value, Arguments>& arguments,
+                                                    const std::array<Value, T>& along) {
+  Graph& graph = arguments[0].graph();
+  if (graph.fault.any()) return results;
+  List<Direction> directions{};
+  List<int> ids{};
+  for (std::size_t i = 0; i < T; ++i) directions.push_back({arguments[i].id(), along[i].id()});
+  for (const Value& value : results) ids.push_back(value.id());
+  const List<int> found = tangents(graph, directions, ids);
+  for (std::size_t i = 0; i < Results; ++i)
+    results[i] = value_or_zero(graph, found[i], results[i].dtype(), results[i].shape());
+  return results;
+}
+
+/// Calls a function that is to be batched.
+template <class F, std::size_t N> constexpr auto of_one_example(const F& f, const std::array<Value, N>& arguments) {
+  Graph& graph = arguments[0].graph();
+  const bool was_one_example = graph.is_one_example;
+  graph.is_one_example = true;
+  auto results = std::apply(f, arguments);
+  graph.is_one_example = was_one_example;
+  return results;
 }
 
 } // namespace detail
@@ -186,36 +181,10 @@ template <class F, std::size_t N, std::size_t T>
 [[nodiscard]] constexpr auto jvp(const F& f, std::array<Value, N> primals, const std::array<Value, T>& along,
                                  CallSite site = CallSite::here()) {
   static_assert(T >= 1 && T <= N, "twill: jvp: there has to be a tangent for each of the first primals");
-  Graph& graph = primals[0].graph();
-  List<Direction> directions{};
-  for (std::size_t i = 0; i < T; ++i) {
-    detail::require_fit(primals[i], along[i], detail::of_tangents, site);
-    primals[i] = detail::renamed(primals[i]);
-    directions.push_back({primals[i].id(), along[i].id()});
-  }
-  const auto result = std::apply(f, primals);
-  auto tangent = values_of(result);
-  List<int> ids{};
-  for (const Value& value : tangent) ids.push_back(value.id());
-  if (!graph.fault.any()) {
-    const List<int> found = tangents(graph, directions, ids);
-    for (std::size_t i = 0; i < tangent.size(); ++i)
-      tangent[i] = detail::value_or_zero(graph, found[i], tangent[i].dtype(), tangent[i].shape());
-  }
-  return WithTangent{only_or_all(values_of(result)), only_or_all(tangent)};
-}
-
-/// The value of f and its gradients by the first `By` arguments.
-template <std::size_t By, class F, std::size_t N>
-constexpr std::array<Value, By + 1> value_and_gradients(const F& f, std::array<Value, N> primals, CallSite site) {
-  static_assert(By >= 1 && By <= N, "twill: there are fewer arguments than those to differentiate by");
-  std::array<Value, By> x{};
-  for (std::size_t i = 0; i < By; ++i) x[i] = primals[i] = detail::renamed(primals[i]);
-  const Value value = std::apply(f, primals);
-  const std::array<Value, By> by = graph::gradients(value, x, site);
-  std::array<Value, By + 1> all{value};
-  for (std::size_t i = 0; i < By; ++i) all[i + 1] = by[i];
-  return all;
+  for (std::size_t i = 0; i < T; ++i) detail::require_fit(primals[i], along[i], detail::of_tangents, site);
+  primals = variables_of<T>(primals);
+  const auto results = values_of(std::apply(f, primals));
+  return WithTangent{only_or_all(results), only_or_all(detail::tangents_along(results, primals, along))};
 }
 
 /// All but the first.
@@ -270,9 +239,38 @@ private:
 
 /// The values of f, one or an array of several, and the pullback of the call.
 template <class F, std::size_t N> [[nodiscard]] constexpr auto vjp(const F& f, std::array<Value, N> primals) {
-  for (Value& primal : primals) primal = detail::renamed(primal);
+  primals = variables_of<N>(primals);
   const auto results = values_of(std::apply(f, primals));
   return std::pair{only_or_all(results), Pullback<std::tuple_size_v<decltype(results)>, N>{results, primals}};
+}
+
+/// The linear function t -> J t of a call, whose primal part has been computed: from tangents of its first arguments,
+/// the others being constants, to those of its results.
+template <std::size_t Results, std::size_t Arguments> class Linearised {
+public:
+  constexpr Linearised(const std::array<Value, Results>& results, const std::array<Value, Arguments>& arguments)
+      : results_{results}, arguments_{arguments} {}
+
+  /// J t: one value, or an array of those of several results.
+  template <std::derived_from<Value>... Values> [[nodiscard]] constexpr auto operator()(const Values&... given) const {
+    static_assert(sizeof...(Values) >= 1 && sizeof...(Values) <= Arguments,
+                  "twill: linearize: there has to be a tangent for each of the first primals");
+    const std::array<Value, sizeof...(Values)> along{given...};
+    for (std::size_t i = 0; i < along.size(); ++i)
+      detail::require_fit(arguments_[i], along[i], detail::of_tangents, CallSite::here());
+    return only_or_all(detail::tangents_along(results_, arguments_, along));
+  }
+
+private:
+  std::array<Value, Results> results_{};
+  std::array<Value, Arguments> arguments_{};
+};
+
+/// The values of f, one or an array of several, and the linear function of the call.
+template <class F, std::size_t N> [[nodiscard]] constexpr auto linearize(const F& f, std::array<Value, N> primals) {
+  primals = variables_of<N>(primals);
+  const auto results = values_of(std::apply(f, primals));
+  return std::pair{only_or_all(results), Linearised<std::tuple_size_v<decltype(results)>, N>{results, primals}};
 }
 
 /// The derivatives of each value of f by each of its first arguments, row after row: the axes of the value, then those
@@ -280,15 +278,14 @@ template <class F, std::size_t N> [[nodiscard]] constexpr auto vjp(const F& f, s
 template <std::size_t By, class F, std::size_t N>
 [[nodiscard]] constexpr auto jacobian(const F& f, std::array<Value, N> primals, Along along,
                                       CallSite site = CallSite::here()) {
-  static_assert(By >= 1 && By <= N, "twill: jacobian: by more arguments than there are");
   Graph& graph = primals[0].graph();
-  const int begin = graph.size();
+  primals = variables_of<By>(primals);
   std::array<Value, By> x{};
   for (std::size_t i = 0; i < By; ++i) {
     detail::require_fit(primals[i], primals[i], detail::of_tangents, site);
-    x[i] = primals[i] = detail::renamed(primals[i]);
+    x[i] = primals[i];
   }
-  const auto y = values_of(std::apply(f, primals));
+  const auto y = values_of(detail::of_one_example(f, primals));
   constexpr std::size_t results = std::tuple_size_v<decltype(y)>;
   std::array<Value, results * By> blocks{};
   for (std::size_t m = 0; m < results; ++m)
@@ -306,7 +303,7 @@ template <std::size_t By, class F, std::size_t N>
   if (by_rows)
     for (std::size_t m = 0; m < results; ++m) {
       const auto pass = [&](Value unit) { return gradients(graph, {{y[m].id(), unit.id()}}, variables); };
-      const detail::UnitPasses<By> for_each_unit{y[m], begin};
+      const detail::UnitPasses<By> for_each_unit{y[m]};
       const std::array<Value, By> stacked = for_each_unit(x, pass);
       for (std::size_t i = 0; i < By && !graph.fault.any(); ++i)
         blocks[m * By + i] = reshape(stacked[i], detail::joined(y[m].shape(), x[i].shape()));
@@ -315,7 +312,7 @@ template <std::size_t By, class F, std::size_t N>
   for (const Value& value : y) ids.push_back(value.id());
   for (std::size_t i = 0; i < By && !by_rows; ++i) {
     const auto pass = [&](Value unit) { return tangents(graph, {{x[i].id(), unit.id()}}, ids); };
-    const detail::UnitPasses<results> for_each_unit{x[i], begin};
+    const detail::UnitPasses<results> for_each_unit{x[i]};
     const std::array<Value, results> stacked = for_each_unit(y, pass);
     for (std::size_t m = 0; m < results && !graph.fault.any(); ++m) {
       Extents matrix{};

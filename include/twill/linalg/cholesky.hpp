@@ -37,7 +37,7 @@ struct Triangular {
 TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                     graph::InputGradients& gradients);
 inline constexpr graph::Operation triangular_operation{
-    .name = "solve_triangular", .vjp = &triangular_vjp, .wants_dense = true};
+    .name = "solve_triangular", .vjp = &triangular_vjp, .wants_dense = true, .batching = graph::Batching::stack};
 
 [[nodiscard]] TWILL_CONSTEXPR Value solve_with_triangle(Value a, Value b, const Triangular& system) {
   return add_operation(triangular_operation, {a, b}, b.dtype(), b.shape(),
@@ -75,7 +75,8 @@ TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotange
 
 TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                   graph::InputGradients& gradients);
-inline constexpr graph::Operation cholesky_operation{.name = "cholesky", .vjp = &cholesky_vjp, .wants_dense = true};
+inline constexpr graph::Operation cholesky_operation{
+    .name = "cholesky", .vjp = &cholesky_vjp, .wants_dense = true, .batching = graph::Batching::stack};
 
 /// (X + X^T) / 2.
 [[nodiscard]] TWILL_CONSTEXPR Value symmetric(Value x) { return (x + transpose(x)) * 0.5; }

@@ -43,7 +43,7 @@ TWILL_CONSTEXPR void pinv_vjp(Graph& graph, int node, const graph::Cotangents& c
   const Value right = matmul(pt, matmul(p, gt - matmul(gt, pa)));
   gradients.set(1, left + right - matmul(matmul(pt, g), pt));
 }
-inline constexpr graph::Operation pinv_rule{.name = "pinv", .vjp = &pinv_vjp};
+inline constexpr graph::Operation pinv_rule{.name = "pinv", .vjp = &pinv_vjp, .batching = graph::Batching::stack};
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 

@@ -29,7 +29,8 @@ template <class Factors, class Pivots> struct LU {
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
 /// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
-inline constexpr graph::Operation lu_operation{.name = "lu_factor", .results = 3, .wants_dense = true};
+inline constexpr graph::Operation lu_operation{
+    .name = "lu_factor", .results = 3, .wants_dense = true, .batching = graph::Batching::stack};
 
 /// The functions that solve with LU factors, as errors name them.
 enum class Solver : std::int64_t { solve, inv };
@@ -51,8 +52,9 @@ struct Factored {
 
 TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                graph::InputGradients& gradients);
-inline constexpr graph::Operation lu_solve_operation{.name = "lu_solve", .wants_dense = true};
-inline constexpr graph::Operation solve_rule{.name = "solve", .vjp = &solve_vjp};
+inline constexpr graph::Operation lu_solve_operation{
+    .name = "lu_solve", .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation solve_rule{.name = "solve", .vjp = &solve_vjp, .batching = graph::Batching::stack};
 
 /// X with op(A) X = B, and its gradients by A and B.
 [[nodiscard]] TWILL_CONSTEXPR Value solve_with(Value factors, Value pivots, Value a, Value b, bool transposed,
@@ -113,7 +115,8 @@ TWILL_CONSTEXPR void logabsdet_vjp(Graph& graph, int node, const graph::Cotangen
   if (gradients.wants(1))
     gradients.set(1, as_column(as_column(g)) * solve_with(factors, pivots, a, identity_like(a), true, Solver::inv));
 }
-inline constexpr graph::Operation logabsdet_rule{.name = "logabsdet", .vjp = &logabsdet_vjp};
+inline constexpr graph::Operation logabsdet_rule{
+    .name = "logabsdet", .vjp = &logabsdet_vjp, .batching = graph::Batching::stack};
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 

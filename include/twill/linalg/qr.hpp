@@ -56,7 +56,8 @@ TWILL_CONSTEXPR void qr_vjp(Graph& graph, int node, const graph::Cotangents& cot
   gradients.set(
       0, graph::concatenate({gradient_of_tall(q, first_columns(r), dq, first_columns(dr)), matmul(q, dv)}, last));
 }
-inline constexpr graph::Operation qr_operation{.name = "qr", .vjp = &qr_vjp, .results = 2, .wants_dense = true};
+inline constexpr graph::Operation qr_operation{
+    .name = "qr", .vjp = &qr_vjp, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 

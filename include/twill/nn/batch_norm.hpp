@@ -134,7 +134,8 @@ TWILL_CONSTEXPR void batch_norm_vjp(graph::Graph& graph, int id, const graph::Co
   gradients.set(1, (g - sum_g * share - z * (sum_gz * share)) * scale);
 }
 
-inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &batch_norm_vjp};
+inline constexpr graph::Operation batch_norm_rule{
+    .name = "batch_norm", .vjp = &batch_norm_vjp, .batching = graph::Batching::by_formula};
 
 /// The running statistics in evaluation; in training the batch's, which also move the running ones.
 [[nodiscard]] TWILL_CONSTEXPR Statistics with_running(Statistics batch, const BatchNormOptions& options,

@@ -32,14 +32,21 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// (outer, inner, rows, width) queries, keys and values, and perhaps a mask of (outer, inner, queries, keys) or ones;
 /// results: the output, the logsumexp of each row's scores, float where elements have 16 bits. Attributes: 1 if causal,
 /// the bits of the scale, 1 if masked.
-inline constexpr Operation attention_operation{
-    .name = "attention", .vjp = &detail::attention_vjp, .results = 2, .wants_dense = true};
+inline constexpr Operation attention_operation{.name = "attention",
+                                               .vjp = &detail::attention_vjp,
+                                               .results = 2,
+                                               .wants_dense = true,
+                                               .batching = Batching::first_axis,
+                                               .shared_operand = 3};
 
 /// Queries, keys, values, the sum of output times gradient and the logsumexp of each row, the output's gradient,
 /// perhaps the mask, and for elements of 16 bits the output, which libraries need; results: the gradients of the first
 /// three. Attributes: those of attention, 1 if the output is passed.
-inline constexpr Operation attention_backward_operation{
-    .name = "attention_backward", .vjp = &detail::attention_backward_vjp, .results = 3, .wants_dense = true};
+inline constexpr Operation attention_backward_operation{.name = "attention_backward",
+                                                        .vjp = &detail::attention_backward_vjp,
+                                                        .results = 3,
+                                                        .wants_dense = true,
+                                                        .batching = Batching::first_axis};
 
 /// Options of streamed attention: scale, causality and mask.
 struct StreamedAttentionOptions {

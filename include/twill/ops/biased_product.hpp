@@ -109,6 +109,10 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
     graph.refuse(Problem::broadcast_extents_differ, bias.rank() == 1 ? bias.shape()[0].factor : bias.rank(),
                  shape[shape.rank - 1].factor, site);
   if (graph.fault.any()) return product;
+  if (graph.is_one_example) { // kernels with epilogues take one product
+    const Value y = product + cast(bias, product.dtype());
+    return activation == Activation::relu ? relu(y) : activation == Activation::gelu_tanh ? gelu_tanh(y) : y;
+  }
   const Value result = add_operation(
       biased_product_operation,
       {Value{graph, product.node().input(0)}, Value{graph, product.node().input(1)}, cast(bias, product.dtype())},

@@ -33,7 +33,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// Up to max_inputs parts along the middle of three axes; attribute: their number.
 inline constexpr Operation concatenate_operation{
-    .name = "concatenate", .vjp = &detail::concatenate_vjp, .wants_dense = true};
+    .name = "concatenate", .vjp = &detail::concatenate_vjp, .wants_dense = true, .batching = Batching::first_axis};
 
 /// Up to max_inputs parts of one type with equal extents except along the axis.
 [[nodiscard]] TWILL_CONSTEXPR Value join(const Value* parts, int count, int axis) {

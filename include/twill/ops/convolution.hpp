@@ -64,20 +64,23 @@ inline constexpr Operation convolution_operation{.name = "convolution",
                                                  .vjp = &detail::convolution_vjp,
                                                  .wants_dense = true,
                                                  .channels_last = true,
-                                                 .multiply_adds = &detail::convolution_multiply_adds};
+                                                 .multiply_adds = &detail::convolution_multiply_adds,
+                                                 .batching = Batching::convolution};
 /// The gradient by the input, from the output's gradient and the weights.
 inline constexpr Operation convolution_input_gradient_operation{.name = "convolution_input_gradient",
                                                                 .vjp = &detail::input_gradient_vjp,
                                                                 .wants_dense = true,
                                                                 .channels_last = true,
-                                                                .multiply_adds = &detail::input_gradient_multiply_adds};
+                                                                .multiply_adds = &detail::input_gradient_multiply_adds,
+                                                                .batching = Batching::convolution_input_gradient};
 /// The gradient by the weights, from the input and the output's gradient.
 inline constexpr Operation convolution_weight_gradient_operation{.name = "convolution_weight_gradient",
                                                                  .vjp = &detail::weight_gradient_vjp,
                                                                  .wants_dense = true,
                                                                  .channels_last = true,
                                                                  .multiply_adds =
-                                                                     &detail::weight_gradient_multiply_adds};
+                                                                     &detail::weight_gradient_multiply_adds,
+                                                                 .batching = Batching::convolution_weight_gradient};
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
@@ -286,7 +289,7 @@ private:
     return {.batch = image[0],
             .in_channels = image[image.rank - 1],
             .out_channels = output[output.rank - 1],
-            .groups = a[6],
+            .groups = a[6] != 0 ? a[6] : image[image.rank - 1] / weights[1], // examples of `vmap`, not counted yet
             .input = space(image, 1),
             .output = space(output, 1),
             .kernel = space(weights, 2),

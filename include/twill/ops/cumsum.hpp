@@ -21,7 +21,8 @@ TWILL_CONSTEXPR void cumsum_vjp(Graph& graph, int node, const Cotangents& cotang
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// y[o, j, i] = the sum of x[o, 0, i] to x[o, j, i]
-inline constexpr Operation cumsum_operation{.name = "cumsum", .vjp = &detail::cumsum_vjp, .wants_dense = true};
+inline constexpr Operation cumsum_operation{
+    .name = "cumsum", .vjp = &detail::cumsum_vjp, .wants_dense = true, .batching = Batching::first_axis};
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 

@@ -26,10 +26,15 @@ TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotan
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// y[o, j, i] = x[o, index[o, j, i], i]; extents of one in the index repeat.
-inline constexpr Operation gather_operation{.name = "gather", .vjp = &detail::gather_vjp, .wants_dense = true};
+inline constexpr Operation gather_operation{
+    .name = "gather", .vjp = &detail::gather_vjp, .wants_dense = true, .batching = Batching::look_up};
 
 /// y[o, index[o, j, i], i] = the sum of x[o, j, i]; 0 where no index points.
-inline constexpr Operation scatter_operation{.name = "scatter_add", .vjp = &detail::scatter_vjp, .wants_dense = true};
+inline constexpr Operation scatter_operation{.name = "scatter_add",
+                                             .vjp = &detail::scatter_vjp,
+                                             .wants_dense = true,
+                                             .batching = Batching::first_axis,
+                                             .shared_operand = 1};
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 

@@ -44,13 +44,17 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 // Images are (batch, height, width, channels), without the height in one dimension.
 /// Resizes (batch, height, width, channels).
-inline constexpr Operation interpolation_operation{
-    .name = "interpolation", .vjp = &detail::interpolation_vjp, .wants_dense = true, .channels_last = true};
+inline constexpr Operation interpolation_operation{.name = "interpolation",
+                                                   .vjp = &detail::interpolation_vjp,
+                                                   .wants_dense = true,
+                                                   .channels_last = true,
+                                                   .batching = Batching::first_axis};
 /// The gradient of the interpolation, by the reverse weights.
 inline constexpr Operation interpolation_gradient_operation{.name = "interpolation_gradient",
                                                             .vjp = &detail::interpolation_gradient_vjp,
                                                             .wants_dense = true,
-                                                            .channels_last = true};
+                                                            .channels_last = true,
+                                                            .batching = Batching::first_axis};
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 

@@ -79,7 +79,8 @@ inline constexpr Operation matmul_operation{.name = "matmul",
                                             .vjp = &detail::matmul_vjp,
                                             .call = &detail::matmul_call,
                                             .multiply_adds = &detail::matmul_multiply_adds,
-                                            .is_product = true};
+                                            .is_product = true,
+                                            .batching = Batching::product};
 
 /// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n).
 [[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, CallSite site) {

@@ -18,7 +18,8 @@ TWILL_CONSTEXPR void move_vjp(Graph& graph, int node, const Cotangents& cotangen
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// A copy to the device of another slot; its gradient moves back.
-inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp, .wants_dense = true, .moves = true};
+inline constexpr Operation move_operation{
+    .name = "to", .vjp = &detail::move_vjp, .wants_dense = true, .moves = true, .batching = Batching::stack};
 
 /// The value in a slot, 0 to 15. An unused weight is put there; a value already there is returned unchanged.
 [[nodiscard]] TWILL_CONSTEXPR Value to_slot(Value x, int slot, CallSite site = CallSite::here()) {

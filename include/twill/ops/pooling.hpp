@@ -60,19 +60,29 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 // Images are (batch, height, width, channels), without the height in one dimension.
 /// The mean of each window.
-inline constexpr Operation average_pool_operation{
-    .name = "average_pool", .vjp = &detail::average_pool_vjp, .wants_dense = true, .channels_last = true};
+inline constexpr Operation average_pool_operation{.name = "average_pool",
+                                                  .vjp = &detail::average_pool_vjp,
+                                                  .wants_dense = true,
+                                                  .channels_last = true,
+                                                  .batching = Batching::first_axis};
 /// The gradient of the mean: each element's share of its windows.
 inline constexpr Operation average_pool_gradient_operation{.name = "average_pool_gradient",
                                                            .vjp = &detail::average_pool_gradient_vjp,
                                                            .wants_dense = true,
-                                                           .channels_last = true};
+                                                           .channels_last = true,
+                                                           .batching = Batching::first_axis};
 /// The element of an array where the key is largest in each window; inputs: key, array.
-inline constexpr Operation pick_largest_operation{
-    .name = "pick_largest", .vjp = &detail::pick_largest_vjp, .wants_dense = true, .channels_last = true};
+inline constexpr Operation pick_largest_operation{.name = "pick_largest",
+                                                  .vjp = &detail::pick_largest_vjp,
+                                                  .wants_dense = true,
+                                                  .channels_last = true,
+                                                  .batching = Batching::first_axis};
 /// The sum, for each element, over the windows in which the key is largest there; inputs: key, picked elements.
-inline constexpr Operation scatter_largest_operation{
-    .name = "scatter_largest", .vjp = &detail::scatter_largest_vjp, .wants_dense = true, .channels_last = true};
+inline constexpr Operation scatter_largest_operation{.name = "scatter_largest",
+                                                     .vjp = &detail::scatter_largest_vjp,
+                                                     .wants_dense = true,
+                                                     .channels_last = true,
+                                                     .batching = Batching::first_axis};
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 

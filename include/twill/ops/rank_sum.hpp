@@ -21,7 +21,8 @@ TWILL_CONSTEXPR void rank_sum_vjp(Graph& graph, int node, const Cotangents& cota
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The sum over a group of ranks, done between two launches.
-inline constexpr Operation rank_sum_operation{.name = "rank_sum", .vjp = &detail::rank_sum_vjp, .wants_dense = true};
+inline constexpr Operation rank_sum_operation{
+    .name = "rank_sum", .vjp = &detail::rank_sum_vjp, .wants_dense = true, .batching = Batching::stack};
 
 /// The sum over all ranks, element by element; the value itself for one rank.
 [[nodiscard]] constexpr Value rank_sum(Value x) { return add_operation(rank_sum_operation, {x}, x.dtype(), x.shape()); }

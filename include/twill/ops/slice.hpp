@@ -29,10 +29,12 @@ TWILL_CONSTEXPR void place_vjp(Graph& graph, int node, const Cotangents& cotange
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// y[o, j, i] = x[o, first + j * step, i]; attributes: first (-1: the last one), step.
-inline constexpr Operation slice_operation{.name = "slice", .vjp = &detail::slice_vjp, .wants_dense = true};
+inline constexpr Operation slice_operation{
+    .name = "slice", .vjp = &detail::slice_vjp, .wants_dense = true, .batching = Batching::first_axis};
 
 /// y[o, first + j * step, i] = x[o, j, i], a number elsewhere; attributes: first, step, the number's bits as a double.
-inline constexpr Operation place_operation{.name = "place", .vjp = &detail::place_vjp, .wants_dense = true};
+inline constexpr Operation place_operation{
+    .name = "place", .vjp = &detail::place_vjp, .wants_dense = true, .batching = Batching::first_axis};
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
 

@@ -16,7 +16,8 @@
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The places of the first elements in order, of rows (outer, axis, inner); attribute: 1 if the order is descending.
-inline constexpr Operation argsort_operation{.name = "argsort", .typed_by = 0, .wants_dense = true};
+inline constexpr Operation argsort_operation{
+    .name = "argsort", .typed_by = 0, .wants_dense = true, .batching = Batching::first_axis};
 
 /// Direction of a sort.
 enum class Order : bool { ascending, descending };

@@ -28,14 +28,23 @@ TWILL_CONSTEXPR void split_vjp(Graph& graph, int node, const Cotangents& cotange
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Two parts of one array along an axis.
-inline constexpr Operation split_in_2{
-    .name = "split_in_2", .vjp = &detail::split_vjp, .results = 2, .wants_dense = true};
+inline constexpr Operation split_in_2{.name = "split_in_2",
+                                      .vjp = &detail::split_vjp,
+                                      .results = 2,
+                                      .wants_dense = true,
+                                      .batching = Batching::first_axis};
 /// Three parts of one array along an axis.
-inline constexpr Operation split_in_3{
-    .name = "split_in_3", .vjp = &detail::split_vjp, .results = 3, .wants_dense = true};
+inline constexpr Operation split_in_3{.name = "split_in_3",
+                                      .vjp = &detail::split_vjp,
+                                      .results = 3,
+                                      .wants_dense = true,
+                                      .batching = Batching::first_axis};
 /// Four parts of one array along an axis.
-inline constexpr Operation split_in_4{
-    .name = "split_in_4", .vjp = &detail::split_vjp, .results = 4, .wants_dense = true};
+inline constexpr Operation split_in_4{.name = "split_in_4",
+                                      .vjp = &detail::split_vjp,
+                                      .results = 4,
+                                      .wants_dense = true,
+                                      .batching = Batching::first_axis};
 
 /// Equal parts of an axis, up to four in one launch: `auto [q, k, v] = split<3>(x, -1)`.
 /// errors: an axis that the parts do not divide, or that is unknown until run time
