@@ -23,6 +23,15 @@
 
 namespace twill { inline namespace v0 { namespace graph {
 
+/// A number in the element type and shape of x, without its gradient.
+[[nodiscard]] TWILL_CONSTEXPR Value full_like(Value x, double number) {
+  return detail::filled(x.graph(), x.dtype(), x.shape(), number);
+}
+/// Zeros in the element type and shape of x.
+[[nodiscard]] TWILL_CONSTEXPR Value zeros_like(Value x) { return full_like(x, 0); }
+/// Ones in the element type and shape of x.
+[[nodiscard]] TWILL_CONSTEXPR Value ones_like(Value x) { return full_like(x, 1); }
+
 /// A function's value and its operands, of one shape.
 template <int Count> struct Applied {
   Value y{};        ///< the function's value
