@@ -41,8 +41,9 @@ namespace complex_formula {
   const Symbol is_wide = abs(b.real()) >= abs(b.imag());
   const Symbol large = where(is_wide, b.real(), b.imag());
   const Symbol small = where(is_wide, b.imag(), b.real());
-  const Symbol ratio = where(large == 0, 0.0, small / large);
-  const Symbol divisor = large + small * ratio;
+  const Symbol is_zero = (large == 0) & (small == 0);
+  const Symbol ratio = where(is_zero, 0.0, small / large);
+  const Symbol divisor = where(is_zero, 0.0, large + small * ratio);
   const Symbol x = where(is_wide, a.real() + a.imag() * ratio, a.real() * ratio + a.imag());
   const Symbol y = where(is_wide, a.imag() - a.real() * ratio, a.imag() * ratio - a.real());
   return complex_of(x / divisor, y / divisor);
@@ -84,13 +85,17 @@ namespace complex_formula {
   return complex_of(where(is_limit, abs(y), real), where(is_limit, y, imag));
 }
 
+/// a b for the part that is infinite where a is, although the direction b is unknown.
+[[nodiscard]] constexpr Symbol large_product(Symbol a, Symbol b) {
+  return where(isinf(a) & isnan(b), abs(a), product(a, b));
+}
 /// sinh x cos y + i cosh x sin y
 [[nodiscard]] constexpr Symbol hyperbolic_sine(Symbol x, Symbol y) {
-  return complex_of(product(sinh(x), cos(y)), product(sin(y), cosh(x)));
+  return complex_of(large_product(sinh(x), cos(y)), product(sin(y), cosh(x)));
 }
 /// cosh x cos y + i sinh x sin y
 [[nodiscard]] constexpr Symbol hyperbolic_cosine(Symbol x, Symbol y) {
-  return complex_of(product(cosh(x), cos(y)), product(sinh(x), sin(y)));
+  return complex_of(large_product(cosh(x), cos(y)), product(sinh(x), sin(y)));
 }
 /// Source: Kahan, "Branch cuts for complex elementary functions" (1987); beside large |x| the limit.
 [[nodiscard]] constexpr Symbol hyperbolic_tangent(Symbol x, Symbol y) {
@@ -102,14 +107,13 @@ namespace complex_formula {
   const Symbol decay = exp(abs(x) * -2.0) * 4.0;
   const Symbol wave = sin(y) * cos(y);
   const Symbol limit = where(decay == 0, copysign(x.number(0), wave), decay * wave);
-  return complex_of(where(is_large, copysign(x.number(1), x), slope * sqrt(1.0 + sine * sine) * sine / divisor),
-                    where(is_large, limit, tangent / divisor));
+  const Symbol real = slope * sqrt(1.0 + sine * sine) * sine / divisor;
+  return complex_of(where(x == 0, x, where(is_large, copysign(x.number(1), x), real)),
+                    where(y == 0, y, where(is_large, limit, tangent / divisor)));
 }
 
-/// i z
-[[nodiscard]] constexpr Symbol turned(Symbol z) { return complex_of(-z.imag(), z.real()); }
-/// -i z
-[[nodiscard]] constexpr Symbol turned_back(Symbol z) { return complex_of(z.imag(), -z.real()); }
+/// y + xi of x + yi: sin z and tan z are sinh and tanh of the exchanged number, exchanged again.
+[[nodiscard]] constexpr Symbol exchanged(Symbol z) { return complex_of(z.imag(), z.real()); }
 
 /// z^w = e^(w log z), 1 for w = 0, and 0 for z = 0 where the real part of w is positive.
 [[nodiscard]] constexpr Symbol power(Symbol z, Symbol w) {
@@ -144,11 +148,11 @@ constexpr Symbol apply_complex(Primitive primitive, Symbol z) {
   case log:
     return logarithm(z);
   case sin:
-    return turned_back(hyperbolic_sine(-y, x));
+    return exchanged(hyperbolic_sine(y, x));
   case cos:
     return hyperbolic_cosine(-y, x);
   case tan:
-    return turned_back(hyperbolic_tangent(-y, x));
+    return exchanged(hyperbolic_tangent(y, x));
   case sinh:
     return hyperbolic_sine(x, y);
   case cosh:
