@@ -83,9 +83,8 @@ TEST_CASE("the format has no complex128, and saving one says so", "[io]") {
   std::mt19937_64 random{test_seed()};
   nn::StateDict written{};
   written.add("z", random_tensor(DType::complex128, Dims(3), random));
-  CHECK_THROWS_WITH(
-      io::save_safetensors(file.path, written),
-      "save_safetensors: 'z' is complex128, which the format does not have; convert it to complex64");
+  CHECK_THROWS_WITH(io::save_safetensors(file.path, written),
+                    "save_safetensors: 'z' is complex128, which the format does not have; convert it to complex64");
 }
 
 TEST_CASE("files of the format's own library are read", "[io][IO-1]") {
