@@ -150,6 +150,7 @@ enum class Problem : std::uint8_t {
   vmap_gives_a_value_of_more_than_8_axes,
   vmap_of_an_update_of_a_buffer,
   operation_has_no_batching_rule,
+  model_takes_element_types_bool_to_float64_convert_the_tensor,
 };
 
 /// A name that a fault is about, and of what.

@@ -109,6 +109,8 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
                    transpose_b ? k : n, beta, sum, n);
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) c[i * ldc + j] = T{sum[i * n + j]};
+  } else if constexpr (ComplexScalar<T>) {
+    cpu::gemm(team, cpu::Library::blas, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   } else {
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
