@@ -1,0 +1,11 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of fft/.
+
+#include <twill/fft/lines.hpp>
+#include <twill/fft/norm.hpp>
+#include <twill/fft/passes.hpp>
+#include <twill/fft/plan.hpp>
+#include <twill/fft/roots.hpp>
+#include <twill/fft/transform.hpp>
