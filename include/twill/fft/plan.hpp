@@ -17,7 +17,7 @@
 
 namespace twill { inline namespace v0 { namespace fft { namespace detail {
 
-inline constexpr std::int64_t most_in_strips = 1024; ///< longer lines of a batch are computed one by one
+inline constexpr std::int64_t most_in_strips = 2048; ///< longer lines of a batch are computed one by one
 inline constexpr std::int64_t least_as_matrix = 64;  ///< shorter lines never are
 
 /// Whether no prime factor is greater than the greatest radix.
