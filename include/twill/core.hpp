@@ -8,9 +8,11 @@
 #include <twill/core/bytes.hpp>
 #include <twill/core/call_site.hpp>
 #include <twill/core/clock.hpp>
+#include <twill/core/complex.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/float8.hpp>
 #include <twill/core/half.hpp>
 #include <twill/core/list.hpp>
 #include <twill/core/philox.hpp>

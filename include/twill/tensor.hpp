@@ -5,6 +5,7 @@
 
 #include <twill/tensor/access.hpp>
 #include <twill/tensor/borrowed.hpp>
+#include <twill/tensor/complex_views.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/dlpack.hpp>

@@ -3,6 +3,7 @@
 //
 // Function bodies of io/npy.hpp.
 
+#include <twill/core/promotion.hpp>
 #include <twill/io/npy.hpp>
 
 #include <algorithm>
@@ -18,16 +19,19 @@ namespace detail {
 struct NpyHeader {
   DType dtype = DType::float32;
   Dims shape{};
-  bool is_column_major = false; ///< "fortran_order"
-  bool is_big_endian = false;
-  std::size_t elements_at = 0; ///< bytes before the elements
+  bool is_column_major = false;  ///< "fortran_order"
+  std::size_t swapped_bytes = 0; ///< of each number in the other byte order; 0 where none is
+  std::size_t elements_at = 0;   ///< bytes before the elements
 };
 
-/// The names of element types without their byte order, by DType. NumPy itself has no bfloat16: files hold it as the
-/// two raw bytes that the package ml_dtypes makes of it.
+/// The names of element types without their byte order, by DType. NumPy itself has no bfloat16 and no floats of 8 bits:
+/// their names are those that the package ml_dtypes gives them in files.
 inline constexpr std::pair<std::string_view, DType> npy_types[]{
-    {"b1", DType::boolean}, {"u1", DType::uint8},    {"i4", DType::int32},   {"i8", DType::int64},
-    {"f2", DType::float16}, {"V2", DType::bfloat16}, {"f4", DType::float32}, {"f8", DType::float64}};
+    {"b1", DType::boolean},    {"u1", DType::uint8},         {"i4", DType::int32},       {"i8", DType::int64},
+    {"f2", DType::float16},    {"V2", DType::bfloat16},      {"f4", DType::float32},     {"f8", DType::float64},
+    {"i1", DType::int8},       {"i2", DType::int16},         {"u2", DType::uint16},      {"u4", DType::uint32},
+    {"u8", DType::uint64},     {"V1", DType::float8_e4m3fn}, {"f1", DType::float8_e5m2}, {"c8", DType::complex64},
+    {"c16", DType::complex128}};
 
 /// A reader of the Python dictionary in a header. Each function throws ValueError where something else stands.
 class NpyDictionary {
@@ -111,7 +115,8 @@ TWILL_BODY void NpyDictionary::read_type(NpyHeader& header) {
   for (const auto& [text, dtype] : npy_types)
     if (type.substr(has_order ? 1 : 0) == text) {
       header.dtype = dtype;
-      header.is_big_endian = type[0] == '>' && size_of(dtype) > 1;
+      const std::size_t number_bytes = size_of(real_type(dtype));
+      header.swapped_bytes = type[0] == '>' && number_bytes > 1 ? number_bytes : 0;
       return;
     }
   throw ValueError(join_text({where_, " holds elements of type '", type, "', which twill does not have"}));
@@ -165,15 +170,16 @@ TWILL_BODY NpyHeader read_npy_header(std::string_view where, std::span<const std
   return header;
 }
 
-/// Copies elements of `size` bytes from one order of axes to another, and reverses the bytes of each if told to.
+/// Copies elements of `size` bytes from one order of axes to another, and reverses each `swapped` bytes of them, if any.
 TWILL_BODY void reorder_elements(std::byte* to, const std::byte* from, const Dims& extents, const Dims& from_strides,
-                                 std::size_t size, bool swaps) {
+                                 std::size_t size, std::size_t swapped) {
   Dims index{};
   index.rank = extents.rank;
   std::int64_t at = 0;
   for (std::int64_t count = extents.elements(); count > 0; --count, to += size) {
     std::memcpy(to, from + static_cast<std::size_t>(at) * size, size);
-    if (swaps) std::reverse(to, to + size);
+    for (std::size_t part = 0; swapped != 0 && part < size; part += swapped)
+      std::reverse(to + part, to + part + swapped);
     for (int axis = extents.rank - 1; axis >= 0; --axis) {
       at += from_strides[axis];
       if (++index[axis] < extents[axis]) break;
@@ -211,10 +217,10 @@ TWILL_BODY nn::StoredTensor npy_tensor(std::string_view where, const NpyHeader& 
                                 " has ", bytes, " bytes, the file has ", elements.size()}));
   require_truth_values(where, header.dtype, elements);
   const bool turns = header.is_column_major && !has_one_order(header.shape);
-  if (!turns && !header.is_big_endian) return {header.dtype, header.shape, elements, std::move(owner)};
+  if (!turns && header.swapped_bytes == 0) return {header.dtype, header.shape, elements, std::move(owner)};
   auto [result, data] = nn::StoredTensor::make(header.dtype, header.shape);
   const Dims strides = turns ? column_major_strides(header.shape) : contiguous_strides(header.shape);
-  reorder_elements(data, elements.data(), header.shape, strides, size_of(header.dtype), header.is_big_endian);
+  reorder_elements(data, elements.data(), header.shape, strides, size_of(header.dtype), header.swapped_bytes);
   return result;
 }
 
@@ -258,7 +264,7 @@ TWILL_BODY nn::StoredTensor in_order(const nn::StoredTensor& tensor, ElementOrde
     reversed[axis] = tensor.shape[reversed.rank - 1 - axis];
     strides[axis] = own[reversed.rank - 1 - axis];
   }
-  detail::reorder_elements(data, tensor.bytes.data(), reversed, strides, size_of(tensor.dtype), false);
+  detail::reorder_elements(data, tensor.bytes.data(), reversed, strides, size_of(tensor.dtype), 0);
   return result;
 }
 

@@ -21,9 +21,22 @@ struct FormatName {
   std::string_view text;
   DType dtype;
 };
-inline constexpr FormatName format_names[]{{"BOOL", DType::boolean}, {"U8", DType::uint8},    {"I32", DType::int32},
-                                           {"I64", DType::int64},    {"F16", DType::float16}, {"BF16", DType::bfloat16},
-                                           {"F32", DType::float32},  {"F64", DType::float64}};
+inline constexpr FormatName format_names[]{{"BOOL", DType::boolean},
+                                           {"U8", DType::uint8},
+                                           {"I32", DType::int32},
+                                           {"I64", DType::int64},
+                                           {"F16", DType::float16},
+                                           {"BF16", DType::bfloat16},
+                                           {"F32", DType::float32},
+                                           {"F64", DType::float64},
+                                           {"I8", DType::int8},
+                                           {"I16", DType::int16},
+                                           {"U16", DType::uint16},
+                                           {"U32", DType::uint32},
+                                           {"U64", DType::uint64},
+                                           {"F8_E4M3", DType::float8_e4m3fn},
+                                           {"F8_E5M2", DType::float8_e5m2},
+                                           {"C64", DType::complex64}};
 
 /// The place of a tensor in a file, and of its description in the header.
 struct Place {
@@ -261,6 +274,9 @@ TWILL_BODY SafetensorsWriter::SafetensorsWriter(const std::string& path, std::ve
     order_.push_back(tensor.name);
     const std::uint64_t bytes = checked_bytes("save_safetensors", tensor.dtype, tensor.shape);
     if (tensor.name == "__metadata__") throw ValueError("save_safetensors: '__metadata__' cannot name a tensor");
+    if (tensor.dtype == DType::complex128)
+      throw ValueError(join_text({"save_safetensors: '", tensor.name,
+                                  "' is complex128, which the format does not have; convert it to complex64"}));
     text += next() + json_quoted(tensor.name) + ":{\"dtype\":\"";
     text += detail::format_names[static_cast<std::size_t>(tensor.dtype)].text;
     text += "\",\"shape\":[";

@@ -22,8 +22,7 @@ namespace twill { inline namespace v0 { namespace kernel {
 
 namespace detail {
 template <class T> struct Compute { using type = T; };
-template <> struct Compute<half> { using type = float; };
-template <> struct Compute<bfloat16> { using type = float; };
+template <ShortFloat T> struct Compute<T> { using type = float; };
 
 template <class T> inline constexpr bool is_bool = std::same_as<T, bool>;
 
@@ -47,7 +46,7 @@ template <Primitive P, std::integral T> constexpr T apply_integral(T a) {
 }
 } // namespace detail
 
-/// The type in which a value is computed: itself, but float for the 16-bit types.
+/// The type in which a value is computed: itself, but float for floats of 16 and 8 bits.
 template <class T> using compute_t = typename detail::Compute<T>::type;
 
 /// One operand. T is a compute type: bool, an integer, float or double.
@@ -192,15 +191,19 @@ requires(P == Primitive::random_integer) [[nodiscard]] constexpr std::int64_t
 template <class To, class From> [[nodiscard]] constexpr To convert(From value) {
   if constexpr (std::same_as<To, bool>)
     return value != From{0};
-  else if constexpr (std::floating_point<From> && std::same_as<To, std::uint8_t>)
+  else if constexpr (std::floating_point<From> && std::integral<To> && sizeof(To) < 4)
     return static_cast<To>(static_cast<std::int32_t>(value)); // wraps on every device
+  else if constexpr (std::floating_point<From> && std::same_as<To, std::uint32_t>)
+    return static_cast<To>(static_cast<std::int64_t>(value));
+  else if constexpr (std::floating_point<From> && std::same_as<To, std::uint64_t>)
+    return value < From{0} ? static_cast<To>(static_cast<std::int64_t>(value)) : static_cast<To>(value);
   else
     return static_cast<To>(value);
 }
 
 /// A value in the element type T, rounded once, as programs hold it.
 template <class T, class From> [[nodiscard]] constexpr compute_t<T> cast_element(From value) {
-  if constexpr (NarrowFloat<T> && std::same_as<From, double>)
+  if constexpr (ShortFloat<T> && std::same_as<From, double>)
     return static_cast<float>(T{value}); // not through a float
   else
     return static_cast<compute_t<T>>(static_cast<T>(convert<compute_t<T>>(value)));

@@ -102,7 +102,7 @@ template <class T> TWILL_INLINE void fill_reciprocals(std::byte* to, const std::
 
 TWILL_BODY const ElementFunctions& functions_of_elements(DType type) {
   using namespace vector_detail;
-  return with_scalar(type, []<class T>() -> const ElementFunctions& { return element_functions<T>; });
+  return with_model_scalar(type, []<class T>() -> const ElementFunctions& { return element_functions<T>; });
 }
 
 TWILL_BODY void fill_block(std::byte* to, const std::byte* value, int bytes, std::int64_t count) {

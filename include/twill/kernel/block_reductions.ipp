@@ -133,7 +133,7 @@ template <Reduction R, class T> [[nodiscard]] ReductionFunctions reduction_of(in
 }
 
 template <Reduction R> [[nodiscard]] ReductionFunctions reduction_of(DType type, int lanes, int accumulators) {
-  return with_scalar(type, [&]<class T>() { return reduction_of<R, compute_t<T>>(lanes, accumulators); });
+  return with_model_scalar(type, [&]<class T>() { return reduction_of<R, compute_t<T>>(lanes, accumulators); });
 }
 
 } // namespace vector_detail

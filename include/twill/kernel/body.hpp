@@ -67,8 +67,7 @@ constexpr void mask_widths(const Line* lines, int count, int lanes, int* widths)
       if (argument.type == DType::boolean)
         width = widths[from];
       else {
-        const bool is_narrow = argument.type == DType::float16 || argument.type == DType::bfloat16;
-        const int bytes = is_narrow ? 4 : static_cast<int>(size_of(argument.type));
+        const int bytes = computed_bytes(argument.type);
         width = bytes * lanes <= vector_bytes ? bytes : vector_bytes / lanes;
       }
     }
@@ -93,13 +92,13 @@ template <class T, int N> [[gnu::noinline]] void scatter(T* to, std::int64_t str
 /// The type in which elements of a type are loaded and stored.
 template <class T> struct Raw { using type = T; };
 template <> struct Raw<bool> { using type = std::uint8_t; };
-template <NarrowFloat T> struct Raw<T> { using type = std::uint16_t; };
+template <ShortFloat T> struct Raw<T> { using type = bits_t<T>; };
 
 /// The content of a pack from memory, in the form used by computations.
 template <class T, class R, int N> TWILL_INLINE auto decoded(const Pack<R, N>& raw) {
   if constexpr (std::is_same_v<T, bool>)
     return raw != Pack<R, N>{R{0}};
-  else if constexpr (NarrowFloat<T>)
+  else if constexpr (ShortFloat<T>)
     return widen<T>(raw);
   else
     return raw;
@@ -169,7 +168,7 @@ TWILL_INLINE void store_output(std::int64_t at, std::int64_t stride, StoreMode m
   Pack<R, N> raw;
   if constexpr (std::is_same_v<T, bool>)
     raw = Pack<R, N>{(typename Pack<R, N>::Vector)(resize<1>(value).v & 1)};
-  else if constexpr (NarrowFloat<T>)
+  else if constexpr (ShortFloat<T>)
     raw = narrow<T>(value);
   else
     raw = value;
@@ -185,6 +184,11 @@ TWILL_INLINE void store_output(std::int64_t at, std::int64_t stride, StoreMode m
   }
 }
 
+/// Integers for which processors have no conversion that wraps: kernel/apply.hpp takes a wider one first.
+template <class To>
+inline constexpr bool is_cast_in_steps = std::is_same_v<To, std::int8_t> || sizeof(To) == 2 ||
+                                         (std::is_unsigned_v<To> && sizeof(To) >= 4);
+
 /// A conversion to the element type T.
 template <class T, class V> TWILL_INLINE auto cast_to(const V& value) {
   using To = compute_t<T>;
@@ -193,8 +197,10 @@ template <class T, class V> TWILL_INLINE auto cast_to(const V& value) {
     return truth(value);
   else if constexpr (is_mask<V>)
     return select(resize<mask_bytes<To, N>>(value), Pack<To, N>{To{1}}, Pack<To, N>{To{0}});
-  else if constexpr (NarrowFloat<T>)
+  else if constexpr (ShortFloat<T>)
     return widen<T>(narrow<T>(value));
+  else if constexpr (std::is_floating_point_v<typename V::Value> && std::is_integral_v<To> && is_cast_in_steps<To>)
+    return by_lane_to<To>([](typename V::Value x) { return convert<To>(x); }, value);
   else
     return convert_lanes<To>(value);
 }
@@ -254,8 +260,7 @@ template <class P> struct Body {
     if (line(i).type != DType::boolean) return 0;
     if (!line(i).uniform || line(user).type == DType::boolean)
       return widths[static_cast<std::size_t>(line(i).uniform ? user : i)];
-    const bool is_narrow = line(user).type == DType::float16 || line(user).type == DType::bfloat16;
-    const int bytes = is_narrow ? 4 : static_cast<int>(size_of(line(user).type));
+    const int bytes = computed_bytes(line(user).type);
     return bytes * lanes <= vector_bytes ? bytes : vector_bytes / lanes;
   }
   /// The value of line I as line `User` takes it.

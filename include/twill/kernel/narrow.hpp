@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// 16-bit floating types in packs: widened to float when loaded, rounded to nearest even when stored, with the bits of
-// core/half.hpp. Hardware conversions, or integer arithmetic where there are none. Read next: kernel/pack.hpp.
+// Floating types of 16 and 8 bits in packs: widened to float when loaded, rounded to nearest even when stored, with the
+// bits of core/half.hpp and core/float8.hpp. Hardware conversions, or integer arithmetic where there are none. Read next: kernel/pack.hpp.
 
+#include <twill/core/float8.hpp>
 #include <twill/core/half.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/pack.hpp>
@@ -63,20 +64,30 @@ template <int N> TWILL_INLINE Words<N> narrow(const Pack<float, N>& value, half)
 #endif
     return by_lane_to<std::uint16_t>([](float x) { return half{x}.bits; }, value);
 }
+
+template <ByteFloat T, int N> TWILL_INLINE Pack<float, N> widen(const Pack<std::uint8_t, N>& bytes, T) {
+  return by_lane_to<float>([](std::uint8_t bits) { return float{T::from_bits(bits)}; }, bytes);
+}
+template <ByteFloat T, int N> TWILL_INLINE Pack<std::uint8_t, N> narrow(const Pack<float, N>& value, T) {
+  return by_lane_to<std::uint8_t>([](float x) { return T{x}.bits; }, value);
+}
 } // namespace vector_detail
 
-/// N values of a 16-bit type from their bits.
-template <NarrowFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<float, N> widen(const Pack<std::uint16_t, N>& words) {
+/// The unsigned integer with the bits of a short float.
+template <ShortFloat T> using bits_t = decltype(T::bits);
+
+/// N values of a short floating type from their bits.
+template <ShortFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<float, N> widen(const Pack<bits_t<T>, N>& words) {
   return vector_detail::widen(words, T{});
 }
 
-/// The bits of N floats rounded to a 16-bit type.
-template <NarrowFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<std::uint16_t, N> narrow(const Pack<float, N>& value) {
+/// The bits of N floats rounded to a short type.
+template <ShortFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<bits_t<T>, N> narrow(const Pack<float, N>& value) {
   return vector_detail::narrow(value, T{});
 }
-/// The bits of N numbers rounded once to a 16-bit type; integers go through float.
-template <NarrowFloat T, class From, int N>
-[[nodiscard]] TWILL_INLINE Pack<std::uint16_t, N> narrow(const Pack<From, N>& value) {
+/// The bits of N numbers rounded once to a short type; integers go through float.
+template <ShortFloat T, class From, int N>
+[[nodiscard]] TWILL_INLINE Pack<bits_t<T>, N> narrow(const Pack<From, N>& value) {
   if constexpr (std::is_same_v<From, double>)
     return narrow<T>(vector_detail::round_to_odd(value));
   else

@@ -7,7 +7,7 @@
 // kernel/body.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/summary.hpp>
 
@@ -96,21 +96,22 @@ inline constexpr int worth_keeping =
   if (line.kind == LineKind::cast) return 1;
   if (line.kind == LineKind::input && line.access == Access::strided) return 4;
   if (line.kind == LineKind::gather) return 4;
-  if (line.kind == LineKind::input && (line.type == DType::float16 || line.type == DType::bfloat16)) return 2;
+  if (line.kind == LineKind::input && is_short_float(line.type)) return 2;
   return 0;
 }
 
 /// The element size that decides how many lanes a pack has: float64 makes packs of doubles, any other float packs of
 /// floats, and integers that only index or count among floats do not matter.
 [[nodiscard]] constexpr int element_bytes(const Line* lines, int count) {
-  bool has_double = false, has_float = false, has_long = false, has_int = false;
+  bool has_double = false, has_float = false, has_long = false, has_int = false, has_short = false;
   for (int i = 0; i < count; ++i) {
     has_double |= lines[i].type == DType::float64;
     has_float |= is_floating(lines[i].type) && lines[i].type != DType::float64;
-    has_long |= lines[i].type == DType::int64;
-    has_int |= lines[i].type == DType::int32;
+    has_long |= lines[i].type == DType::int64 || lines[i].type == DType::uint64;
+    has_int |= lines[i].type == DType::int32 || lines[i].type == DType::uint32;
+    has_short |= lines[i].type == DType::int16 || lines[i].type == DType::uint16;
   }
-  return has_double ? 8 : has_float ? 4 : has_long ? 8 : has_int ? 4 : 1;
+  return has_double ? 8 : has_float ? 4 : has_long ? 8 : has_int ? 4 : has_short ? 2 : 1;
 }
 
 /// Levels, costs and the number of stages. Returns the latter.

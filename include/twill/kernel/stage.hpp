@@ -48,8 +48,7 @@ struct StageTotals {
 /// The bytes of a lane of a reduction's accumulator.
 [[nodiscard]] constexpr int lane_bytes(const Line& argument, int width) {
   if (argument.type == DType::boolean) return width;
-  return argument.type == DType::float16 || argument.type == DType::bfloat16 ? 4
-                                                                             : static_cast<int>(size_of(argument.type));
+  return computed_bytes(argument.type);
 }
 
 /// Notes each line's role in a stage, in arrays of `count`: whether the stage works on the line, whether it takes the

@@ -48,18 +48,28 @@ struct Line {
 
 /// The bit pattern of a number in an element type, as `Operand::bits` has it.
 [[nodiscard]] constexpr std::uint64_t bits_of(DType dtype, double number) {
-  return with_scalar(dtype, [number]<class T>() -> std::uint64_t {
-    if constexpr (std::is_same_v<T, bool>)
-      return number != 0 ? 1 : 0;
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<std::make_unsigned_t<T>>(static_cast<std::int64_t>(number));
-    else if constexpr (sizeof(T) == 2)
-      return static_cast<T>(number).bits;
-    else if constexpr (sizeof(T) == 4)
-      return std::bit_cast<std::uint32_t>(static_cast<float>(number));
-    else
-      return std::bit_cast<std::uint64_t>(number);
-  });
+  switch (dtype) {
+  case DType::boolean:
+    return number != 0 ? 1 : 0;
+  case DType::float16:
+    return static_cast<half>(number).bits;
+  case DType::bfloat16:
+    return static_cast<bfloat16>(number).bits;
+  case DType::float8_e4m3fn:
+    return static_cast<float8_e4m3fn>(number).bits;
+  case DType::float8_e5m2:
+    return static_cast<float8_e5m2>(number).bits;
+  case DType::float32:
+    return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+  case DType::float64:
+    return std::bit_cast<std::uint64_t>(number);
+  default: {
+    const bool is_large = dtype == DType::uint64 && number >= 0x1p63;
+    const std::uint64_t bits =
+        is_large ? static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(static_cast<std::int64_t>(number));
+    return bits & (~std::uint64_t{0} >> (64 - 8 * size_of(dtype)));
+  }
+  }
 }
 
 /// The loops that a program needs.

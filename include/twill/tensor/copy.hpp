@@ -7,6 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/cpu/stream.hpp>
 #include <twill/device/device.hpp>
@@ -68,6 +69,50 @@ void fill_elements(const D& device, T* to, const Dims& strides, const Dims& exte
   kernel::Grid grid = at_least_one_dimension(extents);
   kernel::coalesce(grid, operands.data(), 2, false);
   kernel::launch(kernel::Program<kernel::Immediate<T>, kernel::Out<T, 0>>{}, device, grid, operands.data());
+}
+
+/// Strides of the real or the imaginary parts of complex elements, which are side by side, in parts.
+[[nodiscard]] constexpr Dims strides_of_parts(Dims strides) {
+  for (int axis = 0; axis < strides.rank; ++axis) strides[axis] *= 2;
+  return strides;
+}
+/// The first real (0) or imaginary (1) part.
+template <ComplexScalar T> [[nodiscard]] real_t<T>* first_part(T* data, int part) {
+  return data == nullptr ? nullptr : reinterpret_cast<real_t<T>*>(data) + part;
+}
+template <ComplexScalar T> [[nodiscard]] const real_t<T>* first_part(const T* data, int part) {
+  return first_part(const_cast<T*>(data), part);
+}
+
+/// Complex elements are copied part by part, complex64 as words of 8 bytes; a real number is the real part.
+template <Scalar To, Scalar From, Device D>
+requires(ComplexScalar<To> || ComplexScalar<From>) void copy_elements(const D& device, To* to, const Dims& to_strides,
+                                                                      const From* from, const Dims& from_strides,
+                                                                      const Dims& extents) {
+  if (extents.elements() == 0) return;
+  if constexpr (std::same_as<To, complex64> && std::same_as<From, complex64>) {
+    copy_elements(device, reinterpret_cast<std::int64_t*>(to), to_strides, reinterpret_cast<const std::int64_t*>(from),
+                  from_strides, extents);
+  } else if constexpr (ComplexScalar<To> && ComplexScalar<From>) {
+    if (layout::is_contiguous(extents, to_strides) && layout::is_contiguous(extents, from_strides))
+      return copy_elements(device, first_part(to, 0), Dims(1), first_part(from, 0), Dims(1),
+                           Dims(2 * extents.elements()));
+    for (int part = 0; part < 2; ++part)
+      copy_elements(device, first_part(to, part), strides_of_parts(to_strides), first_part(from, part),
+                    strides_of_parts(from_strides), extents);
+  } else if constexpr (ComplexScalar<To>) {
+    copy_elements(device, first_part(to, 0), strides_of_parts(to_strides), from, from_strides, extents);
+    fill_elements(device, first_part(to, 1), strides_of_parts(to_strides), extents, real_t<To>{0});
+  } else {
+    static_assert(!std::same_as<To, bool>, "twill: a complex number is not a truth value; write z != 0");
+    copy_elements(device, to, to_strides, first_part(from, 0), strides_of_parts(from_strides), extents);
+  }
+}
+template <ComplexScalar T, Device D>
+void fill_elements(const D& device, T* to, const Dims& strides, const Dims& extents, T value) {
+  if (extents.elements() == 0) return;
+  fill_elements(device, first_part(to, 0), strides_of_parts(strides), extents, value.re);
+  fill_elements(device, first_part(to, 1), strides_of_parts(strides), extents, value.im);
 }
 
 /// True when two views of one device touch a common byte (judged by the ranges they span).

@@ -120,8 +120,8 @@ template <AnyManaged M> using Owned = std::unique_ptr<M, Release>;
 
 /// An element type in the specification's notation.
 [[nodiscard]] constexpr ElementType element_type(DType dtype) {
-  constexpr std::uint8_t codes[] = {6, 1, 0, 0,
-                                    2, 4, 2, 2}; // bool, unsigned, signed, signed, float, bfloat, float, float
+  // 0 signed, 1 unsigned, 2 float, 4 bfloat, 5 complex, 6 bool, 10 and 12 the floats of 8 bits
+  constexpr std::uint8_t codes[] = {6, 1, 0, 0, 2, 4, 2, 2, 0, 0, 1, 1, 1, 10, 12, 5, 5};
   return {codes[static_cast<int>(dtype)], static_cast<std::uint8_t>(8 * size_of(dtype)), 1};
 }
 

@@ -9,6 +9,8 @@ namespace twill { inline namespace v0 { namespace dlpack {
 
 TWILL_COLD TWILL_BODY std::string to_string(const ElementType& type) {
   constexpr std::string_view kinds[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+  if (type.lanes == 1 && type.bits == 8 && (type.code == 10 || type.code == 12))
+    return std::string{name(type.code == 10 ? DType::float8_e4m3fn : DType::float8_e5m2)};
   std::string text = type.code < 7 ? join_text({kinds[type.code], type.code == 6 ? "" : join_text({type.bits})})
                                    : join_text({"type ", type.code, " of ", type.bits, " bits"});
   if (type.lanes != 1) text += join_text({" in ", type.lanes, " lanes"});

@@ -27,7 +27,7 @@ template <std::floating_point F> [[nodiscard]] std::string shortest_digits(F val
   return {buffer, written.ptr};
 }
 
-/// The 16-bit types: the fewest digits that convert back to the same value.
+/// The types of 16 and 8 bits: the fewest digits that convert back to the same value.
 template <class F>
 requires(!std::floating_point<F>) [[nodiscard]] std::string shortest_digits(F value, Notation notation) {
   const auto wide = static_cast<float>(value);
@@ -77,6 +77,8 @@ template <FloatingScalar T> inline constexpr double exponents_from = 1e8;
 template <> inline constexpr double exponents_from<float> = 1e6;
 template <> inline constexpr double exponents_from<half> = 1e3;
 template <> inline constexpr double exponents_from<bfloat16> = 1e2;
+template <> inline constexpr double exponents_from<float8_e4m3fn> = 1e3;
+template <> inline constexpr double exponents_from<float8_e5m2> = 1e2;
 
 /// Whether numbers with magnitudes between these two take exponents. Compared in T, as NumPy compares.
 template <FloatingScalar T> [[nodiscard]] bool takes_exponents(double smallest, double largest, bool suppress) {
@@ -147,6 +149,25 @@ template <std::integral T>
   for (const T value : values) words.push_back(std::to_string(value));
   pad_left(words);
   return words;
+}
+
+/// Complex numbers of their parts, as words of real numbers: "1.+2.j".
+[[nodiscard]] std::vector<std::string> joined_parts(std::vector<std::string> real, std::vector<std::string> imaginary);
+
+/// A complex number of its parts: "(1+2j)", "2j".
+[[nodiscard]] std::string joined_parts(std::string real, std::string imaginary);
+
+template <ComplexScalar T>
+[[nodiscard]] std::vector<std::string> formatted(const std::vector<T>& values, int precision, bool suppress) {
+  std::vector<typename T::value_type> real, imaginary;
+  for (const T value : values) {
+    real.push_back(value.re);
+    imaginary.push_back(value.im);
+  }
+  return joined_parts(formatted(real, precision, suppress), formatted(imaginary, precision, suppress));
+}
+template <ComplexScalar T> [[nodiscard]] std::string formatted_alone(T value) {
+  return joined_parts(formatted_alone(value.re), formatted_alone(value.im));
 }
 
 }}} // namespace twill::v0::detail

@@ -35,4 +35,25 @@ TWILL_BODY std::vector<std::string> formatted_booleans(const std::vector<unsigne
   return words;
 }
 
+TWILL_BODY std::vector<std::string> joined_parts(std::vector<std::string> real, std::vector<std::string> imaginary) {
+  for (std::string& word : imaginary) {
+    word.erase(0, word.find_first_not_of(' '));
+    if (word[0] != '-') word.insert(0, 1, '+');
+  }
+  pad_left(imaginary);
+  for (std::size_t i = 0; i < real.size(); ++i) {
+    std::string& word = imaginary[i];
+    word.insert(word.find_last_not_of(' ') + 1, 1, 'j');
+    real[i] += word;
+  }
+  return real;
+}
+
+TWILL_BODY std::string joined_parts(std::string real, std::string imaginary) {
+  for (std::string* part : {&real, &imaginary})
+    if (part->ends_with(".0")) part->resize(part->size() - 2);
+  if (real == "0") return imaginary + "j";
+  return "(" + real + (imaginary[0] == '-' ? "" : "+") + imaginary + "j)";
+}
+
 }}} // namespace twill::v0::detail

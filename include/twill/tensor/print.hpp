@@ -112,7 +112,7 @@ template <Scalar T> [[nodiscard]] std::string literal(T value) {
     return value ? "true" : "false";
   } else if constexpr (FloatingScalar<T>) {
     const auto wide = static_cast<double>(value);
-    constexpr bool narrow = NarrowFloat<T>;
+    constexpr bool narrow = ShortFloat<T>;
     const std::string number = narrow ? "float" : type;
     std::string text;
     if (std::isnan(wide))
@@ -123,13 +123,15 @@ template <Scalar T> [[nodiscard]] std::string literal(T value) {
       text = formatted_alone(value) + (std::is_same_v<T, double> ? "" : "F");
     // "1e+20" is a double by itself, "1e+20F" a float
     return narrow ? type + "(" + text + ")" : text;
+  } else if constexpr (ComplexScalar<T>) {
+    return type + "{" + literal(value.re) + ", " + literal(value.im) + "}";
   } else if constexpr (std::is_same_v<T, std::int32_t>) {
     return value == std::numeric_limits<T>::min() ? "-2147483647 - 1" : std::to_string(value);
   } else {
     // the least int64 has no literal of its own
     if constexpr (std::is_same_v<T, std::int64_t>)
       if (value == std::numeric_limits<T>::min()) return type + "{-9223372036854775807 - 1}";
-    return type + "{" + std::to_string(value) + "}";
+    return type + "{" + std::to_string(value) + (std::is_same_v<T, std::uint64_t> ? "U}" : "}");
   }
 }
 
@@ -149,7 +151,7 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_source(co
   const auto write = [](auto element) { return detail::literal<T>(static_cast<T>(element)); };
   if constexpr (S::rank == 0) {
     const std::string value = write(x.item());
-    return std::is_same_v<T, bool> || FloatingScalar<T>
+    return std::is_same_v<T, bool> || FloatingScalar<T> || ComplexScalar<T>
                ? "scalar(" + value + ")"
                : "scalar<" + std::string(detail::type_in_source(dtype_of<T>)) + ">(" + value + ")";
   } else {

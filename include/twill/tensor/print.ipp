@@ -62,8 +62,23 @@ TWILL_BODY std::string ArrayPrinter::axis_text(int axis, const std::string& inde
 }
 
 TWILL_BODY std::string_view type_in_source(DType type) {
-  constexpr std::string_view names[] = {"bool",        "std::uint8_t",    "int",   "std::int64_t",
-                                        "twill::half", "twill::bfloat16", "float", "double"};
+  constexpr std::string_view names[] = {"bool",
+                                        "std::uint8_t",
+                                        "int",
+                                        "std::int64_t",
+                                        "twill::half",
+                                        "twill::bfloat16",
+                                        "float",
+                                        "double",
+                                        "std::int8_t",
+                                        "std::int16_t",
+                                        "std::uint16_t",
+                                        "std::uint32_t",
+                                        "std::uint64_t",
+                                        "twill::float8_e4m3fn",
+                                        "twill::float8_e5m2",
+                                        "twill::complex64",
+                                        "twill::complex128"};
   return names[static_cast<int>(type)];
 }
 

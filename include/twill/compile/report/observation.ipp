@@ -11,7 +11,7 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 
 TWILL_COLD TWILL_BODY void copy_values(const void* data, Observation& seen) {
   seen.values.resize(static_cast<std::size_t>(seen.shape.elements()));
-  with_scalar(seen.dtype, [&]<class T>() {
+  with_model_scalar(seen.dtype, [&]<class T>() {
     for (std::size_t i = 0; i < seen.values.size(); ++i)
       seen.values[i] = static_cast<double>(static_cast<const T*>(data)[i]);
   });

@@ -37,10 +37,10 @@ template <class T> [[nodiscard]] constexpr T element_of_bits(std::uint64_t bits)
     return __builtin_bit_cast(T, bits);
   else if constexpr (sizeof(T) == 4)
     return __builtin_bit_cast(T, static_cast<std::uint32_t>(bits));
-  else if constexpr (sizeof(T) == 2)
-    return T::from_bits(static_cast<std::uint16_t>(bits));
+  else if constexpr (ShortFloat<T>)
+    return T::from_bits(static_cast<decltype(T::bits)>(bits));
   else
-    return static_cast<T>(bits & 0xffU);
+    return static_cast<T>(sizeof(T) == 2 ? bits & 0xffffU : bits & 0xffU);
 }
 
 /// The element of a lane. The lane has to be a constant once loops are unrolled, here and below.
@@ -62,10 +62,16 @@ template <class T, int Lanes> constexpr void set_element(Words<T, Lanes>& to, in
     to.words[2 * lane + 1] = static_cast<std::uint32_t>(bits >> 32);
   } else if constexpr (size == 4) {
     to.words[lane] = __builtin_bit_cast(std::uint32_t, value);
-  } else if constexpr (size == 2) {
-    to.words[lane / 2] |= static_cast<std::uint32_t>(value.bits) << (16 * (lane % 2));
   } else {
-    to.words[lane / 4] |= static_cast<std::uint32_t>(value) << (8 * (lane % 4));
+    constexpr int lanes = 4 / size; // of a word
+    std::uint32_t bits = 0;
+    if constexpr (ShortFloat<T>)
+      bits = value.bits;
+    else if constexpr (size == 2)
+      bits = static_cast<std::uint16_t>(value);
+    else
+      bits = static_cast<std::uint8_t>(value);
+    to.words[lane / lanes] |= bits << (8 * size * (lane % lanes));
   }
 }
 

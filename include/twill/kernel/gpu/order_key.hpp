@@ -45,7 +45,7 @@ template <bool IsDescending, class T> [[nodiscard]] constexpr order_key_t<T> ord
   if constexpr (std::is_unsigned_v<T>) { // and bool
     key = static_cast<Key>(value);
   } else if constexpr (std::integral<T>) {
-    key = static_cast<Key>(static_cast<Key>(value) ^ sign);
+    key = static_cast<Key>((static_cast<Key>(value) & all) ^ sign);
   } else {
     const Key own = bits_of(value);
     const Key size = own & static_cast<Key>(~sign);

@@ -49,10 +49,6 @@ namespace detail {
 
 inline constexpr int row_elements = 16; ///< of a thread at once: four loads of 16 bytes of float32
 
-[[nodiscard]] constexpr int computed_bytes(DType type) {
-  return type == DType::float16 || type == DType::bfloat16 ? 4 : static_cast<int>(size_of(type));
-}
-
 /// Chooses `vector` and `vectors`: 16 bytes of the widest operand that moves along the row, and no more than four of a
 /// one-byte type, which compilers have miscompiled.
 constexpr void choose_vectors(const Line* lines, const RowLine* rows, int count, RowTraits& traits) {

@@ -129,6 +129,9 @@ TWILL_BODY void check(const Call& call, int rank, int size) {
       throw ValueError(join_text({where, ": rank ", rank, " names itself as its peer"}));
   }
   if (call.source.count < 0 || call.target.count < 0) throw ValueError(join_text({where, ": a count is at least 0"}));
+  if (const DType dtype = signature_of(call, size).dtype; !is_model_type(dtype))
+    throw ValueError(join_text({where, ": communicators carry the element types of models, bool to float64, got ",
+                                name(dtype), "; convert the elements or send their bytes as uint8"}));
   if (has_reduction(call.operation) && call.reduction == Reduction::mean && !is_floating(call.source.dtype))
     throw ValueError(join_text(
         {where, ": a mean is one of floating-point elements, got ", name(call.source.dtype), "; reduce their sum"}));

@@ -23,7 +23,7 @@
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 /// The type of partial results: float for the 16-bit types, else the type itself.
-template <Scalar T> using Partial = std::conditional_t<FloatingScalar<T> && sizeof(T) == 2, float, T>;
+template <Scalar T> using Partial = std::conditional_t<NarrowFloat<T>, float, T>;
 
 template <Reduction R, class T> [[nodiscard]] constexpr T combine(T left, T right) {
   if constexpr (R == Reduction::any) {

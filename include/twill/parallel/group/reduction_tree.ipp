@@ -9,7 +9,7 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 
 TWILL_BODY void reduce_tree(DType dtype, Reduction reduction, std::span<const void* const> sources,
                             std::span<void* const> targets, std::int64_t begin, std::int64_t end) {
-  with_scalar(dtype, [&]<class T>() {
+  with_model_scalar(dtype, [&]<class T>() {
     switch (reduction) {
     case Reduction::sum:
       return reduce_tree<Reduction::sum, T>(sources, targets, begin, end);
