@@ -29,8 +29,11 @@ enum class Part : std::uint8_t { full, same, valid };
 
 /// A part by its name.
 template <Part P> struct ConvolveMode {};
+/// All elements of a convolution: a + b - 1 of axes of extents a and b.
 inline constexpr ConvolveMode<Part::full> full{};
+/// As many elements as the first operand has, those around the middle.
 inline constexpr ConvolveMode<Part::same> same{};
+/// Elements for which the smaller operand is inside of the larger one.
 inline constexpr ConvolveMode<Part::valid> valid{};
 
 }}} // namespace twill::v0::fft

@@ -104,7 +104,7 @@ void transform_real(const Team& team, const Plan<T>& plan, std::int64_t n, Strip
     });
     return;
   }
-  // z_j = x_2j + i x_(2j+1); X_k = (Z_k + conj Z_(h-k)) / 2 + w^k (Z_k - conj Z_(h-k)) / 2i, w of order n (Cooley, 1970)
+  // z_j = x_2j + i x_(2j+1); X_k = (Z_k + conj Z_(h-k)) / 2 + w^k (Z_k - conj Z_(h-k)) / 2i (Cooley and others, 1970)
   const std::int64_t h = n / 2;
   const RootTable<T>& w = roots_of<T>(n, h + 1);
   each(strip, 0, h, [&](std::int64_t j, std::int64_t q, std::int64_t at) {
