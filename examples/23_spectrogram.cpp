@@ -53,7 +53,7 @@ int main() {
   for (std::size_t i = 0; i < found.size(); ++i) {
     middle.push_back(static_cast<double>(static_cast<std::int64_t>(i) * step + length / 2) / rate);
     true_pitch.push_back(pitch_at(middle.back()));
-    is_followed = is_followed && std::abs(found[i] - true_pitch.back()) <= rate / length + 0.5;
+    is_followed = is_followed && std::abs(found[i] - true_pitch.back()) <= 16;
   }
   std::cout << "the pitch is followed to 16 Hz: " << (is_followed ? "yes" : "no") << '\n';
   profile::LinePlot({.title = "pitch of a sound", .x_label = "seconds", .y_label = "Hz"})

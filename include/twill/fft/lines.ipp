@@ -24,6 +24,8 @@ template <class T> struct Strip {
   std::int64_t width = 1; ///< of which these exist
   const T* from[strip_lines<T>] = {};
   T* to[strip_lines<T>] = {};
+  const RootTable<T>* halves = nullptr;   ///< of transforms of real numbers: roots of order n, n even
+  const RootTable<T>* quarters = nullptr; ///< of cosine transforms: roots of order 4 n
 };
 
 /// Finds the lines from number `first` on.
@@ -106,7 +108,7 @@ void transform_real(const Team& team, const Plan<T>& plan, std::int64_t n, Strip
   }
   // z_j = x_2j + i x_(2j+1); X_k = (Z_k + conj Z_(h-k)) / 2 + w^k (Z_k - conj Z_(h-k)) / 2i (Cooley and others, 1970)
   const std::int64_t h = n / 2;
-  const RootTable<T>& w = roots_of<T>(n, h + 1);
+  const RootTable<T>& w = *strip.halves;
   each(strip, 0, h, [&](std::int64_t j, std::int64_t q, std::int64_t at) {
     x.re[at] = get(2 * j, q);
     x.im[at] = get(2 * j + 1, q);
@@ -143,7 +145,7 @@ void transform_hermitian(const Team& team, const Plan<T>& plan, std::int64_t n, 
   }
   // Z_k = X_k + conj X_(h-k) + i conj(w^k) (X_k - conj X_(h-k))
   const std::int64_t h = n / 2;
-  const RootTable<T>& w = roots_of<T>(n, h + 1);
+  const RootTable<T>& w = *strip.halves;
   each(strip, 0, h, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
     const Pair<T> a = get(k, q);
     const Pair<T> b = get(h - k, q);
@@ -194,7 +196,7 @@ template <class T> void transform_strip(const Team& team, const Plan<T>& plan, c
   }
   case Kind::cosine_2: {
     // y_k = 2 Re(u^k V_k), y_(n-k) = -2 Im(u^k V_k), where u = exp(-pi i / 2n)
-    const RootTable<T>& u = roots_of<T>(4 * n, n / 2 + 1);
+    const RootTable<T>& u = *strip.quarters;
     const auto permuted = [&](std::int64_t j, std::int64_t q) { return real_at(cosine_place(j, n), q); };
     return transform_real(team, plan, n, strip, permuted, [&](std::int64_t k, std::int64_t q, const Pair<T>& v) {
       const T re = u.re[static_cast<std::size_t>(k)];
@@ -205,7 +207,7 @@ template <class T> void transform_strip(const Team& team, const Plan<T>& plan, c
   }
   case Kind::cosine_3: {
     // V_k = conj(u^k) (x_k - i x_(n-k))
-    const RootTable<T>& u = roots_of<T>(4 * n, n / 2 + 1);
+    const RootTable<T>& u = *strip.quarters;
     const auto spectrum = [&](std::int64_t k, std::int64_t q) {
       const Pair<T> x{k == 0 ? real_at(0, q) * first_scale : real_at(k, q), k == 0 ? T{0} : -real_at(n - k, q)};
       const T re = u.re[static_cast<std::size_t>(k)];
@@ -239,8 +241,14 @@ template <class T> void run_lines(const Team& team, const Job<T>& job, T* memory
   const std::int64_t lines = plan.lines_at_once(count);
   const std::int64_t strips = (count + lines - 1) / lines;
   const std::int64_t size = plan.room() * lines;
+  const std::int64_t n = job.length;
+  const bool is_cosine = job.kind == Kind::cosine_2 || job.kind == Kind::cosine_3;
+  const RootTable<T>* const halves = plan.length < n ? &roots_of<T>(n, n / 2 + 1) : nullptr;
+  const RootTable<T>* const quarters = is_cosine ? &roots_of<T>(4 * n, n / 2 + 1) : nullptr;
   const auto work = [&](const Team& inner, T* at, std::int64_t begin, std::int64_t end) {
     Strip<T> strip{.x = {at, at + size}, .y = {at + 2 * size, at + 3 * size}, .lines = lines};
+    strip.halves = halves;
+    strip.quarters = quarters;
     for (std::int64_t i = begin; i < end; ++i) {
       strip.width = std::min(lines, count - i * lines);
       if (strip.width < lines) std::fill(at, at + 2 * size, T{0}); // what is computed beside has to be numbers
