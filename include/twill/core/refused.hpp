@@ -44,6 +44,7 @@ enum class Problem : std::uint8_t {
   einsum_pattern_has_an_unexpected_character,
   einsum_output_lacks_the_ellipsis,
   einsum_letter_has_two_extents,
+  element_types_have_no_common_one,
 };
 
 /// The values that an error names.

@@ -90,7 +90,7 @@ private:
 };
 
 /// Completes the operands of an elementwise program along a grid of these extents, whose rank may exceed the leaves':
-/// numbers of the code, and the one result.
+/// numbers of the code, and the one result, whose parts a program of complex numbers stores apart.
 void complete_operands(const OperandMap& map, kernel::Operand* operands, int rank, void* to, const Dims& to_strides,
                        const Dims& extents);
 
@@ -125,6 +125,8 @@ public:
   template <Scalar T> void operator()(const T&) {}
   /// A source that is read by index: anywhere, in any order.
   template <class Moves, class X> void gathered(const Moves&, const X& source) { (*this)(source); }
+
+  static constexpr bool takes_whole_leaves = true; ///< complex tensors, not their parts
 
   bool touches = false; ///< some leaf shares memory with the destination
   bool hazard = false;  ///< and walks it in another way

@@ -9,7 +9,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 
 TWILL_BODY void complete_operands(const OperandMap& map, kernel::Operand* operands, int rank, void* to,
                                   const Dims& to_strides, const Dims& extents) {
-  const std::size_t last = map.count - 1;
+  const std::size_t last = map.count - map.outputs; // one, or two parts of a complex result
   const int missing = extents.rank - rank;
   for (std::size_t o = 0; o < last && missing > 0; ++o) {
     std::int64_t* strides = operands[o].strides.data();
@@ -21,10 +21,14 @@ TWILL_BODY void complete_operands(const OperandMap& map, kernel::Operand* operan
     operands[o].bits = map.entries[o].bits;
     for (int axis = 0; axis < extents.rank; ++axis) operands[o].strides[static_cast<std::size_t>(axis)] = 0;
   }
-  operands[last].data = to;
-  operands[last].bits = 0;
-  for (int axis = 0; axis < extents.rank; ++axis)
-    operands[last].strides[static_cast<std::size_t>(axis)] = extents[axis] == 1 ? 0 : to_strides[axis];
+  const auto parts = static_cast<std::int64_t>(map.outputs);
+  for (std::size_t part = 0; part < map.outputs; ++part) {
+    kernel::Operand& target = operands[last + part];
+    target.data = static_cast<std::byte*>(to) + part * size_of(map.entries[last].type);
+    target.bits = 0;
+    for (int axis = 0; axis < extents.rank; ++axis)
+      target.strides[static_cast<std::size_t>(axis)] = extents[axis] == 1 ? 0 : parts * to_strides[axis];
+  }
 }
 
 [[gnu::noinline]] TWILL_BODY void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,

@@ -3,10 +3,12 @@
 //
 // Lines of an expression's program while it is being written, as a value: each node of the expression appends its
 // lines, and equal lines are written once. Each operand has a record of its source: a leaf of the
-// expression, a number in the code, the length of a reduced row. Read next: expr/symbol.hpp.
+// expression, a number in the code, the length of a reduced row. A complex value is two lines, its real and imaginary
+// part, whose numbers share an int; programs compute with real numbers alone. Read next: expr/symbol.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/summary.hpp>
 
@@ -31,6 +33,12 @@ struct OperandSource {
 /// Which leaves of one shape and type a program takes for one tensor: checked at run time.
 enum class Merging : std::uint8_t { none, alike, by_ordinal };
 
+/// The value that two lines are together: a complex number.
+[[nodiscard]] constexpr int paired(int real, int imaginary) { return 1 << 16 | real << 8 | imaginary; }
+[[nodiscard]] constexpr bool is_pair(int value) { return value >= 1 << 16; }
+[[nodiscard]] constexpr int real_line(int pair) { return pair >> 8 & 0xff; }
+[[nodiscard]] constexpr int imaginary_line(int pair) { return pair & 0xff; }
+
 struct Code {
   static constexpr int capacity = 96;
   std::array<kernel::Line, capacity> lines{};
@@ -46,6 +54,10 @@ struct Code {
 
   [[nodiscard]] constexpr const kernel::Line& operator[](int index) const {
     return lines[static_cast<std::size_t>(index)];
+  }
+  /// The element type of a line, or of a pair of them.
+  [[nodiscard]] constexpr DType type_of(int value) const {
+    return is_pair(value) ? complex_type((*this)[real_line(value)].type) : (*this)[value].type;
   }
   /// requires: the line takes an operand
   [[nodiscard]] constexpr const OperandSource& source_of(int line) const {
@@ -96,6 +108,10 @@ struct Code {
   }
   constexpr int tensor(DType type, kernel::Access access, bool outside, bool drops, std::uint64_t shape,
                        std::int64_t elements) {
+    if (is_complex(type)) { // the parts have other keys, so that no program takes one for the other
+      const int real = tensor(real_type(type), access, outside, drops, shape ^ 0x5bd1e995U, elements);
+      return paired(real, tensor(real_type(type), access, outside, drops, shape ^ 0x9747b28cU, elements));
+    }
     const int own_ordinal = ordinal++;
     for (int index = 0; index < count && merging != Merging::none; ++index) {
       const kernel::Line& seen = (*this)[index];
@@ -111,13 +127,20 @@ struct Code {
   }
   /// The place of each element in row-major order, bound as the strides of a leaf without memory.
   constexpr int position() { return append_leaf({.kind = kernel::LineKind::iota, .type = DType::int64}); }
-  constexpr int constant(DType type) { return append_leaf({.kind = kernel::LineKind::immediate, .type = type}); }
+  constexpr int constant(DType type) {
+    if (is_complex(type)) {
+      const int real = constant(real_type(type));
+      return paired(real, constant(real_type(type)));
+    }
+    return append_leaf({.kind = kernel::LineKind::immediate, .type = type});
+  }
   constexpr int gather(DType type, kernel::Access access, int argument, bool outside, std::int64_t elements) {
     return append_leaf(
         {.kind = kernel::LineKind::gather, .type = type, .access = access, .arity = 1, .arguments = {argument}},
         {.outside = outside, .elements = elements});
   }
   constexpr int number(DType type, double value) {
+    if (is_complex(type)) return paired(number(real_type(type), value), number(real_type(type), 0));
     return append_once({.kind = kernel::LineKind::immediate, .type = type},
                        {.origin = Origin::number, .bits = kernel::bits_of(type, value)});
   }
@@ -127,7 +150,18 @@ struct Code {
   constexpr int row_index() {
     return append_once({.kind = kernel::LineKind::iota, .type = DType::int64}, {.origin = Origin::row_index});
   }
+  /// A real number is a complex one without imaginary part; of a complex number as a real one, that part is dropped,
+  /// and as a truth value, both parts count.
   constexpr int cast(DType type, int value) {
+    if (is_complex(type)) {
+      const DType part = real_type(type);
+      if (!is_pair(value)) return paired(cast(part, value), number(part, 0));
+      return paired(cast(part, real_line(value)), cast(part, imaginary_line(value)));
+    }
+    if (is_pair(value) && type == DType::boolean)
+      return step(kernel::Primitive::logical_or, type,
+                  {cast(type, real_line(value)), cast(type, imaginary_line(value)), 0, 0});
+    if (is_pair(value)) value = real_line(value);
     if ((*this)[value].type == type) return value;
     return append_once({.kind = kernel::LineKind::cast, .type = type, .arity = 1, .arguments = {value}});
   }
@@ -142,7 +176,12 @@ struct Code {
     return append_once(
         {.kind = kind, .type = (*this)[value].type, .reduction = reduction, .arity = 1, .arguments = {value}});
   }
+  /// A complex value has two outputs.
   constexpr void output(DType type, int value) {
+    if (is_pair(value)) {
+      output(real_type(type), real_line(value));
+      return output(real_type(type), imaginary_line(value));
+    }
     ++outputs;
     append({.kind = kernel::LineKind::output, .type = type, .arity = 1, .arguments = {value}},
            {.origin = Origin::destination});

@@ -131,7 +131,23 @@ private:
     return to;
   }
 
-  void sum(Factor<T> from, const Factor<T>& to) {
+  /// The real (0) or imaginary (1) parts of complex elements.
+  [[nodiscard]] static Factor<real_t<T>> part_of(const Factor<T>& factor, int part) {
+    Factor<real_t<T>> result{reinterpret_cast<real_t<T>*>(factor.data) + part, factor.labels, factor.strides};
+    for (std::int64_t& stride : result.strides) stride *= 2;
+    return result;
+  }
+
+  void sum(const Factor<T>& from, const Factor<T>& to) {
+    if constexpr (ComplexScalar<T>) {
+      Contraction<real_t<T>, D> parts{device_, extents_};
+      for (int part = 0; part < 2; ++part)
+        parts.template single<PatternNeeds{.sums = true}>(part_of(from, part), part_of(to, part));
+    } else {
+      sum_numbers(from, to);
+    }
+  }
+  void sum_numbers(Factor<T> from, const Factor<T>& to) {
     using kernel::Access;
     const LabelSet dropped = from.labels & ~to.labels;
     const LabelList kept = sorted(to.labels, to.strides, extents_);
@@ -181,6 +197,12 @@ private:
   }
 
   void multiply(const Factor<T>& left, const Factor<T>& right, const Factor<T>& to) {
+    if constexpr (ComplexScalar<T>)
+      multiply_complex(left, right, to);
+    else
+      multiply_numbers(left, right, to);
+  }
+  void multiply_numbers(const Factor<T>& left, const Factor<T>& right, const Factor<T>& to) {
     using kernel::Access;
     using kernel::In;
     using kernel::Out;
@@ -208,6 +230,28 @@ private:
     else
       kernel::launch(kernel::Program<In<T, Access::strided>, In<T, Access::strided>, Step<times, 0, 1>, Out<T, 2>>{},
                      device_, grid, operands.data());
+  }
+
+  /// (ac - bd) + (ad + bc)i of a + bi and c + di
+  void multiply_complex(const Factor<T>& left, const Factor<T>& right, const Factor<T>& to) {
+    using enum kernel::Primitive;
+    using kernel::Step;
+    using In = kernel::In<real_t<T>, kernel::Access::strided>;
+    const LabelList order = sorted(to.labels, to.strides, extents_);
+    if (order.count > max_rank) too_many_axes(order.count);
+    kernel::Grid grid = order.extents_of(extents_);
+    if (grid.elements() == 0) return;
+    const auto operand = [&](const Factor<T>& factor, int part) {
+      const Factor<real_t<T>> own = part_of(factor, part);
+      return detail::memory_operand(own.data, order.strides_of(own.strides));
+    };
+    std::array operands{operand(left, 0),  operand(left, 1), operand(right, 0),
+                        operand(right, 1), operand(to, 0),   operand(to, 1)};
+    simplify(grid, operands.data(), 6, 0, grid.rank - 1, true);
+    kernel::launch(kernel::Program<In, In, In, In, Step<kernel::Primitive::multiply, 0, 2>, Step<kernel::Primitive::multiply, 1, 3>, Step<subtract, 4, 5>,
+                                   Step<kernel::Primitive::multiply, 0, 3>, Step<kernel::Primitive::multiply, 1, 2>, Step<add, 7, 8>,
+                                   kernel::Out<real_t<T>, 6>, kernel::Out<real_t<T>, 9>>{},
+                   device_, grid, operands.data());
   }
 
   /// The factor as a matrix of these rows and columns for every index of the batch.

@@ -216,7 +216,9 @@ void run_with_products(const E& expression, const D& device, void* to, const Dim
   if constexpr (is_product<E> && E::dtype == To) {
     if (expression.shape() == extents) return run_product(expression, device, to, to_strides);
   }
-  if constexpr (is_product<E>) {
+  if constexpr (is_complex(E::dtype) || is_complex(To)) { // no program of complex numbers follows a product's rows
+    run<To>(with_computed<-1>(expression, 0), device, to, to_strides, extents);
+  } else if constexpr (is_product<E>) {
     run<To>(make_node<Convert<To>>(evaluate_as<typename E::shape_type>(expression)), device, to, to_strides, extents);
   } else if constexpr (Found::is_elementwise && Found::chosen >= 0) {
     const auto& product = product_at<Found::chosen>(expression);

@@ -251,7 +251,9 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
   constexpr Form form = form_of<E>();
   constexpr bool gathers_along_rows = form == Form::rows || (form == Form::totals && outermost_of<E>.trailing == 1);
   if (extents.elements() == 0) return require_elements(expression);
-  if constexpr (gathers<E> && !gathers_along_rows) {
+  if constexpr (is_complex(E::dtype) || is_complex(To)) { // rows have one output
+    run<To>(staged(expression), device, to, to_strides, extents);
+  } else if constexpr (gathers<E> && !gathers_along_rows) {
     run<To>(settled(expression), device, to, to_strides, extents);
   } else if constexpr (form == Form::rows) {
     constexpr int rank = E::shape_type::rank;

@@ -42,7 +42,7 @@ template <class Op, unsigned Mask, Rest Remains, class... A>
 template <class E> [[nodiscard]] constexpr Part part_of() {
   constexpr Form form = form_of<E>();
   Part part{.form = form, .domain = dims_of<typename E::shape_type>};
-  if constexpr (gathers<E>) {
+  if constexpr (gathers<E> || is_complex(E::dtype)) {
     part.form = Form::staged;
   } else if constexpr (form == Form::rows) {
     part.trailing = 1;

@@ -69,10 +69,11 @@ struct Closeness {
   static constexpr DType result(DType, DType, DType, DType, DType) { return DType::boolean; }
   static constexpr Symbol emit(Symbol a, Symbol b, Symbol rtol, Symbol atol, Symbol equal_nan) {
     const DType common = promote(a.type(), b.type());
-    const DType type = is_floating(common) ? compute_type(common) : DType::float64;
+    const DType type = is_fractional(common) ? compute_type(common) : DType::float64;
+    const DType real = real_type(type); // of the distance
     const Symbol x = a.to(type);
     const Symbol y = b.to(type);
-    const Symbol near = isfinite(y) & (abs(x - y) <= atol.to(type) + rtol.to(type) * abs(y));
+    const Symbol near = isfinite(y) & (abs(x - y) <= atol.to(real) + rtol.to(real) * abs(y));
     return near | (x == y) | (equal_nan & isnan(x) & isnan(y));
   }
 };

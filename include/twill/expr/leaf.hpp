@@ -8,8 +8,10 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/code.hpp>
+#include <twill/tensor/complex_views.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <concepts>
@@ -53,6 +55,16 @@ template <AnyShape S> [[nodiscard]] constexpr std::uint64_t shape_key() {
 /// The device type of numbers.
 struct NoDevice {};
 
+/// Visits a tensor that is a leaf; of a complex one both parts, unless the visitor takes it as a whole.
+template <class F, class T, class D, class S> void visit_leaf(F& f, const Tensor<T, D, S>& tensor) {
+  if constexpr (!ComplexScalar<T> || requires { F::takes_whole_leaves; }) {
+    f(tensor);
+  } else {
+    f(detail::part_of(tensor, 0));
+    f(detail::part_of(tensor, 1));
+  }
+}
+
 /// A tensor that another handle keeps alive.
 template <Scalar T, Device D, AnyShape S> struct Borrowed {
   using device_type = D;
@@ -67,7 +79,7 @@ template <Scalar T, Device D, AnyShape S> struct Borrowed {
     return code.tensor(dtype, expected_access<S>(frame), frame.outside, frame.outside && frame.drops, shape_key<S>(),
                        known_elements<S>());
   }
-  template <class F> void each_leaf(F& f) const { f(*tensor); }
+  template <class F> void each_leaf(F& f) const { visit_leaf(f, *tensor); }
   [[nodiscard]] Dims shape() const { return tensor->shape(); }
   [[nodiscard]] D device() const { return tensor->device(); }
 };
@@ -86,7 +98,7 @@ template <Scalar T, Device D, AnyShape S> struct Held {
     return code.tensor(dtype, expected_access<S>(frame), frame.outside, frame.outside && frame.drops, shape_key<S>(),
                        known_elements<S>());
   }
-  template <class F> void each_leaf(F& f) const { f(tensor); }
+  template <class F> void each_leaf(F& f) const { visit_leaf(f, tensor); }
   [[nodiscard]] Dims shape() const { return tensor.shape(); }
   [[nodiscard]] D device() const { return tensor.device(); }
 };
@@ -102,7 +114,14 @@ template <Scalar T> struct Constant {
   T value;
 
   static constexpr int lower(Code& code, const Frame&) { return code.constant(dtype); }
-  template <class F> void each_leaf(F& f) const { f(value); }
+  template <class F> void each_leaf(F& f) const {
+    if constexpr (ComplexScalar<T>) {
+      f(value.re);
+      f(value.im);
+    } else {
+      f(value);
+    }
+  }
   [[nodiscard]] Dims shape() const { return {}; }
   [[nodiscard]] NoDevice device() const { return {}; }
 };
@@ -147,22 +166,30 @@ template <class X> [[nodiscard]] constexpr Typed typed() {
     return {Bare::dtype, false};
   else {
     constexpr TypeCategory category = category_of<Bare>;
-    constexpr DType of_category[] = {DType::boolean, DType::int64, DType::float32};
+    constexpr DType of_category[] = {DType::boolean, DType::int64, DType::float32, DType::complex64};
     return {of_category[static_cast<int>(category)], true};
   }
 }
 
 [[nodiscard]] constexpr Typed meet(Typed a, Typed b) {
+  if (a.type == no_type || b.type == no_type) return {no_type, false};
   if (a.is_weak == b.is_weak) return {promote(a.type, b.type), a.is_weak};
   return {a.is_weak ? weak_promote(b.type, category(a.type)) : weak_promote(a.type, category(b.type)), false};
 }
 
-/// The common element type of operands.
-template <class... X> [[nodiscard]] constexpr DType common_type() {
-  Typed common{};
-  bool first = true;
-  ((common = first ? typed<X>() : meet(common, typed<X>()), first = false), ...);
+[[nodiscard]] constexpr DType meet_all(const Typed* operands, int count) {
+  Typed common = operands[0];
+  for (int i = 1; i < count; ++i) common = meet(common, operands[i]);
   return common.type;
+}
+
+/// The common element type of operands. Refuses types that have none.
+template <class... X> [[nodiscard]] constexpr DType common_type() {
+  constexpr Typed operands[] = {typed<X>()...};
+  constexpr DType common = meet_all(operands, static_cast<int>(sizeof...(X)));
+  if constexpr (common == no_type)
+    static_cast<void>(sizeof(Mistake<refused<Problem::element_types_have_no_common_one, with::type<typed<X>().type>...>>));
+  return common;
 }
 
 /// Makes a leaf or passes an expression on; numbers become constants of type `T`.

@@ -65,8 +65,25 @@ template <class Op, class... X> [[nodiscard]] auto make_node(X&&... x) {
   return Node<Op, operand_t<common, X>...>(operand<common>(std::forward<X>(x))...);
 }
 
+/// Whether a primitive compares by size.
+[[nodiscard]] constexpr bool is_order(Primitive primitive) {
+  return (primitive >= Primitive::less && primitive <= Primitive::greater_equal) || primitive == Primitive::maximum ||
+         primitive == Primitive::minimum;
+}
+
+/// Refuses operands of types without this function.
+template <Primitive P, DType Common> constexpr void require_accepted() {
+  static_assert(!is_complex(Common) || !is_order(P),
+                "twill: complex numbers have no order; compare abs(x), real(x) or imag(x)");
+  static_assert(!is_complex(Common) || is_order(P) || takes_complex(P),
+                "twill: complex numbers have no such function here; apply it to abs(x), real(x) or imag(x)");
+  static_assert(!is_float8(Common) || family_of(P) == Family::comparison,
+                "twill: floats of 8 bits are stored, not computed with; convert the operand with cast<float>(x)");
+}
+
 template <Primitive P, class... X> [[nodiscard]] auto apply_node(X&&... x) {
   constexpr DType common = common_type<X...>();
+  if constexpr (is_complex(common) || is_float8(common)) require_accepted<P, common>();
   static_assert(family_of(P) != Family::bitwise || accepts(P, common),
                 "twill: bitwise operations take integers or booleans; convert the operand with cast<T>(x)");
   static_assert(family_of(P) != Family::integer || accepts(P, common),
@@ -103,12 +120,16 @@ template <> struct Algebra<ArgumentKind::tensor> {
     return convert<floating_type(expr::typed<X>().type)>(std::forward<X>(x));
   }
   template <class F, class... X> static auto compose(X&&... x) {
+    static_assert(!(is_complex(expr::typed<X>().type) || ...),
+                  "twill: complex numbers have no such function here; apply it to abs(x), real(x) or imag(x)");
     if constexpr (requires { F::keeps_integers; })
       return expr::make_node<expr::Function<F>>(std::forward<X>(x)...);
     else
       return expr::function_node<F>(std::forward<X>(x)...);
   }
   template <class F, class X> static auto compose_with(X&& x, double parameter) {
+    static_assert(!is_complex(expr::typed<X>().type),
+                  "twill: complex numbers have no such function here; apply it to abs(x), real(x) or imag(x)");
     return expr::function_node<F>(std::forward<X>(x), parameter);
   }
 };

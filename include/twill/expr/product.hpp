@@ -56,6 +56,8 @@ template <class Rule, class... A> consteval bool check_product() {
     static_cast<void>(sizeof(
         Mistake<refused<Problem::element_types_differ, with::left_type<types[0]>, with::right_type<types[odd]>>>));
   static_assert(types[0] != DType::boolean, "twill: a product takes numbers; convert the operand with to<T>()");
+  static_assert(!is_float8(types[0]),
+                "twill: floats of 8 bits are stored, not computed with; convert the operand with to<T>()");
   constexpr LabelExtents extents = known_extents<Rule, A...>;
   if constexpr (extents.conflict >= 0) {
     constexpr char letter = Rule::pattern.letters[static_cast<std::size_t>(extents.conflict)];

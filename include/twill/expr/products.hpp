@@ -7,6 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/refused.hpp>
+#include <twill/expr/complex_functions.hpp>
 #include <twill/expr/evaluate_products.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/matmul.hpp>
@@ -151,7 +152,11 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto vdot(A&& a, B&& b
   constexpr int right = expr::operand_rank<B>;
   if constexpr (left != right)
     static_cast<void>(sizeof(Mistake<refused<Problem::ranks_differ, with::left_rank<left>, with::right_rank<right>>>));
-  return expr::product_node<expr::PairingRule<expr::Pairing::vdot, left, right>>(std::forward<A>(a),
+  if constexpr (expr::is_complex_operand<A>)
+    return expr::product_node<expr::PairingRule<expr::Pairing::vdot, left, right>>(conj(std::forward<A>(a)),
+                                                                                   std::forward<B>(b));
+  else
+    return expr::product_node<expr::PairingRule<expr::Pairing::vdot, left, right>>(std::forward<A>(a),
                                                                                  std::forward<B>(b));
 }
 
@@ -162,7 +167,10 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto vecdot(A&& a, B&&
   if constexpr (left == 0 || right == 0)
     static_cast<void>(sizeof(Mistake<refused<Problem::product_needs_operands_of_this_rank, with::rank<1>,
                                              with::left_rank<left>, with::right_rank<right>>>));
-  return expr::product_node<expr::VecdotRule<left, right>>(std::forward<A>(a), std::forward<B>(b));
+  if constexpr (expr::is_complex_operand<A>)
+    return expr::product_node<expr::VecdotRule<left, right>>(conj(std::forward<A>(a)), std::forward<B>(b));
+  else
+    return expr::product_node<expr::VecdotRule<left, right>>(std::forward<A>(a), std::forward<B>(b));
 }
 
 /// The products of two equally long stacks of matrices. throws: ShapeError, DeviceError

@@ -22,6 +22,7 @@ template <kernel::Reduction R> struct Combine {
   static constexpr std::string_view name() { return R == kernel::Reduction::product ? "prod" : kernel::name(R); }
   static constexpr bool needs_elements = R == kernel::Reduction::max || R == kernel::Reduction::min;
   static constexpr bool is_mean = false;
+  static constexpr bool takes_complex = R == kernel::Reduction::any || R == kernel::Reduction::all;
 
   static constexpr DType result(DType type) {
     if (R == kernel::Reduction::any || R == kernel::Reduction::all) return DType::boolean;

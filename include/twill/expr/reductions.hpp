@@ -8,6 +8,7 @@
 
 #include <twill/core/axes.hpp>
 #include <twill/core/config.hpp>
+#include <twill/expr/complex_reductions.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/leaf.hpp>
@@ -25,12 +26,18 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The sum; 0 of no elements.
 template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto sum(X&& x, K = {}) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::sum>, expr::rest_of<K>, Axes...>(std::forward<X>(x));
+  if constexpr (expr::is_complex_operand<X>)
+    return expr::reduced_parts<expr::Combine<kernel::Reduction::sum>, expr::rest_of<K>, Axes...>(std::forward<X>(x));
+  else
+    return expr::reduced_node<expr::Combine<kernel::Reduction::sum>, expr::rest_of<K>, Axes...>(std::forward<X>(x));
 }
 
 /// The product; 1 of no elements.
 template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto prod(X&& x, K = {}) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::product>, expr::rest_of<K>, Axes...>(std::forward<X>(x));
+  if constexpr (expr::is_complex_operand<X>)
+    return expr::complex_product<expr::rest_of<K>, Axes...>(std::forward<X>(x));
+  else
+    return expr::reduced_node<expr::Combine<kernel::Reduction::product>, expr::rest_of<K>, Axes...>(std::forward<X>(x));
 }
 
 /// The greatest element; NaN if there is one. throws: ValueError when there are no elements
@@ -55,7 +62,10 @@ template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard
 
 /// The mean; NaN of no elements.
 template <int... Axes, TensorOperand X, ReducedDims K = DroppedDims> [[nodiscard]] auto mean(X&& x, K = {}) {
-  return expr::reduced_node<expr::Mean, expr::rest_of<K>, Axes...>(std::forward<X>(x));
+  if constexpr (expr::is_complex_operand<X>)
+    return expr::reduced_parts<expr::Mean, expr::rest_of<K>, Axes...>(std::forward<X>(x));
+  else
+    return expr::reduced_node<expr::Mean, expr::rest_of<K>, Axes...>(std::forward<X>(x));
 }
 
 /// The index of the greatest element along one axis, or of all in row-major order: the first of several, NaN first.

@@ -42,7 +42,9 @@ using kernel::Family;
 
 /// The element type of the result.
 [[nodiscard]] constexpr DType result_type(Primitive primitive, DType common) {
-  return kernel::info(primitive).boolean_result ? DType::boolean : operand_type(primitive, common);
+  if (kernel::info(primitive).boolean_result) return DType::boolean;
+  const DType type = operand_type(primitive, common);
+  return primitive == Primitive::abs ? real_type(type) : type;
 }
 
 /// The meaning of `+`, `*`, maximum and minimum for booleans, as in PyTorch; `fma` says that there is none.
@@ -61,8 +63,47 @@ using kernel::Family;
   }
 }
 
+/// Whether complex numbers have this function; see expr/complex_symbols.hpp.
+[[nodiscard]] constexpr bool takes_complex(Primitive primitive) {
+  using enum Primitive;
+  switch (primitive) {
+  case negate:
+  case abs:
+  case square:
+  case sqrt:
+  case reciprocal:
+  case exp:
+  case log:
+  case sin:
+  case cos:
+  case tan:
+  case sinh:
+  case cosh:
+  case tanh:
+  case isnan:
+  case isinf:
+  case isfinite:
+  case logical_not:
+  case add:
+  case subtract:
+  case multiply:
+  case divide:
+  case power:
+  case equal:
+  case not_equal:
+  case logical_and:
+  case logical_or:
+  case logical_xor:
+  case where:
+    return true;
+  default:
+    return false;
+  }
+}
+
 [[nodiscard]] constexpr bool accepts(Primitive primitive, DType common) {
   const Family family = family_of(primitive);
+  if (is_complex(common)) return takes_complex(primitive);
   if (family == Family::arithmetic) return common != DType::boolean || of_booleans(primitive) != Primitive::fma;
   if (family == Family::bitwise) return !is_floating(common);
   if (family == Family::integer) return !is_floating(common) && common != DType::boolean;
@@ -77,8 +118,12 @@ public:
 
   [[nodiscard]] constexpr int line() const { return line_; }
   [[nodiscard]] constexpr Code& code() const { return *code_; }
-  [[nodiscard]] constexpr DType type() const { return (*code_)[line_].type; }
+  [[nodiscard]] constexpr DType type() const { return code_->type_of(line_); }
   [[nodiscard]] constexpr Symbol to(DType type) const { return {*code_, code_->cast(type, line_)}; }
+  /// Whether it is complex, and its parts.
+  [[nodiscard]] constexpr bool is_complex() const { return is_pair(line_); }
+  [[nodiscard]] constexpr Symbol real() const { return {*code_, real_line(line_)}; }
+  [[nodiscard]] constexpr Symbol imag() const { return {*code_, imaginary_line(line_)}; }
   /// A number beside this value: weak, so it takes this value's type unless its kind is higher.
   [[nodiscard]] constexpr Symbol number(double value, TypeCategory kind = TypeCategory::floating) const {
     return {*code_, code_->number(weak_promote(type(), kind), value)};
@@ -89,7 +134,18 @@ private:
   int line_ = 0;
 };
 
+// Functions of complex symbols, in expr/complex_symbols.hpp.
+[[nodiscard]] constexpr Symbol apply_complex(Primitive primitive, Symbol z);
+[[nodiscard]] constexpr Symbol apply_complex(Primitive primitive, Symbol a, Symbol b);
+[[nodiscard]] constexpr Symbol choose_complex(Symbol condition, Symbol a, Symbol b);
+/// Not a constant expression: calling it is the error of a function that complex numbers do not have.
+void complex_numbers_have_no_such_function();
+
 [[nodiscard]] constexpr Symbol apply(Primitive primitive, Symbol x) {
+  if (x.is_complex()) {
+    if (!takes_complex(primitive)) complex_numbers_have_no_such_function();
+    return apply_complex(primitive, x);
+  }
   if (family_of(primitive) == Family::rounding && !is_floating(x.type())) return x;
   if (x.type() == DType::boolean && family_of(primitive) == Family::arithmetic)
     return of_booleans(primitive) == Primitive::logical_and ? x : x.to(DType::int64);
@@ -100,6 +156,10 @@ private:
 [[nodiscard]] constexpr Symbol apply(Primitive primitive, Symbol a, Symbol b) {
   const DType common = promote(a.type(), b.type());
   if (common == DType::boolean && family_of(primitive) == Family::arithmetic) primitive = of_booleans(primitive);
+  if (is_complex(common)) {
+    if (!takes_complex(primitive)) complex_numbers_have_no_such_function();
+    return apply_complex(primitive, a, b);
+  }
   const DType type = operand_type(primitive, common);
   const int left = a.to(type).line();
   const int right = b.to(type).line();
@@ -149,6 +209,7 @@ private:
   const Symbol chosen = condition.to(DType::boolean);
   const Symbol first = a.in(code, common);
   const Symbol second = b.in(code, common);
+  if (is_complex(common)) return choose_complex(chosen, first, second);
   if (common == DType::boolean)
     return apply(Primitive::logical_or, apply(Primitive::logical_and, chosen, first),
                  apply(Primitive::logical_and, apply(Primitive::logical_not, chosen), second));
@@ -209,3 +270,5 @@ template <> struct Algebra<ArgumentKind::symbol> {
 };
 
 }}}} // namespace twill::v0::elementwise::TWILL_ISA
+
+#include <twill/expr/complex_symbols.hpp>

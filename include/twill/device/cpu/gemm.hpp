@@ -7,6 +7,7 @@
 // than they give, and several devices would each start them. oneDNN's packed operands are in its own memory, which, as
 // with BLAS, is in no figure of twill's. The caller chooses the library. Read next: kernel/product.hpp.
 
+#include <twill/core/complex.hpp>
 #include <twill/core/config.hpp>
 
 #include <algorithm>
@@ -32,6 +33,10 @@ void twill_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int 
                  const float* b, int ldb, float beta, float* c, int ldc) __asm__("cblas_sgemm");
 void twill_dgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a,
                  int lda, const double* b, int ldb, double beta, double* c, int ldc) __asm__("cblas_dgemm");
+void twill_cgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, const void* alpha, const void* a,
+                 int lda, const void* b, int ldb, const void* beta, void* c, int ldc) __asm__("cblas_cgemm");
+void twill_zgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, const void* alpha, const void* a,
+                 int lda, const void* b, int ldb, const void* beta, void* c, int ldc) __asm__("cblas_zgemm");
 __attribute__((weak)) int twill_mkl_local_threads(int count) __asm__("MKL_Set_Num_Threads_Local");
 __attribute__((weak)) void twill_openblas_threads(int count) __asm__("openblas_set_num_threads");
 }
@@ -135,6 +140,10 @@ void gemm_block(int ta, int tb, int m, int n, int k, float alpha, const float* a
                 float beta, float* c, int ldc);
 void gemm_block(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
                 double beta, double* c, int ldc);
+void gemm_block(int ta, int tb, int m, int n, int k, Complex<float> alpha, const Complex<float>* a, int lda,
+                const Complex<float>* b, int ldb, Complex<float> beta, Complex<float>* c, int ldc);
+void gemm_block(int ta, int tb, int m, int n, int k, Complex<double> alpha, const Complex<double>* a, int lda,
+                const Complex<double>* b, int ldb, Complex<double> beta, Complex<double>* c, int ldc);
 #endif
 
 } // namespace detail

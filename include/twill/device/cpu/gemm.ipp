@@ -27,6 +27,17 @@ TWILL_BODY void gemm_block(int ta, int tb, int m, int n, int k, double alpha, co
                            int ldb, double beta, double* c, int ldc) {
   blas::twill_dgemm(blas::row_major, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
+
+TWILL_BODY void gemm_block(int ta, int tb, int m, int n, int k, Complex<float> alpha, const Complex<float>* a, int lda,
+                           const Complex<float>* b, int ldb, Complex<float> beta, Complex<float>* c, int ldc) {
+  blas::twill_cgemm(blas::row_major, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+}
+
+TWILL_BODY void gemm_block(int ta, int tb, int m, int n, int k, Complex<double> alpha, const Complex<double>* a,
+                           int lda, const Complex<double>* b, int ldb, Complex<double> beta, Complex<double>* c,
+                           int ldc) {
+  blas::twill_zgemm(blas::row_major, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+}
 #endif
 
 TWILL_BODY void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
