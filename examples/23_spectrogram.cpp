@@ -41,7 +41,7 @@ int main() {
   const Tensor windows = sliding_window_view<0>(sound, length)(slice{.step = step}); // shares the memory of the sound
   const Tensor hann = eval(0.5 - 0.5 * cos(arange<double>(length) * (2 * pi / length)));
   const Tensor spectra = fft::rfft(windows * hann); // a row for each window
-  const Tensor power = eval(real(spectra) * real(spectra) + imag(spectra) * imag(spectra));
+  const Tensor power = eval(square(abs(spectra)));
   const Tensor pitch = eval(take<0>(fft::rfftfreq<double>(length, 1 / rate), eval(argmax<1>(power))));
   // end region
 

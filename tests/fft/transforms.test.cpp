@@ -152,6 +152,7 @@ TEST_CASE("a shift turns each coefficient, and a convolution multiplies them", "
       }
     const auto product = to_vector(fft::fft(from_values(cyclic)));
     for (std::size_t k = 0; k < a.size(); ++k) CHECK(size_of(product[k] - before[k] * w[k]) < 1e-9);
+    CHECK(distance(fft::ifft(fft::fft(z) * fft::fft(other)), from_values(cyclic)) < 1e-10);
   }
 }
 

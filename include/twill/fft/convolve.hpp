@@ -11,7 +11,6 @@
 #include <twill/expr/operators.hpp>
 #include <twill/fft/frequencies.hpp>
 #include <twill/fft/several_axes.hpp>
-#include <twill/tensor/complex_views.hpp>
 
 #include <algorithm>
 #include <array>
@@ -78,17 +77,6 @@ template <int Rank, unsigned Mask> [[nodiscard]] consteval auto axes_of_mask() {
   return axes;
 }
 
-/// The product of two spectra, which broadcast.
-template <class X, class Y> [[nodiscard]] auto product_of(const X& x, const Y& y) {
-  const auto sample = lazy(real(x) * real(y));
-  using E = std::remove_cvref_t<decltype(sample)>;
-  Tensor<Complex<typename E::value_type>, typename E::device_type, typename E::shape_type> z(x.device(),
-                                                                                             sample.shape());
-  real(z) = real(x) * real(y) - imag(x) * imag(y);
-  imag(z) = real(x) * imag(y) + imag(x) * real(y);
-  return z;
-}
-
 } // namespace TWILL_ISA
 }}}} // namespace twill::v0::fft::detail
 
@@ -114,17 +102,15 @@ template <int... Axes, TensorOperand A, TensorOperand B, Part P = Part::full>
     if constexpr (ComplexScalar<typename decltype(left)::value_type> ||
                   ComplexScalar<typename decltype(right)::value_type>) {
       using detail::Sign;
-      auto product =
-          detail::product_of(detail::complex_n<Sign::forward, axes>("fftconvolve", left, sizes.points, backward),
-                             detail::complex_n<Sign::forward, axes>("fftconvolve", right, sizes.points, backward));
+      auto product = eval(detail::complex_n<Sign::forward, axes>("fftconvolve", left, sizes.points, backward) *
+                          detail::complex_n<Sign::forward, axes>("fftconvolve", right, sizes.points, backward));
       detail::transform_in_place<axes, 0, axes.size()>(Sign::inverse, product, backward);
       return product;
     } else {
-      return detail::inverse_real_n<axes>(
-          "fftconvolve",
-          detail::product_of(detail::real_n<axes>("fftconvolve", left, sizes.points, backward),
-                             detail::real_n<axes>("fftconvolve", right, sizes.points, backward)),
-          sizes.points, backward);
+      return detail::inverse_real_n<axes>("fftconvolve",
+                                          eval(detail::real_n<axes>("fftconvolve", left, sizes.points, backward) *
+                                               detail::real_n<axes>("fftconvolve", right, sizes.points, backward)),
+                                          sizes.points, backward);
     }
   }();
   using T = typename decltype(whole)::value_type;
