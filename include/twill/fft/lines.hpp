@@ -4,7 +4,7 @@
 // Transforms along one axis of a tensor, as addresses and strides: complex numbers are pairs of real ones. Lines are
 // cropped or padded with zeros while they are read, and scaled while they are written; strips of lines are shared among
 // the threads of a team, or those work on one long line together. Transforms of real numbers of an even length take a
-// complex one of half of it. Read next: fft/transform.hpp, fft/complex.hpp.
+// complex one of half of it. Read next: fft/transform.hpp, fft/along.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
