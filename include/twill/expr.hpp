@@ -5,6 +5,9 @@
 
 #include <twill/expr/bind.hpp>
 #include <twill/expr/code.hpp>
+#include <twill/expr/complex_functions.hpp>
+#include <twill/expr/complex_reductions.hpp>
+#include <twill/expr/complex_symbols.hpp>
 #include <twill/expr/contraction.hpp>
 #include <twill/expr/contraction_order.hpp>
 #include <twill/expr/cumulative.hpp>

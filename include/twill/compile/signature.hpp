@@ -76,7 +76,8 @@ template <graph::Fault F> constexpr auto words_of_values() {
                                attention_mask_is_neither_bool_nor_floating, pooling_needs_a_floating_type,
                                interpolation_needs_a_floating_type, recurrent_lengths_are_not_integers,
                                bce_of_probabilities_in_half_precision_use_bce_with_logits,
-                               matrix_is_neither_float32_nor_float64))
+                               matrix_is_neither_float32_nor_float64,
+                               model_takes_element_types_bool_to_float64_convert_the_tensor))
     return Words<with::type<DType{F.left}>>{};
   else if constexpr (is_one_of(operands_lie_in_different_slots_move_one_with_to, scan_over_values_in_different_slots))
     return Words<left_slot<F.left>, right_slot<F.right>>{};

@@ -248,9 +248,10 @@ private:
     std::array operands{operand(left, 0),  operand(left, 1), operand(right, 0),
                         operand(right, 1), operand(to, 0),   operand(to, 1)};
     simplify(grid, operands.data(), 6, 0, grid.rank - 1, true);
-    kernel::launch(kernel::Program<In, In, In, In, Step<kernel::Primitive::multiply, 0, 2>, Step<kernel::Primitive::multiply, 1, 3>, Step<subtract, 4, 5>,
-                                   Step<kernel::Primitive::multiply, 0, 3>, Step<kernel::Primitive::multiply, 1, 2>, Step<add, 7, 8>,
-                                   kernel::Out<real_t<T>, 6>, kernel::Out<real_t<T>, 9>>{},
+    kernel::launch(kernel::Program<In, In, In, In, Step<kernel::Primitive::multiply, 0, 2>,
+                                   Step<kernel::Primitive::multiply, 1, 3>, Step<subtract, 4, 5>,
+                                   Step<kernel::Primitive::multiply, 0, 3>, Step<kernel::Primitive::multiply, 1, 2>,
+                                   Step<add, 7, 8>, kernel::Out<real_t<T>, 6>, kernel::Out<real_t<T>, 9>>{},
                    device_, grid, operands.data());
   }
 

@@ -188,7 +188,8 @@ template <class... X> [[nodiscard]] constexpr DType common_type() {
   constexpr Typed operands[] = {typed<X>()...};
   constexpr DType common = meet_all(operands, static_cast<int>(sizeof...(X)));
   if constexpr (common == no_type)
-    static_cast<void>(sizeof(Mistake<refused<Problem::element_types_have_no_common_one, with::type<typed<X>().type>...>>));
+    static_cast<void>(
+        sizeof(Mistake<refused<Problem::element_types_have_no_common_one, with::type<typed<X>().type>...>>));
   return common;
 }
 

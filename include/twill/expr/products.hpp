@@ -157,7 +157,7 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto vdot(A&& a, B&& b
                                                                                    std::forward<B>(b));
   else
     return expr::product_node<expr::PairingRule<expr::Pairing::vdot, left, right>>(std::forward<A>(a),
-                                                                                 std::forward<B>(b));
+                                                                                   std::forward<B>(b));
 }
 
 /// The dot products of the last axes; axes before them broadcast. throws: ShapeError, DeviceError

@@ -118,8 +118,9 @@ template <class Op, Rest Remains, int... Axes, class... A> [[nodiscard]] auto re
 /// A row operation over operands of any kind; numbers beside tensors take the common type.
 template <class Op, Rest Remains, int... Axes, class... X> [[nodiscard]] auto reduced_node(X&&... x) {
   constexpr DType numbers = common_type<X...>();
-  static_assert(!(is_complex(typed<X>().type) || ...) || requires { requires Op::takes_complex; },
-                "twill: complex numbers have no order and no such statistic; reduce abs(x), real(x) or imag(x)");
+  static_assert(
+      !(is_complex(typed<X>().type) || ...) || requires { requires Op::takes_complex; },
+      "twill: complex numbers have no order and no such statistic; reduce abs(x), real(x) or imag(x)");
   static_assert(!(is_float8(typed<X>().type) || ...),
                 "twill: floats of 8 bits are stored, not computed with; convert the operand with cast<float>(x)");
   return reduced_over<Op, Remains, Axes...>(operand<numbers>(std::forward<X>(x))...);

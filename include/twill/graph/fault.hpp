@@ -147,6 +147,7 @@ enum class Problem : std::uint8_t {
   cotangent_has_another_extent_than_its_result,
   jacobian_has_more_than_8_axes,
   jacobian_of_a_function_with_a_scan_needs_at_most_32_passes,
+  model_takes_element_types_bool_to_float64_convert_the_tensor,
 };
 
 /// A name that a fault is about, and of what.

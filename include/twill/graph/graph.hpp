@@ -54,6 +54,9 @@ public:
 
   /// Appends a node; returns its id.
   TWILL_CONSTEXPR int add(const Node& node) {
+    if (!is_model_type(node.dtype))
+      refuse(Problem::model_takes_element_types_bool_to_float64_convert_the_tensor, static_cast<int>(node.dtype), 0,
+             {});
     const int id = static_cast<int>(nodes.size());
     nodes.push_back(node);
     Node& own = nodes.items[id];
