@@ -96,7 +96,8 @@ TEMPLATE_TEST_CASE("lines of all kinds of lengths are transformed with the error
        {1,  2,  3,  4,  5,  6,  7,  8,  9,   11,  13,  14,  15,  16,  17,  19,  25,   31,   32,
         49, 60, 61, 64, 65, 67, 91, 97, 100, 121, 128, 169, 243, 256, 360, 625, 1009, 1024, 1331})
     for (const std::int64_t count : {1, 3, 4, 9, 17}) {
-      if (n * count > 4000 && count > 4) continue;
+      if (n > 100 && count % 4 != 1) continue;
+      if (n > 300 && count > 1 && !(n == 1009 && count == 9)) continue;
       Line<T> x = normal_numbers<T>(n * count);
       Line<T> y(x.size());
       for (const Sign sign : {Sign::forward, Sign::inverse}) {

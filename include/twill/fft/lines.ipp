@@ -114,15 +114,18 @@ void transform_real(const Team& team, const Plan<T>& plan, std::int64_t n, Strip
     x.im[at] = get(2 * j + 1, q);
   });
   const Planes<T> z = transform(team, plan, x, strip.y, strip.lines);
-  each(strip, 0, h + 1, [&](std::int64_t k, std::int64_t q, std::int64_t) {
-    const std::int64_t at = (k < h ? k : 0) * strip.lines + q;
-    const std::int64_t mirrored = (k > 0 ? h - k : 0) * strip.lines + q;
-    const Pair<T> even{(z.re[at] + z.re[mirrored]) / 2, (z.im[at] - z.im[mirrored]) / 2};
-    const Pair<T> odd{(z.im[at] + z.im[mirrored]) / 2, (z.re[mirrored] - z.re[at]) / 2};
-    const T re = w.re[static_cast<std::size_t>(k)];
-    const T im = w.im[static_cast<std::size_t>(k)];
-    put(k, q, Pair<T>{even.re + odd.re * re - odd.im * im, even.im + odd.re * im + odd.im * re});
-  });
+  const T* const w_re = w.re.data();
+  const T* const w_im = w.im.data();
+  const std::int64_t lines = strip.lines;
+  const auto put_coefficient = [&](std::int64_t k, std::int64_t q, std::int64_t at, std::int64_t mirrored) {
+    const Pair<T> even{T{0.5} * (z.re[at] + z.re[mirrored]), T{0.5} * (z.im[at] - z.im[mirrored])};
+    const Pair<T> odd{T{0.5} * (z.im[at] + z.im[mirrored]), T{0.5} * (z.re[mirrored] - z.re[at])};
+    put(k, q, Pair<T>{even.re + odd.re * w_re[k] - odd.im * w_im[k], even.im + odd.re * w_im[k] + odd.im * w_re[k]});
+  };
+  for (std::int64_t q = 0; q < strip.width; ++q) put_coefficient(0, q, q, q);
+  each(strip, 1, h,
+       [&](std::int64_t k, std::int64_t q, std::int64_t at) { put_coefficient(k, q, at, (h - k) * lines + q); });
+  for (std::int64_t q = 0; q < strip.width; ++q) put_coefficient(h, q, q, q);
 }
 
 /// put(j, q, x_j) for j < n, where x has the transform get(k, q), k = 0 to n / 2; n times what the inverse is.
@@ -145,13 +148,14 @@ void transform_hermitian(const Team& team, const Plan<T>& plan, std::int64_t n, 
   }
   // Z_k = X_k + conj X_(h-k) + i conj(w^k) (X_k - conj X_(h-k))
   const std::int64_t h = n / 2;
-  const RootTable<T>& w = *strip.halves;
+  const T* const w_re = strip.halves->re.data();
+  const T* const w_im = strip.halves->im.data();
   each(strip, 0, h, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
     const Pair<T> a = get(k, q);
     const Pair<T> b = get(h - k, q);
     const Pair<T> difference{a.re - b.re, a.im + b.im};
-    const T re = w.re[static_cast<std::size_t>(k)];
-    const T im = -w.im[static_cast<std::size_t>(k)];
+    const T re = w_re[k];
+    const T im = -w_im[k];
     in.re[at] = a.re + b.re - (difference.re * im + difference.im * re);
     in.im[at] = a.im - b.im + (difference.re * re - difference.im * im);
   });
