@@ -4,6 +4,7 @@
 // Everything for hosts: twill.hpp with data sets, files, several devices and profiling.
 
 #include <twill/data.hpp>
+#include <twill/fft.hpp>
 #include <twill/io.hpp>
 #include <twill/linalg.hpp>
 #include <twill/parallel.hpp>

@@ -164,6 +164,14 @@ PAGES = [
         Section("Functions of matrices", ["linalg/matrix_functions.hpp"], rows=True),
         Section("For functions of one's own", ["linalg/*"], needs_code=False),
     ]),
+    Page("fft", "Fourier transforms", "Fourier and cosine transforms of tensors, their frequencies, and convolutions by them.",
+         "fft.md", [
+        Section("Transforms along one axis", ["fft/transforms.hpp", "fft/norm.hpp"], rows=True),
+        Section("Several axes", ["fft/several_axes.hpp"], rows=True),
+        Section("Cosine transforms", ["fft/cosine.hpp"], rows=True),
+        Section("Frequencies", ["fft/frequencies.hpp"], rows=True),
+        Section("Convolutions", ["fft/convolve.hpp"], rows=True),
+    ]),
     Page("optimisers", "Optimisers and schedules", "Rules that update weights, what wraps them, and schedules of their rate.",
          "training.md", [
         Section("Rules", ["optim/sgd.hpp", "optim/adam.hpp", "optim/rmsprop.hpp", "optim/lamb.hpp"],
