@@ -32,17 +32,16 @@ private:
   alignas(kernel::Operand) std::byte bytes_[Count * sizeof(kernel::Operand)];
 };
 
-/// The operands of an elementwise program that its leaves fill, along a grid of its result's rank, and the extents of
-/// all leaves of that rank. Fills them piece by piece in place: a copy would wait for the pieces.
-template <std::size_t Count, int Rank> class BoundLeaves {
+/// Binding of leaves to operands along a grid of their expression's rank, and the extents of all leaves of that rank.
+/// Fills operands piece by piece in place: a copy would wait for the pieces. Names no number of operands, so that
+/// statements share its functions.
+template <int Rank> class LeafBinder {
 public:
-  template <class E> BoundLeaves(const E& expression, const Code::Leaf* leaf) : leaf_{leaf} {
+  LeafBinder(kernel::Operand* operands, const Code::Leaf* leaf) : operands_{operands}, leaf_{leaf} {
     extents_.rank = Rank;
-    expression.each_leaf(*this);
   }
 
-  [[nodiscard]] kernel::Operand* operands() { return operands_.data(); }
-  [[nodiscard]] const kernel::Operand* operands() const { return operands_.data(); }
+  [[nodiscard]] kernel::Operand* operands() { return operands_; }
   /// Whether all leaves of the rank have the same extents and the others are numbers, which is the usual case.
   [[nodiscard]] bool agree() const { return is_seen_ && agree_; }
 
@@ -77,16 +76,27 @@ protected:
 
 private:
   kernel::Operand& next(void* data, std::uint64_t bits) {
-    kernel::Operand& operand = operands_.data()[(leaf_++)->operand];
+    kernel::Operand& operand = operands_[(leaf_++)->operand];
     operand.data = data;
     operand.bits = bits;
     return operand;
   }
 
-  OperandRoom<Count> operands_;
+  kernel::Operand* operands_;
   const Code::Leaf* leaf_;
   bool is_seen_ = false;
   bool agree_ = true;
+};
+
+/// The operands of an elementwise program that its leaves fill.
+template <std::size_t Count, int Rank> class BoundLeaves : private OperandRoom<Count>, public LeafBinder<Rank> {
+public:
+  template <class E>
+  BoundLeaves(const E& expression, const Code::Leaf* leaf) : LeafBinder<Rank>{OperandRoom<Count>::data(), leaf} {
+    expression.each_leaf(static_cast<LeafBinder<Rank>&>(*this));
+  }
+  BoundLeaves(const BoundLeaves&) = delete;
+  BoundLeaves& operator=(const BoundLeaves&) = delete;
 };
 
 /// Completes the operands of an elementwise program along a grid of these extents, whose rank may exceed the leaves':
