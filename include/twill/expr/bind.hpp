@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
@@ -46,22 +47,8 @@ public:
   [[nodiscard]] bool agree() const { return is_seen_ && agree_; }
 
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
-    const Dims extents = tensor.shape();
-    const Dims strides = tensor.strides();
-    kernel::Operand& operand = next(tensor.data(), 0);
-    constexpr int missing = Rank - S::rank;
-    for (int axis = 0; axis < missing; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
-    for (int axis = 0; axis < S::rank; ++axis)
-      operand.strides[static_cast<std::size_t>(missing + axis)] = extents[axis] == 1 ? 0 : strides[axis];
-    if constexpr (missing == 0) {
-      for (int axis = 0; axis < Rank; ++axis) {
-        if (!is_seen_) extents_[axis] = extents[axis];
-        agree_ = agree_ && extents[axis] == extents_[axis];
-      }
-      is_seen_ = true;
-    } else {
-      agree_ = agree_ && S::rank == 0;
-    }
+    bind(tensor, next(tensor.data(), 0), std::make_integer_sequence<int, Rank>{},
+         std::make_integer_sequence<int, S::rank>{});
   }
   template <Scalar T> void operator()(const T& value) {
     std::uint64_t bits = 0;
@@ -75,6 +62,25 @@ protected:
   Dims extents_{};
 
 private:
+  /// Axis by axis: loops over copied extents would take much longer to compile.
+  template <class X, int... All, int... Axis>
+  void bind(const X& tensor, kernel::Operand& operand, std::integer_sequence<int, All...>,
+            std::integer_sequence<int, Axis...>) {
+    constexpr int missing = Rank - static_cast<int>(sizeof...(Axis));
+    (..., (All < missing ? static_cast<void>(operand.strides[static_cast<std::size_t>(All)] = 0) : void()));
+    (..., (operand.strides[static_cast<std::size_t>(missing + Axis)] =
+               tensor.template size<Axis>() == 1 ? 0 : tensor.template stride<Axis>()));
+    if constexpr (missing == 0) {
+      if (is_seen_)
+        agree_ = (agree_ & ... & (tensor.template size<Axis>() == extents_[Axis]));
+      else
+        (..., (extents_[Axis] = tensor.template size<Axis>()));
+      is_seen_ = true;
+    } else {
+      agree_ = agree_ && sizeof...(Axis) == 0;
+    }
+  }
+
   kernel::Operand& next(void* data, std::uint64_t bits) {
     kernel::Operand& operand = operands_[(leaf_++)->operand];
     operand.data = data;

@@ -113,10 +113,9 @@ template <class E, class D> inline constexpr bool runs_by_operands = !E::has_red
 
 /// A new tensor with the values of an elementwise program, whose leaves are bound.
 template <class T, class S, class D>
-[[nodiscard, gnu::noinline]] Tensor<T, D, S> evaluate_operands(const OperandMap& map,
-                                                               const kernel::LaunchedProgram& program,
-                                                               kernel::Operand* operands, const D& device,
-                                                               const Dims& extents) {
+[[nodiscard, gnu::noinline]] Tensor<T, D, S>
+evaluate_operands(const OperandMap& map, const kernel::LaunchedProgram& program, kernel::Operand* operands,
+                  const D& device, const Dims& extents) {
   Tensor<T, D, S> result(device, extents);
   run_elementwise(map, program, operands, S::rank, device, result.data(), result.strides(), extents);
   return result;

@@ -43,8 +43,8 @@ void join_extents(std::string_view operation, Dims& result, const Dims& other);
 /// The broadcast extents of two operands. throws: ShapeError that names the operation and both shapes
 [[nodiscard]] Dims joined_extents(std::string_view operation, const Dims& left, const Dims& right);
 
-/// The operands as plain members: a tuple would cost more to compile than the rest of the node, and so would lambdas for
-/// the two visits that every statement makes.
+/// The operands as plain members: a tuple would cost more to compile than the rest of the node. Its visits in every
+/// statement are functions of their own, since lambdas would cost more as well.
 template <class... A> struct Fields;
 template <class A> struct Fields<A> {
   A a;
@@ -58,7 +58,10 @@ template <class A, class B> struct Fields<A, B> {
   B b;
   template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b); }
   template <class F> constexpr decltype(auto) consume(F&& f) && { return f(std::move(a), std::move(b)); }
-  template <class F> void each_leaf(F& f) const { a.each_leaf(f); b.each_leaf(f); }
+  template <class F> void each_leaf(F& f) const {
+    a.each_leaf(f);
+    b.each_leaf(f);
+  }
   [[nodiscard]] Dims joined(std::string_view operation) const {
     return joined_extents(operation, a.shape(), b.shape());
   }

@@ -13,9 +13,9 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
   const bool conflicts = detail::broadcast_conflict(result, other) >= 0;
   const Dims joined = conflicts ? Dims{} : detail::broadcast_dims(result, other);
   if (conflicts || counted_bytes(joined, 1) < 0) [[unlikely]]
-    throw ShapeError(join_text({operation, ": shapes ", to_string(result), " and ", to_string(other),
-                                conflicts ? " do not broadcast"
-                                          : " broadcast to more elements than 64 bits can count"}));
+    throw ShapeError(
+        join_text({operation, ": shapes ", to_string(result), " and ", to_string(other),
+                   conflicts ? " do not broadcast" : " broadcast to more elements than 64 bits can count"}));
   result = joined;
 }
 
