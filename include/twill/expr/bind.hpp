@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
@@ -32,37 +33,22 @@ private:
   alignas(kernel::Operand) std::byte bytes_[Count * sizeof(kernel::Operand)];
 };
 
-/// The operands of an elementwise program that its leaves fill, along a grid of its result's rank, and the extents of
-/// all leaves of that rank. Fills them piece by piece in place: a copy would wait for the pieces.
-template <std::size_t Count, int Rank> class BoundLeaves {
+/// Binding of leaves to operands along a grid of their expression's rank, and the extents of all leaves of that rank.
+/// Fills operands piece by piece in place: a copy would wait for the pieces. Names no number of operands, so that
+/// statements share its functions.
+template <int Rank> class LeafBinder {
 public:
-  template <class E> BoundLeaves(const E& expression, const Code::Leaf* leaf) : leaf_{leaf} {
+  LeafBinder(kernel::Operand* operands, const Code::Leaf* leaf) : operands_{operands}, leaf_{leaf} {
     extents_.rank = Rank;
-    expression.each_leaf(*this);
   }
 
-  [[nodiscard]] kernel::Operand* operands() { return operands_.data(); }
-  [[nodiscard]] const kernel::Operand* operands() const { return operands_.data(); }
+  [[nodiscard]] kernel::Operand* operands() { return operands_; }
   /// Whether all leaves of the rank have the same extents and the others are numbers, which is the usual case.
   [[nodiscard]] bool agree() const { return is_seen_ && agree_; }
 
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
-    const Dims extents = tensor.shape();
-    const Dims strides = tensor.strides();
-    kernel::Operand& operand = next(tensor.data(), 0);
-    constexpr int missing = Rank - S::rank;
-    for (int axis = 0; axis < missing; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
-    for (int axis = 0; axis < S::rank; ++axis)
-      operand.strides[static_cast<std::size_t>(missing + axis)] = extents[axis] == 1 ? 0 : strides[axis];
-    if constexpr (missing == 0) {
-      for (int axis = 0; axis < Rank; ++axis) {
-        if (!is_seen_) extents_[axis] = extents[axis];
-        agree_ = agree_ && extents[axis] == extents_[axis];
-      }
-      is_seen_ = true;
-    } else {
-      agree_ = agree_ && S::rank == 0;
-    }
+    bind(tensor, next(tensor.data(), 0), std::make_integer_sequence<int, Rank>{},
+         std::make_integer_sequence<int, S::rank>{});
   }
   template <Scalar T> void operator()(const T& value) {
     std::uint64_t bits = 0;
@@ -76,17 +62,47 @@ protected:
   Dims extents_{};
 
 private:
+  /// Axis by axis: loops over copied extents would take much longer to compile.
+  template <class X, int... All, int... Axis>
+  void bind(const X& tensor, kernel::Operand& operand, std::integer_sequence<int, All...>,
+            std::integer_sequence<int, Axis...>) {
+    constexpr int missing = Rank - static_cast<int>(sizeof...(Axis));
+    (..., (All < missing ? static_cast<void>(operand.strides[static_cast<std::size_t>(All)] = 0) : void()));
+    (..., (operand.strides[static_cast<std::size_t>(missing + Axis)] =
+               tensor.template size<Axis>() == 1 ? 0 : tensor.template stride<Axis>()));
+    if constexpr (missing == 0) {
+      if (is_seen_)
+        agree_ = (agree_ & ... & (tensor.template size<Axis>() == extents_[Axis]));
+      else
+        (..., (extents_[Axis] = tensor.template size<Axis>()));
+      is_seen_ = true;
+    } else {
+      agree_ = agree_ && sizeof...(Axis) == 0;
+    }
+  }
+
   kernel::Operand& next(void* data, std::uint64_t bits) {
-    kernel::Operand& operand = operands_.data()[(leaf_++)->operand];
+    kernel::Operand& operand = operands_[(leaf_++)->operand];
     operand.data = data;
     operand.bits = bits;
     return operand;
   }
 
-  OperandRoom<Count> operands_;
+  kernel::Operand* operands_;
   const Code::Leaf* leaf_;
   bool is_seen_ = false;
   bool agree_ = true;
+};
+
+/// The operands of an elementwise program that its leaves fill.
+template <std::size_t Count, int Rank> class BoundLeaves : private OperandRoom<Count>, public LeafBinder<Rank> {
+public:
+  template <class E>
+  BoundLeaves(const E& expression, const Code::Leaf* leaf) : LeafBinder<Rank>{OperandRoom<Count>::data(), leaf} {
+    expression.each_leaf(static_cast<LeafBinder<Rank>&>(*this));
+  }
+  BoundLeaves(const BoundLeaves&) = delete;
+  BoundLeaves& operator=(const BoundLeaves&) = delete;
 };
 
 /// Completes the operands of an elementwise program along a grid of these extents, whose rank may exceed the leaves':

@@ -69,13 +69,7 @@ public:
   [[nodiscard]] const LeafView* data() const { return views_; }
 
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
-    const Dims extents = tensor.shape();
-    const Dims strides = tensor.strides();
-    LeafView& leaf = next(tensor.data(), 0, S::rank);
-    for (int axis = 0; axis < S::rank; ++axis) {
-      leaf.extents[axis] = extents[axis];
-      leaf.strides[axis] = strides[axis];
-    }
+    note(tensor, next(tensor.data(), 0, S::rank), std::make_integer_sequence<int, S::rank>{});
   }
   template <Scalar T> void operator()(const T& value) {
     std::uint64_t bits = 0;
@@ -85,6 +79,11 @@ public:
   template <class Moves, class X> void gathered(const Moves& moves, const X&) { (*this)(moves); }
 
 private:
+  template <class X, int... Axis>
+  static void note(const X& tensor, [[maybe_unused]] LeafView& leaf, std::integer_sequence<int, Axis...>) {
+    (..., (leaf.extents[Axis] = tensor.template size<Axis>()));
+    (..., (leaf.strides[Axis] = tensor.template stride<Axis>()));
+  }
   LeafView& next(void* data, std::uint64_t bits, int rank) {
     LeafView& leaf = *next_++;
     leaf.data = data;

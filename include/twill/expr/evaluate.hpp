@@ -108,12 +108,33 @@ void run(const E& expression, const D& device, void* to, const Dims& to_strides,
   run<To>(expression, leaves, device, to, to_strides, extents);
 }
 
+/// Whether statements over E on D run by their operands alone: then a tensor type has one function for all of them.
+template <class E, class D> inline constexpr bool runs_by_operands = !E::has_reductions && kernel::launches_tables<D>;
+
+/// A new tensor with the values of an elementwise program, whose leaves are bound.
+template <class T, class S, class D>
+[[nodiscard, gnu::noinline]] Tensor<T, D, S>
+evaluate_operands(const OperandMap& map, const kernel::LaunchedProgram& program, kernel::Operand* operands,
+                  const D& device, const Dims& extents) {
+  Tensor<T, D, S> result(device, extents);
+  run_elementwise(map, program, operands, S::rank, device, result.data(), result.strides(), extents);
+  return result;
+}
+
 /// A new tensor with the values of an expression.
 template <AnyShape S, class E> [[nodiscard]] auto evaluate_as(const E& expression) {
+  using T = typename E::value_type;
+  using D = typename E::device_type;
   Leaves<E> leaves(expression);
-  Tensor<typename E::value_type, typename E::device_type, S> result(expression.device(), leaves.extents_of(expression));
-  run<E::dtype>(expression, leaves, result.device(), result.data(), result.strides(), result.shape());
-  return result;
+  if constexpr (runs_by_operands<E, D>) {
+    using Source = Elementwise<E, E::dtype>;
+    return evaluate_operands<T, S>(operand_map<Source>, kernel::launched_program<typename ProgramOf<Source>::type>,
+                                   leaves.operands(), expression.device(), leaves.extents_of(expression));
+  } else {
+    Tensor<T, D, S> result(expression.device(), leaves.extents_of(expression));
+    run<E::dtype>(expression, leaves, result.device(), result.data(), result.strides(), result.shape());
+    return result;
+  }
 }
 
 template <class E> constexpr void require_usable() {
@@ -121,6 +142,59 @@ template <class E> constexpr void require_usable() {
       !std::is_lvalue_reference_v<E> || std::remove_cvref_t<E>::owns,
       "twill: a stored expression refers to tensors that may be gone; evaluate it (Tensor c = a * b) or keep it "
       "with lazy(a * b)");
+}
+
+/// Whether a result of these extents may be written into a tensor: no view and no other handle can see its old value
+/// change.
+template <class T, class D, class S>
+[[nodiscard]] bool is_reusable(const Tensor<T, D, S>& target, const D& device, const Dims& extents) {
+  return target.storage().use_count() == 1 && !target.storage().is_lent() && target.device() == device &&
+         target.shape() == extents && layout::is_contiguous(target.shape(), target.strides());
+}
+
+/// `c = expression` by an elementwise program, whose leaves are bound.
+template <class T, class D, class S>
+[[gnu::noinline]] void assign_operands(Tensor<T, D, S>& target, const OperandMap& map,
+                                       const kernel::LaunchedProgram& program, kernel::Operand* operands,
+                                       const D& device, const Dims& extents) {
+  const bool reuses = is_reusable(target, device, extents);
+  Tensor<T, D, S> made{};
+  if (!reuses) made = Tensor<T, D, S>(device, extents);
+  const Tensor<T, D, S>& to = reuses ? target : made;
+  run_elementwise(map, program, operands, S::rank, device, to.data(), to.strides(), extents);
+  if (!reuses) target = std::move(made);
+}
+
+/// An expression without its type, for the functions that statements share.
+template <class D> struct ErasedExpression {
+  const void* expression = nullptr;
+  void (*run)(const void* expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) = nullptr;
+  void (*visit)(const void* expression, OverlapFinder& finder) = nullptr;
+};
+template <DType To, class E, class D> [[nodiscard]] ErasedExpression<D> erased(const E& expression) {
+  return {&expression,
+          [](const void* own, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
+            expr::run<To>(*static_cast<const E*>(own), device, to, to_strides, extents);
+          },
+          [](const void* own, OverlapFinder& finder) { static_cast<const E*>(own)->each_leaf(finder); }};
+}
+
+/// `c = expression` for one that reads elements after it has written others.
+template <class T, class D, class S>
+[[gnu::noinline]] void assign_erased(Tensor<T, D, S>& target, const ErasedExpression<D>& what, const D& device,
+                                     const Dims& extents) {
+  bool reuses = is_reusable(target, device, extents);
+  if (reuses) {
+    const Dims strides = target.strides();
+    OverlapFinder finder{target.data(), sizeof(T), extents, strides};
+    what.visit(what.expression, finder);
+    reuses = !finder.touches;
+  }
+  Tensor<T, D, S> made{};
+  if (!reuses) made = Tensor<T, D, S>(device, extents);
+  const Tensor<T, D, S>& to = reuses ? target : made;
+  what.run(what.expression, device, to.data(), to.strides(), extents);
+  if (!reuses) target = std::move(made);
 }
 
 /// `c = expression`.
@@ -135,24 +209,25 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
     static_cast<void>(sizeof(
         Mistake<refused<Problem::element_types_differ, with::left_type<dtype_of<T>>, with::right_type<Bare::dtype>>>));
   if constexpr (!FitsShape<From, S>) detail::refuse_shapes<S, From>();
-  Leaves<Bare> leaves(expression);
-  const Dims& extents = leaves.extents_of(expression);
-  const auto device = expression.device();
-  const Dims own_extents = target.shape();
-  const Dims own_strides = target.strides();
-  // Reuses the memory only if no view and no other handle can see the old value change.
-  bool reuse = target.storage().use_count() == 1 && !target.storage().is_lent() && target.device() == device &&
-               own_extents == extents && layout::is_contiguous(own_extents, own_strides);
-  if constexpr (Bare::has_reductions) {
-    OverlapFinder finder{target.data(), sizeof(T), own_extents, own_strides};
-    if (reuse) expression.each_leaf(finder);
-    reuse = reuse && !finder.touches;
+  if constexpr (runs_by_operands<Bare, D>) {
+    using Source = Elementwise<Bare, Bare::dtype>;
+    Leaves<Bare> leaves(expression);
+    const Dims& extents = leaves.extents_of(expression);
+    assign_operands(target, operand_map<Source>, kernel::launched_program<typename ProgramOf<Source>::type>,
+                    leaves.operands(), expression.device(), extents);
+  } else if constexpr (Bare::has_reductions) {
+    assign_erased(target, erased<Bare::dtype, Bare, D>(expression), expression.device(), extents_of<Bare>(expression));
+  } else {
+    Leaves<Bare> leaves(expression);
+    const Dims& extents = leaves.extents_of(expression);
+    const auto device = expression.device();
+    const bool reuses = is_reusable(target, device, extents);
+    Tensor<T, D, S> made{};
+    if (!reuses) made = Tensor<T, D, S>(device, extents);
+    const Tensor<T, D, S>& to = reuses ? target : made;
+    run<Bare::dtype>(expression, leaves, device, to.data(), to.strides(), extents);
+    if (!reuses) target = std::move(made);
   }
-  Tensor<T, D, S> made{};
-  if (!reuse) made = Tensor<T, D, S>(device, extents);
-  const Tensor<T, D, S>& to = reuse ? target : made;
-  run<Bare::dtype>(expression, leaves, device, to.data(), to.strides(), extents);
-  if (!reuse) target = std::move(made);
 }
 
 /// `x[0] = expression`: writes through a view, broadcasting and converting. Source and target may share memory.

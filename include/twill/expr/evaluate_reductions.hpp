@@ -15,6 +15,7 @@
 #include <twill/expr/reduced.hpp>
 #include <twill/expr/row_form.hpp>
 #include <twill/kernel/launch.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/tensor/copy.hpp>
 
@@ -52,12 +53,14 @@ template <std::int64_t RowExtent, bool OtherAxis, Merging M, class... Results> s
   }();
 };
 
-/// Whether a program gains by taking leaves for one: a value is computed once instead of twice, or a tensor is read
-/// before a reduction and after it, or in several results.
-[[nodiscard]] constexpr bool gains(const Code& merged, const Code& apart) {
+/// Whether a program gains by taking leaves for one: a value is computed once instead of twice, or in several results,
+/// or, where rows are kept between reductions, a tensor is read before one and after it. Hosts read a row again in any
+/// case, from the cache: for them a second program would only take time to compile.
+[[nodiscard]] constexpr bool gains(const Code& merged, const Code& apart, bool keeps_rows) {
   const int fewer = apart.operands - merged.operands;
   if (fewer == 0) return false;
   if (merged.outputs > 1 || merged.count < apart.count - fewer) return true;
+  if (!keeps_rows) return false;
   std::array<int, Code::capacity> level{}, first{}, last{};
   for (int i = 0; i < merged.count; ++i) {
     const kernel::Line& line = merged[i];
@@ -81,12 +84,12 @@ template <std::int64_t RowExtent, bool OtherAxis, Merging M, class... Results> s
   return false;
 }
 
-/// The programs of a statement over rows of a known or unknown length, made of the last axis or of several.
-template <std::int64_t RowExtent, bool OtherAxis, class... Results> constexpr auto row_programs() {
+/// The programs on D of a statement over rows of a known or unknown length, made of the last axis or of several.
+template <class D, std::int64_t RowExtent, bool OtherAxis, class... Results> constexpr auto row_programs() {
   using Apart = RowProgram<RowExtent, OtherAxis, Merging::none, Results...>;
   using Alike = RowProgram<RowExtent, OtherAxis, Merging::alike, Results...>;
   using ByOrdinal = RowProgram<RowExtent, OtherAxis, Merging::by_ordinal, Results...>;
-  if constexpr (!gains(Alike::code, Apart::code))
+  if constexpr (!gains(Alike::code, Apart::code, kernel::has_queue<D>))
     return Programs<Apart>{};
   else if constexpr (sizeof...(Results) == 1 || ByOrdinal::code.operands == Alike::code.operands)
     return Programs<Apart, Alike>{};
@@ -260,7 +263,7 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     constexpr std::int64_t length = dims_of<typename E::shape_type>[rank - 1];
     require_rows(expression, extents, 1);
     const OutputView target{to, extents, to_strides, false};
-    run_domain(row_programs<length, false, Stored<E, To>>(), expression, device, &target,
+    run_domain(row_programs<D, length, false, Stored<E, To>>(), expression, device, &target,
                Domain{extents, 1U << (rank - 1), true});
   } else if constexpr (form == Form::totals) {
     constexpr Outermost found = outermost_of<E>;
@@ -271,7 +274,7 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     require_rows(expression, domain, found.trailing);
     for (int axis = 0; axis < found.rank - found.trailing; ++axis) domain[axis] = extents[axis];
     const OutputView target{to, extents, to_strides, !found.keep};
-    run_domain(row_programs<length, (found.trailing > 1), Stored<E, To, true, !found.keep>>(), expression, device,
+    run_domain(row_programs<D, length, (found.trailing > 1), Stored<E, To, true, !found.keep>>(), expression, device,
                &target, Domain{domain, mask, true});
   } else if constexpr (form == Form::columns || form == Form::permuted) {
     require_rows(expression, expression.domain(), 0);

@@ -129,6 +129,7 @@ template <class... E> [[nodiscard]] auto evaluate_several(const E&... expression
 template <Together How, class... E, class... R>
 void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dims& extents) {
   constexpr std::array parts{part_of<E>()...};
+  using D = typename std::tuple_element_t<0, std::tuple<E...>>::device_type;
   const auto device = std::get<0>(results).device();
   if constexpr (How == Together::columns) {
     constexpr unsigned mask = parts[0].mask;
@@ -145,7 +146,7 @@ void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dim
         sums);
     using Apart = ColumnProgram<Merging::none, Stored<E, partial_type<E>>...>;
     using Alike = ColumnProgram<Merging::alike, Stored<E, partial_type<E>>...>;
-    if constexpr (gains(Alike::code, Apart::code))
+    if constexpr (gains(Alike::code, Apart::code, false))
       run_domain(Programs<Apart, Alike>{}, all, device, targets.data(), domain, true);
     else
       run_domain(Programs<Apart>{}, all, device, targets.data(), domain, true);
@@ -176,7 +177,7 @@ void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dim
           return std::array{OutputView{result.data(), result.shape(), result.strides(), drops()}...};
         },
         results);
-    run_domain(row_programs<length, (trailing > 1), stored_part<E>...>(), all, device, targets.data(),
+    run_domain(row_programs<D, length, (trailing > 1), stored_part<E>...>(), all, device, targets.data(),
                Domain{extents, mask, true});
   }
 }

@@ -38,18 +38,33 @@ template <class A, class B, class... Rest> struct CommonShape<A, B, Rest...> {
   using type = typename CommonShape<broadcast_t<A, B>, Rest...>::type;
 };
 
-/// The operands as plain members: a tuple would cost more to compile than the rest of the node.
+/// Broadcasts the extents of one more operand. Out of line: every node of every expression calls it.
+void join_extents(std::string_view operation, Dims& result, const Dims& other);
+/// The broadcast extents of two operands. throws: ShapeError that names the operation and both shapes
+[[nodiscard]] Dims joined_extents(std::string_view operation, const Dims& left, const Dims& right);
+
+/// The operands as plain members: a tuple would cost more to compile than the rest of the node. Its visits in every
+/// statement are functions of their own, since lambdas would cost more as well.
 template <class... A> struct Fields;
 template <class A> struct Fields<A> {
   A a;
   template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a); }
   template <class F> constexpr decltype(auto) consume(F&& f) && { return f(std::move(a)); }
+  template <class F> void each_leaf(F& f) const { a.each_leaf(f); }
+  [[nodiscard]] Dims joined(std::string_view) const { return a.shape(); }
 };
 template <class A, class B> struct Fields<A, B> {
   A a;
   B b;
   template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b); }
   template <class F> constexpr decltype(auto) consume(F&& f) && { return f(std::move(a), std::move(b)); }
+  template <class F> void each_leaf(F& f) const {
+    a.each_leaf(f);
+    b.each_leaf(f);
+  }
+  [[nodiscard]] Dims joined(std::string_view operation) const {
+    return joined_extents(operation, a.shape(), b.shape());
+  }
 };
 template <class A, class B, class C> struct Fields<A, B, C> {
   A a;
@@ -57,6 +72,16 @@ template <class A, class B, class C> struct Fields<A, B, C> {
   C c;
   template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b, c); }
   template <class F> constexpr decltype(auto) consume(F&& f) && { return f(std::move(a), std::move(b), std::move(c)); }
+  template <class F> void each_leaf(F& f) const {
+    a.each_leaf(f);
+    b.each_leaf(f);
+    c.each_leaf(f);
+  }
+  [[nodiscard]] Dims joined(std::string_view operation) const {
+    Dims result = joined_extents(operation, a.shape(), b.shape());
+    join_extents(operation, result, c.shape());
+    return result;
+  }
 };
 template <class A, class B, class C, class D> struct Fields<A, B, C, D> {
   A a;
@@ -66,6 +91,18 @@ template <class A, class B, class C, class D> struct Fields<A, B, C, D> {
   template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b, c, d); }
   template <class F> constexpr decltype(auto) consume(F&& f) && {
     return f(std::move(a), std::move(b), std::move(c), std::move(d));
+  }
+  template <class F> void each_leaf(F& f) const {
+    a.each_leaf(f);
+    b.each_leaf(f);
+    c.each_leaf(f);
+    d.each_leaf(f);
+  }
+  [[nodiscard]] Dims joined(std::string_view operation) const {
+    Dims result = joined_extents(operation, a.shape(), b.shape());
+    join_extents(operation, result, c.shape());
+    join_extents(operation, result, d.shape());
+    return result;
   }
 };
 template <class A, class B, class C, class D, class E> struct Fields<A, B, C, D, E> {
@@ -78,6 +115,20 @@ template <class A, class B, class C, class D, class E> struct Fields<A, B, C, D,
   template <class F> constexpr decltype(auto) consume(F&& f) && {
     return f(std::move(a), std::move(b), std::move(c), std::move(d), std::move(e));
   }
+  template <class F> void each_leaf(F& f) const {
+    a.each_leaf(f);
+    b.each_leaf(f);
+    c.each_leaf(f);
+    d.each_leaf(f);
+    e.each_leaf(f);
+  }
+  [[nodiscard]] Dims joined(std::string_view operation) const {
+    Dims result = joined_extents(operation, a.shape(), b.shape());
+    join_extents(operation, result, c.shape());
+    join_extents(operation, result, d.shape());
+    join_extents(operation, result, e.shape());
+    return result;
+  }
 };
 
 /// `Op` has a name and a static `emit(Symbol...)`; a primitive's result type need not be traced.
@@ -89,9 +140,6 @@ template <class Op, class... A> [[nodiscard]] constexpr DType result_of() {
     return Op::emit(Symbol{code, code.constant(A::dtype)}...).type();
   }
 }
-
-/// Broadcasts the extents of one more operand. Out of line: every node of every expression calls it.
-void join_extents(std::string_view operation, Dims& result, const Dims& other);
 
 /// The one device of several operands; numbers have none.
 template <class D> struct OperandDevice {
@@ -189,21 +237,15 @@ template <class Op, class... A> struct Node : Evaluates<Node<Op, A...>> {
     // braces order the evaluation: leaves are numbered from left to right, as each_leaf visits them
     return lower_ordered(code, {A::lower(code, frame)...});
   }
-  template <class F> void each_leaf(F& f) const {
-    operands.apply([&](const auto&... operand) { (operand.each_leaf(f), ...); });
-  }
+  template <class F> void each_leaf(F& f) const { operands.each_leaf(f); }
 
-  /// The extents of the result. throws: ShapeError that names the operation and both shapes
-  [[nodiscard]] Dims shape() const {
-    if constexpr (shape_is_proven) {
+  /// The extents of the result. Out of line: a statement needs them where its leaves differ, and nodes share parts.
+  /// throws: ShapeError that names the operation and both shapes
+  [[nodiscard, gnu::noinline]] Dims shape() const {
+    if constexpr (shape_is_proven)
       return dims_of<shape_type>;
-    } else {
-      return operands.apply([](const auto&... operand) {
-        Dims result{};
-        (join_extents(Op::name(), result, operand.shape()), ...);
-        return result;
-      });
-    }
+    else
+      return operands.joined(Op::name());
   }
 
   /// The device of the operands. throws: DeviceError that names the operation and both devices

@@ -103,9 +103,7 @@ template <class Rule, class... A> struct Product : Evaluates<Product<Rule, A...>
 
   constexpr explicit Product(A... a) : operands{std::move(a)...} {}
 
-  template <class F> void each_leaf(F& f) const {
-    operands.apply([&](const auto&... operand) { (operand.each_leaf(f), ...); });
-  }
+  template <class F> void each_leaf(F& f) const { operands.each_leaf(f); }
   /// throws: ShapeError that names both extents
   [[nodiscard]] Dims shape() const { return result_extents(Rule::pattern, extents()); }
   [[nodiscard]] LabelExtents extents() const {

@@ -68,18 +68,10 @@ struct Reduced : Evaluates<Reduced<Op, Mask, Remains, A...>> {
     frame.outside = false;
     return lower_ordered(code, {A::lower(code, frame)...});
   }
-  template <class F> void each_leaf(F& f) const {
-    operands.apply([&](const auto&... operand) { (operand.each_leaf(f), ...); });
-  }
+  template <class F> void each_leaf(F& f) const { operands.each_leaf(f); }
   /// The extents of the reduced operand. throws: ShapeError that names the operation and both shapes
-  [[nodiscard]] Dims domain() const {
-    return operands.apply([](const auto&... operand) {
-      Dims result{};
-      (join_extents(Op::name(), result, operand.shape()), ...);
-      return result;
-    });
-  }
-  [[nodiscard]] Dims shape() const { return reduced_dims(domain(), Mask, Remains); }
+  [[nodiscard]] Dims domain() const { return operands.joined(Op::name()); }
+  [[nodiscard, gnu::noinline]] Dims shape() const { return reduced_dims(domain(), Mask, Remains); }
   /// throws: DeviceError that names the operation and both devices
   [[nodiscard]] device_type device() const { return common_device<device_type>(Op::name(), operands); }
 

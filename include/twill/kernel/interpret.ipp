@@ -147,6 +147,7 @@ TWILL_COLD TWILL_BODY void InterpretedProgram::note_functions() {
   table_.reduction = reductions_.data();
   table_.stage = stage_functions_.data();
   table_.shared = shared_functions_.data();
+  table_.run = is_column ? &kernel::run_columns : &run_rows;
   if (is_column) table_.columns = &run_columns;
   if (vector_detail::is_copy(lines_.data(), static_cast<int>(lines_.size()))) {
     const std::size_t bytes = size_of(lines_[0].type);

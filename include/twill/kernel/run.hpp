@@ -16,10 +16,7 @@ namespace twill { inline namespace v0 { namespace kernel { inline namespace TWIL
 
 /// Runs a tabulated program on the threads of a team.
 inline void run_table(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* operands) {
-  if (program.columns != nullptr)
-    run_columns(program, team, grid, operands);
-  else
-    run_rows(program, team, grid, operands);
+  program.run(program, team, grid, operands);
 }
 
 /// Takes the working memory of such a run in each thread that will need it, and starts them; computes nothing.

@@ -99,6 +99,10 @@ using ColumnFunction = void (*)(const ProgramTable& program, const Cursor& where
                                 const Operand* bound, std::int64_t height, std::int64_t begin, std::int64_t end,
                                 bool add, std::byte* sums, std::int64_t column, std::int64_t row_bytes);
 
+/// Runs a tabulated program on the threads of a team: the loops over rows or those over columns. A pointer, so that a
+/// file without programs of one kind does not compile their loops.
+using RunFunction = void (*)(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* bound);
+
 /// Runs a program in a way of its own, if its operands allow it. Returns whether they do.
 using OwnFunction = bool (*)(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* bound);
 
@@ -119,6 +123,7 @@ struct ProgramTable {
   const ReductionInfo* reduction = nullptr;
   const StageFunction* stage = nullptr;
   const SharedFunction* shared = nullptr; ///< for each level; null where nothing is known
+  RunFunction run = nullptr;
   ColumnFunction columns = nullptr;
   OwnFunction transposed = nullptr;                ///< of a program that copies, see kernel/transpose.hpp
   const InterpretedProgram* interpreted = nullptr; ///< whose lines the functions above read; null for compiled ones

@@ -5,6 +5,8 @@
 // kernel/rows.hpp and kernel/columns.hpp, the loops that read it.
 
 #include <twill/core/config.hpp>
+#include <twill/kernel/columns.hpp>
+#include <twill/kernel/rows.hpp>
 #include <twill/kernel/stage.hpp>
 #include <twill/kernel/table.hpp>
 #include <twill/kernel/transpose.hpp>
@@ -300,7 +302,12 @@ public:
     result.reduction = reductions_table.data();
     result.stage = stage_table.data();
     result.shared = shared_table.data();
-    if constexpr (is_column) result.columns = &columns;
+    if constexpr (is_column) {
+      result.run = &run_columns;
+      result.columns = &columns;
+    } else {
+      result.run = &run_rows;
+    }
     if constexpr (vector_detail::is_copy(B::summary.lines.data(), B::count))
       result.transposed = &vector_detail::run_transposed<integer_t<static_cast<int>(size_of(B::line(0).type))>>;
     return result;

@@ -42,6 +42,18 @@ public:
     return result;
   }
   [[nodiscard]] constexpr std::int64_t operator[](int axis) const { return dims()[axis]; }
+  template <int Axis> [[nodiscard]] constexpr std::int64_t at() const {
+    if constexpr (S::extent(Axis) != dyn) {
+      return S::extent(Axis);
+    } else {
+      constexpr std::size_t before = [] {
+        std::size_t count = 0;
+        for (int axis = 0; axis < Axis; ++axis) count += S::extent(axis) == dyn ? 1U : 0U;
+        return count;
+      }();
+      return values_[before];
+    }
+  }
 
 private:
   std::array<std::int64_t, dynamic_count> values_{};

@@ -3,19 +3,18 @@
 //
 // Function bodies of tensor/layout.hpp.
 
+#include <twill/core/text.hpp>
 #include <twill/tensor/layout.hpp>
 
 namespace twill { inline namespace v0 { namespace layout {
 
 TWILL_COLD TWILL_BODY void throw_axis(const char* operation, int axis, int rank) {
-  throw IndexError(std::string(operation) + ": axis " + std::to_string(axis) + " is outside a tensor of " +
-                   std::to_string(rank) + " dimensions");
+  throw IndexError(join_text({operation, ": axis ", axis, " is outside a tensor of ", rank, " dimensions"}));
 }
 
 TWILL_BODY std::int64_t checked_index(std::int64_t index, std::int64_t extent, int axis) {
   if (index < -extent || index >= extent)
-    throw IndexError("index: " + std::to_string(index) + " is outside axis " + std::to_string(axis) + " of extent " +
-                     std::to_string(extent));
+    throw IndexError(join_text({"index: ", index, " is outside axis ", axis, " of extent ", extent}));
   return index < 0 ? index + extent : index;
 }
 
@@ -46,8 +45,8 @@ TWILL_BODY Layout expanded(const char* operation, const Layout& from, const Dims
     const std::int64_t before = axis < added ? 1 : from.extents[axis - added];
     const std::int64_t wanted = extents[axis] == dyn ? before : extents[axis];
     if (added < 0 || (before != wanted && before != 1))
-      throw ShapeError(std::string(operation) + ": shape " + to_string(from.extents) + " does not broadcast to " +
-                       to_string(extents));
+      throw ShapeError(
+          join_text({operation, ": shape ", to_string(from.extents), " does not broadcast to ", to_string(extents)}));
     append(result, wanted, before == wanted && axis >= added ? from.strides[axis - added] : 0);
   }
   return result;

@@ -136,6 +136,12 @@ public:
   [[nodiscard]] std::int64_t numel() const { return elements(); }
   /// The extent of an axis; negative axes count from the end. throws: IndexError
   [[nodiscard]] std::int64_t size(int axis) const { return extents_[layout::checked_axis("size", axis, rank)]; }
+  /// The extent of an axis that is named at compile time: `x.size<1>()`.
+  template <int Axis> [[nodiscard]] std::int64_t size() const { return extents_.template at<axis_of<Axis, rank>>(); }
+  /// Elements from one index of an axis to the next, 0 where it is repeated: `x.stride<1>()`.
+  template <int Axis> [[nodiscard]] std::int64_t stride() const {
+    return strides_[static_cast<std::size_t>(axis_of<Axis, rank>)];
+  }
   /// Whether the elements are in row-major order without gaps.
   [[nodiscard]] bool is_contiguous() const { return layout::is_contiguous(shape(), strides()); }
   /// True unless the tensor was never assigned, was moved from or was reset.
