@@ -103,6 +103,7 @@ public:
     }
     fault = {problem, left, right, site, about};
     if (path_.size > 0) fault.set_layer(path_.view().substr(0, path_.size - 1u)); // without the dot
+    fault.set_scopes(open_scope_);
   }
 
   /// Refuses a node, in the layer that made it.
@@ -348,6 +349,11 @@ public:
   [[nodiscard]] constexpr int scope() const { return scope_; }
   /// Goes back to a scope that `scope()` returned.
   constexpr void set_scope(int scope) { scope_ = scope; }
+
+  /// The innermost scope that is open, null outside of all.
+  [[nodiscard]] constexpr const OpenScope* open_scope() const { return open_scope_; }
+  /// Opens a scope, or goes back to one that `open_scope()` returned.
+  constexpr void set_open_scope(const OpenScope* scope) { open_scope_ = scope; }
 
   /// Begins a scope at the present path.
   TWILL_CONSTEXPR void enter_scope() {
