@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names of compiled calls in messages of a running program: "Classifier::infer: input 0, axis 1: ...". A source says in
-// `called()` which model or function it compiles and which call runs it; its table holds that as pointers, and a text is
-// made when something is refused. Read next: compile/plan/binding.hpp.
+// `called()` which model or function it compiles and which call runs it; its table holds that as pointers, and a text
+// is made when something is refused. Read next: compile/plan/binding.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -41,6 +41,18 @@ template <class S> [[nodiscard]] constexpr CallName call_name_of() {
 /// throws: DeviceError naming the call, the argument and both devices
 [[noreturn]] void refuse_device(const CallName& name, std::size_t argument, std::string_view given,
                                 std::string_view wanted);
+
+/// Refuses tensors that are on another device than the model.
+/// throws: DeviceError naming the call, the argument and both devices
+template <class D, class... Tensors>
+void require_device(const CallName& call, const D& device, const Tensors&... tensors) {
+  std::size_t argument = 0;
+  const auto check = [&](const auto& tensor) {
+    if (!(tensor.device() == device)) refuse_device(call, argument, to_string(tensor.device()), to_string(device));
+    ++argument;
+  };
+  (check(tensors), ...);
+}
 
 }}}} // namespace twill::v0::compile::TWILL_ISA
 

@@ -168,7 +168,7 @@ struct Named {
 
 /// A scope that is open, where it was opened, and the one around it.
 struct OpenScope {
-  CallSite site{};
+  CallSite site{};                  ///< of the call that opened it
   const OpenScope* outer = nullptr; ///< null for the outermost
 
   OpenScope() = default;

@@ -380,6 +380,8 @@ private:
     for (Requirement& requirement : requirements) requirement.extent = canonical(requirement.extent);
     for (LoopInfo& loop : loops) loop.count = canonical(loop.count);
   }
+
+  const OpenScope* open_scope_ = nullptr; ///< the innermost, while the function is traced
 };
 
 }}} // namespace twill::v0::graph

@@ -40,12 +40,11 @@ public:
   bool may_fix_symbols = false;    ///< a named extent that meets a number becomes that number, see `unify`
 
 protected:
-  Few<std::uint64_t, 64> names_{};        ///< a bit for each name of a parameter, which others may share
-  Name path_{};                           ///< of the open scopes
-  int scope_ = 0;                         ///< of the next node
-  const OpenScope* open_scope_ = nullptr; ///< the innermost
-  Placement slots_{};                     ///< of all nodes
-  std::uint64_t replaced_ = 0; ///< the powers of symbols that were replaced, in the bits of `Extent::symbols`
+  Few<std::uint64_t, 64> names_{}; ///< a bit for each name of a parameter, which others may share
+  Name path_{};                    ///< of the open scopes
+  int scope_ = 0;                  ///< of the next node
+  Placement slots_{};              ///< of all nodes
+  std::uint64_t replaced_ = 0;     ///< the powers of symbols that were replaced, in the bits of `Extent::symbols`
 };
 
 }}} // namespace twill::v0::graph

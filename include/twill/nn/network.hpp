@@ -28,19 +28,6 @@
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Refuses arguments that are on another device than the model.
-/// throws: DeviceError naming the call, the argument and both devices
-template <ComputeDevice D, AnyTensor... Tensors>
-void require_device(const compile::CallName& call, const D& device, const Tensors&... tensors) {
-  std::size_t argument = 0;
-  const auto check = [&](const auto& tensor) {
-    if (!(tensor.device() == device))
-      compile::refuse_device(call, argument, to_string(tensor.device()), to_string(device));
-    ++argument;
-  };
-  (check(tensors), ...);
-}
-
 /// A model M with weights of type T on a device of kind D.
 template <Model M, ComputeDevice D = Cpu, FloatingScalar T = float> class Network {
   using Shown = compile::Signature<PlainForward<ModelStage<M, T, true>>>; // weights have one order in every trace
@@ -108,7 +95,7 @@ public:
   template <StageOperand... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
     check_inputs<M, T, D, void, detail::tensor_of_t<Inputs>...>();
     if constexpr (arguments_fit<M, T, D, void, detail::tensor_of_t<Inputs>...>) { // else refused
-      require_device(call_of_stage<Stage>("forward"), device(), detail::tensor_of(inputs)...);
+      compile::require_device(call_of_stage<Stage>("forward"), device(), detail::tensor_of(inputs)...);
       return forward_on(state_, context_of_next_run(), inputs...);
     }
   }
@@ -152,7 +139,7 @@ public:
   template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) const {
     check_inputs<M, T, D, void, Inputs...>();
     if constexpr (arguments_fit<M, T, D, void, Inputs...>) { // else refused
-      require_device(Evaluation::called(), device(), inputs...);
+      compile::require_device(Evaluation::called(), device(), inputs...);
       call_begin_hooks("infer", inputs...);
       const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
       const graph::SymbolValues symbols = compile::resolve_symbols(compile::TableFor<Evaluation, D>::view(), shapes);

@@ -74,7 +74,7 @@ using source_for = typename detail::SourceFor<Step, M, Tensors...>::type;
 template <compile::Source S, ComputeDevice D, AnyTensor... Tensors>
 void require_in_slots(std::span<const D> devices, const Tensors&... tensors) {
   if constexpr (compile::TableFor<S, D>::sizes.slots == 1) {
-    nn::require_device(S::called(), devices.front(), tensors...);
+    compile::require_device(S::called(), devices.front(), tensors...);
   } else {
     std::size_t argument = 0;
     const auto check = [&](const auto& tensor) {

@@ -93,7 +93,7 @@ public:
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
     model_->telling_others([&] {
       nn::check_inputs<M, T, D, L, First, Rest...>();
-      nn::require_device(called(), device_, first, rest...);
+      compile::require_device(called(), device_, first, rest...);
       if constexpr (nn::arguments_fit<M, T, D, L, First, Rest...>) { // else refused
         if constexpr (adds_up)
           if (is_silent_) return add(first, rest...);
