@@ -2,6 +2,7 @@
 //
 // Bodies of compile/ in the compiled library.
 
+#include <twill/compile/call_name.ipp>
 #include <twill/compile/plan/arenas.ipp>
 #include <twill/compile/plan/binding.ipp>
 #include <twill/compile/plan/fused_sgd.ipp>

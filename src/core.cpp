@@ -6,3 +6,4 @@
 #include <twill/core/run_recorder.ipp>
 #include <twill/core/shape.ipp>
 #include <twill/core/text.ipp>
+#include <twill/core/type_name.ipp>

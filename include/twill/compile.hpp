@@ -4,6 +4,7 @@
 // All of compile/.
 
 #include <twill/compile/arguments.hpp>
+#include <twill/compile/call_name.hpp>
 #include <twill/compile/function.hpp>
 #include <twill/compile/passes/channels_last.hpp>
 #include <twill/compile/passes/divisions.hpp>

@@ -22,3 +22,4 @@
 #include <twill/core/run_recorder.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/core/text.hpp>
+#include <twill/core/type_name.hpp>

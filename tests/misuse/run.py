@@ -58,7 +58,7 @@ def faults(file: Path, command: list[str]):
     if status == 0:
         yield "the misuse compiles"
         return
-    first = next((line for line in output.splitlines() if "error" in line), "")
+    first = next((line for line in output.splitlines() if re.search(r"\berror:", line)), "")
     first = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", first)  # nvcc prints 12L where the others print 12
     first = re.sub(r"\{((?:'.', )*)'\\000'\}", as_text, first)
     for text in expected:

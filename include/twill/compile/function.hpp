@@ -8,7 +8,9 @@
 #include <twill/compile/arguments.hpp>
 #include <twill/compile/run/executor.hpp>
 #include <twill/compile/run_scalars.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/graph/variables.hpp>
 
@@ -32,6 +34,8 @@ template <class F, class... Arguments> struct FunctionSource {
     with_arguments<Arguments...>(graph, [&](const auto&... values) { add_outputs(graph, F{}(values...)); });
     return graph;
   }
+  /// The function, in messages.
+  static constexpr CallName called() { return {.type = written_name<F>()}; }
 };
 
 /// The source of the gradients of a function's scalar result by its floating arguments.
@@ -49,6 +53,8 @@ template <class F, bool WithValue, class... Arguments> struct GradientSource {
     });
     return graph;
   }
+  /// The gradient of the function, in messages.
+  static constexpr CallName called() { return {written_name<F>(), WithValue ? "value_and_grad" : "grad"}; }
 };
 
 }}}} // namespace twill::v0::compile::TWILL_ISA
@@ -57,8 +63,8 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 
 template <class D, class Other> void require_one_device(const D& device, const Other& other) {
   if (!(other == device))
-    throw DeviceError("call: operands lie on " + to_string(device) + " and " + to_string(other) +
-                      "; move one with to(device)");
+    throw DeviceError(join_text(
+        {"call: operands are on ", to_string(device), " and ", to_string(other), "; move one with to(device)"}));
 }
 
 /// The executor of some devices among those of a thread and a source, made when it is missing. One function for all
@@ -97,8 +103,8 @@ template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> de
   return detail::executor_among<D, slots>(executors, devices, &Table::view, &Table::template kernels<team_t<D>>);
 }
 
-/// Runs a source over tensors; its outputs come as a tuple.
-template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
+/// Runs a source over tensors; its outputs come as a tuple. Refused shapes name the site, where there is one.
+template <Source S, AnyTensor... Tensors> auto run_source(const CallSite& site, const Tensors&... tensors) {
   const auto& device = common_device(tensors...);
   using D = std::remove_cvref_t<decltype(device)>;
   using Table = TableFor<S, D>;
@@ -106,7 +112,7 @@ template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tens
                 "twill: call: the function puts parts into device slots, which only an nn::Network has devices for");
   auto& executor = thread_executor<S>(std::span<const D>{&device, 1});
   const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-  const graph::SymbolValues symbols = resolve_symbols(executor.table(), shapes);
+  const graph::SymbolValues symbols = resolve_symbols(executor.table(), shapes, site);
   const std::tuple operands{tensors.contiguous()...};
   auto outputs = detail::allocate_outputs<S>(
       device, symbols, std::make_index_sequence<static_cast<std::size_t>(Table::sizes.outputs)>{});
@@ -136,8 +142,10 @@ template <class... Outputs> auto only_or_all(std::tuple<Outputs...>&& outputs) {
 
 /// The result of `compiled(f)`: f, on tensors.
 template <class F> struct CompiledFunction {
+  CallSite site{}; ///< of `compiled(f)`, for messages: a lambda has no name
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
-    return only_or_all(compile::run_source<compile::FunctionSource<F, compile::argument_t<Tensors>...>>(tensors...));
+    return only_or_all(
+        compile::run_source<compile::FunctionSource<F, compile::argument_t<Tensors>...>>(site, tensors...));
   }
 };
 
@@ -165,7 +173,7 @@ template <class F, bool WithValue, std::size_t By> struct GradientFunction {
                   "twill: grad: at least one argument has to be floating; cast one");
     if constexpr (By == 0)
       return only_or_all(
-          compile::run_source<compile::GradientSource<F, WithValue, compile::argument_t<Tensors>...>>(tensors...));
+          compile::run_source<compile::GradientSource<F, WithValue, compile::argument_t<Tensors>...>>({}, tensors...));
     else
       return CompiledFunction<GradientFunction>{}(tensors...);
   }
@@ -178,7 +186,7 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 /// f as one compiled function of tensors: traced for the types it is called with, fused, planned.
 template <class F>
 requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto compiled(F) { return detail::CompiledFunction<F>{}; }
+[[nodiscard]] constexpr auto compiled(F, CallSite site = CallSite::here()) { return detail::CompiledFunction<F>{site}; }
 
 /// The gradient of a scalar function with respect to its argument, or a tuple of those of several arguments; nests.
 /// `grad<1>(f)` is by the first argument only, others are constants.

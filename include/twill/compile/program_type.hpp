@@ -187,7 +187,11 @@ public:
   static constexpr FrozenTable<sizes> table = frozen.table; ///< without the operations, which no run refers to
   static constexpr ProgramParts<sizes> parts{frozen};
   static constexpr const graph::Operation* operation(std::size_t kernel) { return parts.operations[kernel]; }
-  static constexpr TableView view() { return view_of(table); }
+  static constexpr TableView view() {
+    TableView all = view_of(table);
+    all.name = call_name_of<S>();
+    return all;
+  }
   template <class TeamType> static std::span<const KernelFunctionOn<TeamType>> kernels() {
     return detail::kernels_of<S, TeamType>();
   }

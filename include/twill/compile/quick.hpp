@@ -77,7 +77,11 @@ public:
   /// Element type, shape and slot of a result.
   template <std::size_t K> static constexpr graph::InputInfo output() { return Traced<S>::template output<K>(); }
 
-  static TableView view() { return table().view(); }
+  static TableView view() {
+    TableView all = table().view();
+    all.name = call_name_of<S>();
+    return all;
+  }
   template <class TeamType> static std::span<const KernelFunction> kernels() { return table().kernels(); }
 };
 

@@ -28,6 +28,8 @@ template <FixedString Name> struct loss;
 template <FixedString Name> struct operation;
 /// The user's call, `at<"model.hpp:41">`.
 template <FixedString Site> struct at;
+/// The call that opened a scope around it, the innermost first: `inside<"model.hpp:20">`.
+template <FixedString Site> struct inside;
 
 /// Never defined: naming it puts the problem, its values, names and line into the compiler's error.
 template <Problem P, class... Words> struct refused;
@@ -145,9 +147,25 @@ template <graph::Fault F> constexpr auto words_of_site() {
     return Words<>{};
 }
 
+/// The call number `Number` that opened a scope.
+template <graph::Fault F, int Number>
+constexpr graph::Name fault_scope = [] {
+  std::string_view all{F.scopes};
+  for (int i = 0; i < Number && !all.empty(); ++i)
+    all.remove_prefix(all.find(' ') == all.npos ? all.size() : all.find(' ') + 1);
+  return graph::Name{all.substr(0, all.find(' '))};
+}();
+template <graph::Fault F, int Number = 0> constexpr auto words_of_scopes() {
+  if constexpr (fault_scope<F, Number>.size > 0)
+    return Words<graph::inside<fixed_text<fault_scope<F, Number>>()>>{} + words_of_scopes<F, Number + 1>();
+  else
+    return Words<>{};
+}
+
 /// The error of a fault.
 template <graph::Fault F> struct FaultCheck {
-  using words = decltype(words_of_values<F>() + words_of_names<F>() + words_of_layer<F>() + words_of_site<F>());
+  using words = decltype(words_of_values<F>() + words_of_names<F>() + words_of_layer<F>() + words_of_site<F>() +
+                         words_of_scopes<F>());
   static_assert(sizeof(refused_by<F.problem>(words{})) >= 1);
 };
 template <graph::Fault F>
@@ -271,6 +289,7 @@ public:
     table.taps = {frozen.taps.data(), sizes.taps};
     table.outputs = static_cast<int>(sizes.outputs);
     table.slots = sizes.slots;
+    table.name = call_name_of<S>();
     return table;
   }
 };

@@ -5,6 +5,7 @@
 // program. The records are vectors during constant evaluation, constexpr arrays afterwards, and views for the executor,
 // which is not a template over the graph. Read next: compile/passes/lower.hpp, compile/run/executor.hpp.
 
+#include <twill/compile/call_name.hpp>
 #include <twill/compile/passes/reading.hpp>
 #include <twill/core/config.hpp>
 #include <twill/kernel/rank_group.hpp>
@@ -250,6 +251,7 @@ struct TableView {
 #undef TWILL_LIST
   int outputs = 0;
   int slots = 1;
+  CallName name{}; ///< of the call that runs it, for messages
 };
 
 template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTable<S>& table) {

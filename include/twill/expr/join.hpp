@@ -54,7 +54,9 @@ template <int Axis, AnyShape A, AnyShape B> [[nodiscard]] consteval Dims checked
     if constexpr (conflict >= 0)
       static_cast<void>(sizeof(Mistake<refused<Problem::joined_tensors_differ_in_another_axis, with::axis<conflict>,
                                                with::left<A::extent(conflict)>, with::right<B::extent(conflict)>>>));
-    return joined_dims(dims_of<A>, dims_of<B>, Axis);
+    Dims joined = joined_dims(dims_of<A>, dims_of<B>, Axis);
+    if (conflict >= 0) joined[conflict] = dyn; // refused once
+    return joined;
   }
 }
 template <int Axis, class A, class... Rest> struct Joined { using type = A; };

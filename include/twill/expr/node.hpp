@@ -206,6 +206,14 @@ template <class Derived> struct Evaluates : ArgumentBase<ArgumentKind::tensor, D
     return evaluate_as<typename Self::shape_type>(static_cast<const Self&>(*this)).item();
   }
 
+  /// Does not compile: other expressions are no condition.
+  template <std::same_as<bool> B, class Self = Derived>
+  requires(!(Self::shape_type::rank == 0 && std::same_as<typename Self::value_type, bool>)) explicit
+  operator B() const {
+    static_assert(sizeof(B) == 0, "twill: an expression of several elements, or of numbers, is no condition; reduce a "
+                                  "comparison to one: if (all(x > 0)), if (any(x != y))");
+  }
+
   /// `static_cast<float>(sum(a * b))`, `if (any(a > 3))`: an expression without axes as the number it is.
   template <Scalar T, class Self = Derived>
   requires(std::same_as<T, typename Self::value_type>&& Self::shape_type::rank == 0) explicit operator T() && {

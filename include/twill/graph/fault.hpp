@@ -170,6 +170,16 @@ struct Named {
   static constexpr Named operation(std::string_view name) { return {Kind::operation, name}; }
 };
 
+/// A scope that is open, where it was opened, and the one around it.
+struct OpenScope {
+  CallSite site{};                  ///< of the call that opened it
+  const OpenScope* outer = nullptr; ///< null for the outermost
+
+  OpenScope() = default;
+  /// A scope inside of another.
+  constexpr OpenScope(const CallSite& opened, const OpenScope* around) : site{opened}, outer{around} {}
+};
+
 /// The first fault found in a traced function, which becomes a compile error in the user's terms.
 struct Fault {
   Problem problem = Problem::none;          ///< what kind; `none` while all is well
@@ -180,17 +190,15 @@ struct Fault {
   char layer[64]{};                         ///< the path of the open scopes, "block7.attention"
   char name[64]{};                          ///< of the weight, dimension or loss, empty unless there is one
   Named::Kind named = Named::Kind::nothing; ///< of what `name` is the name
+  char scopes[128]{}; ///< calls that opened the scopes, innermost first, "model.hpp:41 model.hpp:20"; the first of many
 
   Fault() = default;
   /// A fault of a call, whose folders are left out.
   constexpr Fault(Problem kind, std::int64_t first, std::int64_t second, const CallSite& site, Named about = {})
       : problem{kind}, left{first}, right{second}, line{site.line}, named{about.kind} {
-    const char* begin = site.file;
-    const char* end = site.file;
-    for (; *end != 0; ++end)
-      if (*end == '/' || *end == '\\') begin = end + 1;
-    if (end - begin > 47) begin = end - 47;
-    for (char* to = file; begin != end;) *to++ = *begin++;
+    std::string_view own = file_of(site);
+    if (own.size() > 47) own.remove_prefix(own.size() - 47);
+    for (std::size_t i = 0; i < own.size(); ++i) file[i] = own[i];
     copy(about.name, name);
   }
   /// Whether there is a fault.
@@ -198,7 +206,37 @@ struct Fault {
   /// Says in which scopes it is.
   constexpr void set_layer(std::string_view path) { copy(path, layer); }
 
+  /// Says where the scopes around it were opened, leaving out the call itself and scopes of one line.
+  constexpr void set_scopes(const OpenScope* innermost) {
+    std::string_view file_before{file};
+    int line_before = line;
+    std::size_t size = 0;
+    for (const OpenScope* scope = innermost; scope != nullptr; scope = scope->outer) {
+      const std::string_view own = file_of(scope->site);
+      if (scope->site.line == 0 || (scope->site.line == line_before && own == file_before)) continue;
+      file_before = own;
+      line_before = scope->site.line;
+      std::size_t digits = 1;
+      for (int rest = line_before; rest >= 10; rest /= 10) ++digits;
+      if (size + own.size() + digits + 2 >= sizeof(scopes)) return;
+      if (size > 0) scopes[size++] = ' ';
+      for (const char character : own) scopes[size++] = character;
+      scopes[size++] = ':';
+      size += digits;
+      for (std::size_t i = 1; i <= digits; ++i, line_before /= 10)
+        scopes[size - i] = static_cast<char>('0' + line_before % 10);
+      line_before = scope->site.line;
+    }
+  }
+
 private:
+  /// The file without its folders.
+  static constexpr std::string_view file_of(const CallSite& site) {
+    std::string_view name{site.file};
+    for (std::size_t i = name.size(); i > 0; --i)
+      if (name[i - 1] == '/' || name[i - 1] == '\\') return name.substr(i);
+    return name;
+  }
   static constexpr void copy(std::string_view from, char (&to)[64]) {
     for (std::size_t i = 0; i < from.size() && i < 63; ++i) to[i] = from[i];
   }

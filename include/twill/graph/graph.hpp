@@ -106,6 +106,7 @@ public:
     }
     fault = {problem, left, right, site, about};
     if (path_.size > 0) fault.set_layer(path_.view().substr(0, path_.size - 1u)); // without the dot
+    fault.set_scopes(open_scope_);
   }
 
   /// Refuses a node, in the layer that made it.
@@ -352,6 +353,11 @@ public:
   /// Goes back to a scope that `scope()` returned.
   constexpr void set_scope(int scope) { scope_ = scope; }
 
+  /// The innermost scope that is open, null outside of all.
+  [[nodiscard]] constexpr const OpenScope* open_scope() const { return open_scope_; }
+  /// Opens a scope, or goes back to one that `open_scope()` returned.
+  constexpr void set_open_scope(const OpenScope* scope) { open_scope_ = scope; }
+
   /// Begins a scope at the present path.
   TWILL_CONSTEXPR void enter_scope() {
     scopes.push_back(path_);
@@ -377,6 +383,8 @@ private:
     for (Requirement& requirement : requirements) requirement.extent = canonical(requirement.extent);
     for (LoopInfo& loop : loops) loop.count = canonical(loop.count);
   }
+
+  const OpenScope* open_scope_ = nullptr; ///< the innermost, while the function is traced
 };
 
 }}} // namespace twill::v0::graph

@@ -24,35 +24,40 @@ namespace twill { inline namespace v0 { namespace graph {
 class Scope {
 public:
   /// Names everything that is traced during its life, below the scopes around it.
-  constexpr Scope(Graph& graph, std::string_view name)
-      : graph_{&graph}, previous_path_{graph.path()}, previous_scope_{graph.scope()} {
+  constexpr Scope(Graph& graph, std::string_view name, CallSite site = CallSite::here())
+      : graph_{&graph}, previous_path_{graph.path()}, previous_scope_{graph.scope()}, open_{site, graph.open_scope()} {
     Name path = previous_path_;
     path.append(name);
-    path.append(".");
-    graph.set_path(path);
-    graph.enter_scope();
+    enter(path);
   }
   /// Adds a number to the name: "layer", 3 gives "layer3".
-  constexpr Scope(Graph& graph, std::string_view name, std::int64_t index)
-      : graph_{&graph}, previous_path_{graph.path()}, previous_scope_{graph.scope()} {
+  constexpr Scope(Graph& graph, std::string_view name, std::int64_t index, CallSite site = CallSite::here())
+      : graph_{&graph}, previous_path_{graph.path()}, previous_scope_{graph.scope()}, open_{site, graph.open_scope()} {
     Name path = previous_path_;
     path.append(name);
     path.append_number(index);
-    path.append(".");
-    graph.set_path(path);
-    graph.enter_scope();
+    enter(path);
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
   constexpr ~Scope() {
     graph_->set_path(previous_path_);
     graph_->set_scope(previous_scope_);
+    graph_->set_open_scope(open_.outer);
   }
 
 private:
+  constexpr void enter(Name& path) {
+    path.append(".");
+    graph_->set_path(path);
+    graph_->enter_scope();
+    graph_->set_open_scope(&open_);
+  }
+
   Graph* graph_;
   Name previous_path_;
   int previous_scope_;
+  OpenScope open_;
 };
 
 using namespace elementwise;
@@ -88,6 +93,13 @@ public:
     if (!extents[position].is_static())
       graph_->refuse(Problem::extent_is_known_only_at_run_time, axis, extents.rank, site);
     return extents[position].factor;
+  }
+
+  /// Does not compile: the elements are known when the compiled program runs.
+  template <std::same_as<bool> B> explicit constexpr operator B() const {
+    static_assert(sizeof(B) == 0, "twill: a traced value is no condition, its elements are not known while the model "
+                                  "is traced; choose between two values with where(condition, a, b)");
+    return {};
   }
 
   // Shapes, as those of tensors. Defined in graph/shape_functions.hpp.

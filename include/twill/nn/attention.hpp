@@ -163,7 +163,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
     graph.refuse(graph::Problem::heads_do_not_divide_the_width, heads, width, site);
     return query;
   }
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   const auto inputs = static_cast<double>(width);
   const Value weight = parameter(graph, "in_proj_weight", {3 * width, width},
                                  initialise::xavier_uniform(inputs, 3 * inputs), Trainable::yes, site);

@@ -202,7 +202,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
     graph.refuse(graph::Problem::batch_norm_needs_a_batch_axis_and_a_channel_axis, shape.rank, 2, site);
     return x;
   }
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   const Value wide = graph::widened(x);
   graph::Extents channels{};
   channels.append({x.size(1, site), 0});

@@ -86,7 +86,7 @@ TWILL_CONSTEXPR bool check_layer(Value x, int dimensions, std::int64_t filters, 
 TWILL_CONSTEXPR Value convolution_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
                                         const ConvolutionLayerOptions& o, CallSite site) {
   if (!check_layer(x, dimensions, filters, o.kernel, o.groups, site)) return x;
-  const Scope scope{x.graph(), name};
+  const Scope scope{x.graph(), name, site};
   const LayerWeights own = layer_weights(x.graph(), dimensions, filters, x.size(1, site) / o.groups, filters, o, site);
   const graph::ConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
   const Value y =
@@ -97,7 +97,7 @@ TWILL_CONSTEXPR Value convolution_layer(Value x, int dimensions, std::int64_t fi
 TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
                                        const TransposedConvolutionLayerOptions& o, CallSite site) {
   if (!check_layer(x, dimensions, filters, o.kernel, o.groups, site)) return x;
-  const Scope scope{x.graph(), name};
+  const Scope scope{x.graph(), name, site};
   const LayerWeights own = layer_weights(x.graph(), dimensions, x.size(1, site), filters / o.groups, filters, o, site);
   const graph::TransposedConvolutionOptions options{o.stride, o.padding, o.output_padding, o.dilation, o.groups};
   const Value y = dimensions == 1 ? graph::conv_transpose1d(x, own.weight, options, site)

@@ -23,9 +23,32 @@
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-template <class F> struct InputsOf;
+/// An input of a model, which declares itself in a graph.
+template <class X>
+concept DeclaresInput = requires(graph::Graph& graph) {
+  X::declare(graph);
+};
+
+/// The inputs that a type of `forward` declares; none where it is not that of a model.
+template <class F> struct InputsOf {
+  static constexpr bool is_static = false;
+  static constexpr bool are_declared = false;
+  using type = std::tuple<>;
+};
 template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> {
-  using type = std::tuple<std::remove_cvref_t<Inputs>...>;
+  static constexpr bool is_static = true;
+  static constexpr bool are_declared = (DeclaresInput<std::remove_cvref_t<Inputs>> && ...);
+  using type = std::conditional_t<are_declared, std::tuple<std::remove_cvref_t<Inputs>...>, std::tuple<>>;
+};
+template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...) noexcept> : InputsOf<R (*)(Inputs...)> {};
+
+/// Refuses a type of `forward` in a class of its own, so that nothing that follows is an error too.
+template <class F> struct ForwardMistake {
+  static_assert(InputsOf<F>::is_static, "twill: forward of a model is a static function: "
+                                        "static constexpr auto forward(Input<Dim<\"batch\">, 784> x)");
+  static_assert(!InputsOf<F>::is_static || InputsOf<F>::are_declared,
+                "twill: forward of a model takes inputs of known shapes, Input<Dim<\"batch\">, 784> or "
+                "InputOf<std::int64_t, Dim<\"batch\">>, not values");
 };
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA

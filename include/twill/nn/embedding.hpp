@@ -37,7 +37,7 @@ struct EmbeddingOptions {
                                               CallSite site = CallSite::here()) {
   graph::Graph& graph = index.graph();
   if (options.padding >= count) graph.refuse(graph::Problem::padding_index_is_outside, options.padding, count, site);
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   Initialiser initialiser = initialise::normal(0, 1);
   if (options.padding >= 0) {
     initialiser.first_zero = options.padding * width;

@@ -64,7 +64,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, LinearOptions options,
                                            CallSite site = CallSite::here()) {
   const std::int64_t inputs = x.size(-1, site);
-  const Scope scope{x.graph(), name};
+  const Scope scope{x.graph(), name, site};
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(inputs));
   const Value weight =
       parameter(x.graph(), "weight", {outputs, inputs}, initialise::chosen(options.weight, own), Trainable::yes, site);

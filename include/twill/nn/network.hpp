@@ -95,7 +95,7 @@ public:
   template <StageOperand... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
     check_inputs<M, T, D, void, detail::tensor_of_t<Inputs>...>();
     if constexpr (arguments_fit<M, T, D, void, detail::tensor_of_t<Inputs>...>) { // else refused
-      require_device(inputs...);
+      compile::require_device(call_of_stage<Stage>("forward"), device(), detail::tensor_of(inputs)...);
       return forward_on(state_, context_of_next_run(), inputs...);
     }
   }
@@ -104,7 +104,7 @@ public:
   template <StageOperand... Inputs>
   [[nodiscard]] auto forward_on(const std::shared_ptr<NetworkState<D>>& state, RunContext context,
                                 const Inputs&... inputs) const {
-    call_begin_hooks(detail::tensor_of(inputs)...);
+    call_begin_hooks("forward", detail::tensor_of(inputs)...);
     context.groups = state->groups;
     Tracked<Stage, D, Inputs...> result(state, std::move(context), inputs...);
     if constexpr (result.is_sound) {
@@ -139,8 +139,8 @@ public:
   template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) const {
     check_inputs<M, T, D, void, Inputs...>();
     if constexpr (arguments_fit<M, T, D, void, Inputs...>) { // else refused
-      require_device(inputs...);
-      call_begin_hooks(inputs...);
+      compile::require_device(Evaluation::called(), device(), inputs...);
+      call_begin_hooks("infer", inputs...);
       const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
       const graph::SymbolValues symbols = compile::resolve_symbols(compile::TableFor<Evaluation, D>::view(), shapes);
       using Result = compile::output_t<Evaluation, 0, D>;
@@ -155,6 +155,23 @@ public:
         call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, Output(result));
       return result;
     }
+  }
+
+  /// Does not compile: a network takes tensors.
+  template <class... Inputs>
+  requires(!(AnyTensor<Inputs> && ...)) Output infer(const Inputs&...)
+  const {
+    static_assert(sizeof...(Inputs) == 0, "twill: infer: a network takes tensors; evaluate an expression first: "
+                                          "const Tensor x = image / 255;");
+    return {};
+  }
+  /// Does not compile: a network takes tensors.
+  template <class... Inputs>
+  requires(!(StageOperand<Inputs> && ...)) Output forward(const Inputs&...)
+  const {
+    static_assert(sizeof...(Inputs) == 0, "twill: forward: a network takes tensors; evaluate an expression first: "
+                                          "const Tensor x = image / 255;");
+    return {};
   }
 
   // Hooks: called in each staged run, concurrently in each replica of a `DataParallel`, in the order of creation. Those
@@ -211,18 +228,18 @@ public:
   /// A weight by its name, sharing the network's memory: `model.template parameter<"hidden.weight">()`.
   template <FixedString Name> [[nodiscard]] auto parameter() const {
     constexpr std::size_t index = find(Name.view());
-    static_assert(index < Shown::sizes.parameters, "twill: parameter: the model has no weight of this name");
+    static_assert(is_found(index), "twill: parameter: the model has no weight of this name");
     state_->require_whole("parameter");
-    return tensor_of_parameter<index>(state_->buffers[index]);
+    return tensor_of_parameter < is_found(index) ? index : 0 > (state_->buffers[index]);
   }
 
   /// The gradient of a weight. throws: ValueError before any backward pass
   template <FixedString Name> [[nodiscard]] auto gradient() const {
     constexpr std::size_t index = find(Name.view());
-    static_assert(index < Shown::sizes.parameters, "twill: gradient: the model has no weight of this name");
+    static_assert(is_found(index), "twill: gradient: the model has no weight of this name");
     if (!state_->gradients[index])
       throw ValueError("gradient: '" + std::string{Name.view()} + "' has none; call backward first");
-    return tensor_of_parameter<index>(state_->gradients[index]);
+    return tensor_of_parameter < is_found(index) ? index : 0 > (state_->gradients[index]);
   }
 
   /// All weights with their names; buffers are shared. throws: ValueError while weights are in parts on several ranks
@@ -301,6 +318,8 @@ private:
     return index;
   }
 
+  static constexpr bool is_found(std::size_t index) { return index < Shown::sizes.parameters; }
+
   template <std::size_t Index, std::size_t... Axis>
   static auto shape_of_parameter(std::index_sequence<Axis...>)
       -> Shape<Shown::frozen.parameters[Index].shape.axes[Axis].factor...>;
@@ -330,21 +349,14 @@ private:
     }(std::type_identity<inputs_t<M>>{});
   }
 
-  template <class... Inputs> void call_begin_hooks(const Inputs&... inputs) const {
+  template <class... Inputs> void call_begin_hooks(const char* call, const Inputs&... inputs) const {
     if (hooks_->forward_begin.is_empty()) return;
     // Wrong shapes are refused with the messages of a run.
     const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
-    static_cast<void>(compile::resolve_symbols(Shown::view(), shapes));
+    compile::TableView shown = Shown::view();
+    shown.name.call = call;
+    static_cast<void>(compile::resolve_symbols(shown, shapes));
     call_hooks(hooks_->forward_begin, std::tuple<const Inputs&...>{inputs...});
-  }
-
-  template <class... Inputs> void require_device(const Inputs&... inputs) const {
-    const auto check = [&](const auto& input) {
-      if (!(input.device() == device()))
-        throw DeviceError("forward: the model lies on " + to_string(device()) + ", an input on " +
-                          to_string(input.device()) + "; move one with to(device)");
-    };
-    (check(inputs), ...);
   }
 
   std::shared_ptr<NetworkState<D>> state_;
@@ -353,5 +365,15 @@ private:
   std::shared_ptr<LayerHooks> layer_hooks_ = std::make_shared<LayerHooks>();
   bool training_ = true;
 };
+
+/// Does not compile: a network has no text.
+template <class Stream, Model M, ComputeDevice D, FloatingScalar T>
+requires requires(Stream& stream) { stream.rdbuf(); }
+Stream& operator<<(Stream& stream, const Network<M, D, T>&) {
+  static_assert(sizeof(M) == 0,
+                "twill: print: a network has no text; print to_string(summary<Model>()), or the tensors "
+                "of model.parameters()");
+  return stream;
+}
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -40,7 +40,7 @@ struct LayerNormOptions {
     graph.refuse(graph::Problem::layer_norm_needs_that_many_axes, options.axes, shape.rank, site);
     return x;
   }
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   graph::Extents normalised{};
   for (int axis = shape.rank - options.axes; axis < shape.rank; ++axis) normalised.append({x.size(axis, site), 0});
   const Value rows = graph::flatten(graph::widened(x), shape.rank - options.axes);
@@ -60,7 +60,7 @@ struct RmsNormOptions {
 [[nodiscard]] TWILL_CONSTEXPR Value rms_norm(Value x, std::string_view name, RmsNormOptions options = {},
                                              CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   graph::Extents last{};
   last.append({x.size(-1, site), 0});
   Value y = graph::rms_norm(graph::widened(x), options.epsilon, -1, site);
@@ -85,7 +85,7 @@ struct GroupNormOptions {
     graph.refuse(graph::Problem::group_norm_channels_are_not_divisible_by_groups, channels, groups, site);
     return x;
   }
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   graph::Extents grouped{};
   grouped.append(shape[0]);
   grouped.append({groups, 0});

@@ -97,7 +97,7 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
   graph::Graph& graph = x.graph();
   check_recurrent(x, hidden, options, site);
   if (graph.fault.any()) return {x, x, x};
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   if (options.batch_first) x = graph::transpose(x, {1, 0, 2}, site);
   const graph::Extent steps = x.shape()[0];
   graph::Extents state_shape{};

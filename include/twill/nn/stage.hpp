@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
@@ -30,6 +31,17 @@ concept StageFunction = requires(graph::Graph& graph) {
   { F::make_graph() } -> std::same_as<graph::Graph>;
   { F::build(graph) } -> std::same_as<graph::Value>;
 };
+
+/// The call that runs a stage, as messages name it: of a model by its name, of a function of tracked values by the
+/// function's.
+template <StageFunction F> [[nodiscard]] constexpr compile::CallName call_of_stage(const char* call) {
+  if constexpr (requires { typename F::model_type; })
+    return {.type = written_name<typename F::model_type>(), .call = call, .is_model = true};
+  else if constexpr (requires { typename F::function_type; })
+    return {.type = written_name<typename F::function_type>()};
+  else
+    return {.call = call};
+}
 
 /// Forward and backward in one graph. Outputs: the results, then the gradients of the weights, then the inputs'.
 struct Joint {
@@ -262,6 +274,7 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
     joint.graph.inputs.pop_back(); // the result's gradient belongs to the backward pass
     return static_cast<graph::Graph&&>(joint.graph);
   }
+  static constexpr compile::CallName called() { return call_of_stage<F>("forward"); }
   static constexpr auto room() requires requires { F::room(); }
   { return F::room(); }
 };
@@ -291,6 +304,7 @@ template <StageFunction F, unsigned InputSet> struct Backward {
       if (node.kind == graph::Kind::assign) node = graph::Node{};
     return static_cast<graph::Graph&&>(joint.graph);
   }
+  static constexpr compile::CallName called() { return call_of_stage<F>("backward"); }
   static constexpr auto room() requires requires { F::room(); }
   { return F::room(); }
 };
@@ -303,20 +317,28 @@ template <StageFunction F> struct PlainForward {
     graph.outputs.push_back(output.id());
     return graph;
   }
+  static constexpr compile::CallName called() { return call_of_stage<F>("infer"); }
   static constexpr auto room() requires requires { F::room(); }
   { return F::room(); }
 };
 
 /// Declares the inputs of a model in a graph and traces it.
 template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
-  return [&]<class... Inputs>(std::type_identity<std::tuple<Inputs...>>) {
-    const std::tuple<Inputs...> inputs{Inputs::declare(graph)...}; // braces: in order
-    return graph::Value{std::apply([](const auto&... input) { return M::forward(input...); }, inputs)};
-  }(std::type_identity<inputs_t<M>>{});
+  using Forward = decltype(&M::forward);
+  if constexpr (detail::InputsOf<Forward>::are_declared) {
+    return
+        [&]<class... Inputs, std::size_t... I>(std::type_identity<std::tuple<Inputs...>>, std::index_sequence<I...>) {
+          const std::tuple<Inputs...> inputs{Inputs::declare(graph)...}; // braces: in order
+          return graph::Value{M::forward(std::get<I>(inputs)...)};
+        }(std::type_identity<inputs_t<M>>{}, std::make_index_sequence<std::tuple_size_v<inputs_t<M>>>{});
+  } else {
+    return constant(graph, graph.element, 0); // refused by the stage
+  }
 }
 
 /// The stage of a model of element type T, in training (with dropout) or not.
 template <Model M, FloatingScalar T, bool Training> struct ModelStage {
+  static_assert(sizeof(detail::ForwardMistake<decltype(&M::forward)>) >= 1);
   using model_type = M;
   using unfitted_type = ModelStage<unfitted_t<M>, T, Training>;
   static constexpr graph::Graph make_graph() {

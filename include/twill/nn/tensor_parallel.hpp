@@ -115,7 +115,7 @@ template <AnyRankAxis A>
                                             ColumnLinearOptions options = {}, CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
   const std::int64_t inputs = x.size(-1, site);
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(inputs));
   const Value weight =
       sharded_parameter<A>(graph, "weight", {outputs, inputs}, initialise::chosen(options.weight, own), {}, site);
@@ -131,7 +131,7 @@ template <AnyRankAxis A>
                                          RowLinearOptions options = {}, CallSite site = CallSite::here()) {
   graph::Graph& graph = x.graph();
   const std::int64_t inputs = x.size(-1, site) * A::size;
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(inputs));
   const Value weight = sharded_parameter<A>(graph, "weight", {outputs, inputs}, initialise::chosen(options.weight, own),
                                             {.dimension = 1}, site);
@@ -153,7 +153,7 @@ template <AnyRankAxis A>
                                                    std::string_view name, VocabularyEmbeddingOptions options = {},
                                                    CallSite site = CallSite::here()) {
   graph::Graph& graph = index.graph();
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   const Value weight = sharded_parameter<A>(graph, "weight", {count, width}, initialise::normal(0, 1), {}, site);
   graph.require_within(index.id(), {.what = "an index of an embedding", .end = {count, 0}});
   if (A::size == 1) return graph::take(weight, index, 0, site);
@@ -192,7 +192,7 @@ template <AnyRankAxis A>
     graph.refuse(graph::Problem::ranks_do_not_divide_the_heads, A::size, heads, site);
     return x;
   }
-  const Scope scope{graph, name};
+  const Scope scope{graph, name, site};
   const auto inputs = static_cast<double>(width);
   const Value weight = sharded_parameter<A>(graph, "in_proj_weight", {3 * width, width},
                                             initialise::xavier_uniform(inputs, 3 * inputs), {.blocks = 3}, site);

@@ -266,6 +266,7 @@ private:
 
 /// The stage of a stateless function of arguments.
 template <class F, class... Arguments> struct CallStage {
+  using function_type = F;
   /// An empty graph, without weights.
   static constexpr graph::Graph make_graph() { return graph::Graph{}; }
   /// Traces the function of its arguments.

@@ -163,6 +163,12 @@ public:
 
   /// `if (allclose(x, y))`: the only truth value, read back to the caller.
   explicit operator bool() const requires(S::rank == 0 && std::same_as<T, bool>) { return item(); }
+  /// Does not compile: other tensors are no condition.
+  template <std::same_as<bool> B>
+  requires(!(S::rank == 0 && std::same_as<T, bool>)) explicit operator B() const {
+    static_assert(sizeof(B) == 0, "twill: a tensor of several elements, or of numbers, is no condition; reduce a "
+                                  "comparison to one: if (all(x > 0)), if (any(x != y))");
+  }
 
   // Views ------------------------------------------------------------------------------------------------------------
 

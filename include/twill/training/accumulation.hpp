@@ -57,6 +57,8 @@ TWILL_CONSTEXPR List<int> declare_sums(graph::Graph& graph, const List<int>& wei
 /// Adds the weighted loss and its gradients to the sums. Inputs: those of the model, then the targets.
 template <class M, class T, class L, class R, class... Targets>
 struct AccumulateGradients : DividedSource<AccumulateGradients, M, T, L, R, Targets...> {
+  /// The call that runs it, in messages.
+  static constexpr compile::CallName called() { return call_of_step<M>("add"); }
   /// The graph that adds one micro-batch's gradients, planned for these parts.
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
     LossTrace trace = trace_loss<M, T, L, R, Targets...>(parts);
@@ -131,8 +133,8 @@ public:
     static_assert(First::rank > 0, "twill: add: the first input has no axis of rows");
     if constexpr (nn::arguments_fit<M, T, D, L, First, Rest...>) { // else refused
       using Source = source<First, Rest...>;
-      require_in_slots<Source>("add", network_->devices(), first, rest...);
-      require_rows("add", std::array{first.shape(), rest.shape()...});
+      require_in_slots<Source>(network_->devices(), first, rest...);
+      require_rows(Source::called(), std::array{first.shape(), rest.shape()...});
       auto& program = programs_.template next<Source>(network_->devices(), network_->run_scalars(), capture);
       const std::int64_t rows = first.shape()[0];
       if (batches_ == 0) unit_rows_ = rows;

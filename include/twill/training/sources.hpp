@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <tuple>
 
 namespace twill { inline namespace v0 { namespace training { inline namespace TWILL_ISA {
 
@@ -86,6 +87,11 @@ template <class M, class T> [[nodiscard]] constexpr graph::Graph trace_weights()
   return graph;
 }
 
+/// The call of a step of model M, as messages name it.
+template <class M> [[nodiscard]] constexpr compile::CallName call_of_step(const char* call) {
+  return {written_name<M>(), call, true, std::tuple_size_v<nn::inputs_t<M>>};
+}
+
 /// Base of sources with a model, a loss and a gradient. `S::trace_with(parts)` is the trace.
 template <template <class...> class Source, class M, class T, class L, class R, class... Targets> struct DividedSource {
   using S = Source<M, T, L, R, Targets...>;
@@ -100,6 +106,7 @@ template <template <class...> class Source, class M, class T, class L, class R, 
   static constexpr compile::Work work(const graph::Parts& parts, const graph::SymbolValues& symbols) {
     return compile::work_of(S::trace_with(parts), symbols);
   }
+  static constexpr compile::CallName called() { return call_of_step<M>("train_step"); }
 };
 
 /// The weighted loss, then the gradients of the trainable weights, for rule R. Inputs: the model's, then the targets.

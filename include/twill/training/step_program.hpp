@@ -47,13 +47,6 @@ struct SharedNumber {
   std::size_t in_model = 0;
 };
 
-/// throws: DeviceError
-template <ComputeDevice D>
-[[noreturn]] TWILL_COLD void refuse_device(std::string_view where, const D& model, const D& argument) {
-  throw DeviceError(join_text({where, ": the model lies on ", to_string(model), ", an argument on ",
-                               to_string(argument), "; move one with to(device)"}));
-}
-
 /// The first element of a tensor, or of its row-major copy, which is stored in `copy`.
 template <AnyTensor X> [[nodiscard]] void* row_major_address(const X& tensor, std::optional<X>& copy) {
   if (tensor.is_contiguous()) return tensor.data();
@@ -77,25 +70,19 @@ namespace twill { inline namespace v0 { namespace training { inline namespace TW
 template <template <class...> class Step, class M, class... Tensors>
 using source_for = typename detail::SourceFor<Step, M, Tensors...>::type;
 
-/// throws: DeviceError naming both devices
-template <ComputeDevice D, AnyTensor... Tensors>
-void require_on(std::string_view where, const D& device, const Tensors&... tensors) {
-  ((tensors.device() == device ? void() : detail::refuse_device(where, device, tensors.device())), ...);
-}
-
 /// Checks the arguments of a source with several device slots: each argument is in a slot of its own.
 template <compile::Source S, ComputeDevice D, AnyTensor... Tensors>
-void require_in_slots(std::string_view where, std::span<const D> devices, const Tensors&... tensors) {
+void require_in_slots(std::span<const D> devices, const Tensors&... tensors) {
   if constexpr (compile::TableFor<S, D>::sizes.slots == 1) {
-    require_on(where, devices.front(), tensors...);
+    compile::require_device(S::called(), devices.front(), tensors...);
   } else {
     std::size_t argument = 0;
     const auto check = [&](const auto& tensor) {
       const int slot = compile::TableFor<S, D>::view().inputs[argument].slot;
       if (const D& device = devices[static_cast<std::size_t>(slot)]; !(tensor.device() == device))
-        throw DeviceError(
-            join_text({where, ": argument ", argument, " belongs into slot ", slot, ", which is ", to_string(device),
-                       ", and lies on ", to_string(tensor.device()), "; move it with to(device)"}));
+        throw DeviceError(join_text({compile::title_of(S::called()), ": ", compile::argument_of(S::called(), argument),
+                                     " belongs into slot ", slot, ", which is ", to_string(device), ", and is on ",
+                                     to_string(tensor.device()), "; move it with to(device)"}));
       ++argument;
     };
     (check(tensors), ...);

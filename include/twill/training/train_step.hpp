@@ -26,6 +26,13 @@
 #include <type_traits>
 #include <utility>
 
+namespace twill { inline namespace v0 { namespace training { namespace detail { inline namespace TWILL_ISA {
+
+/// The third argument of `train_step` where it is missing.
+struct NoRule {};
+
+}}}}} // namespace twill::v0::training::detail::TWILL_ISA
+
 namespace twill { inline namespace v0 { namespace training { inline namespace TWILL_ISA {
 
 /// The loss of a step, read when it is needed. It is overwritten by the next step.
@@ -86,6 +93,15 @@ public:
       }
     else
       return {loss_, steps_, steps_};
+  }
+
+  /// Does not compile: a step takes tensors.
+  template <class... Arguments>
+  requires(!(AnyTensor<Arguments> && ...)) StepLoss<T, D>
+  operator()(const Arguments&...) {
+    static_assert(sizeof...(Arguments) == 0, "twill: train_step: a step takes tensors; evaluate an expression first: "
+                                             "const Tensor x = image / 255;");
+    return {loss_, steps_, steps_};
   }
 
   /// One step that searches for the first NaN or infinity: instruction by instruction, many times slower than a step,
@@ -180,8 +196,8 @@ private:
 
   template <AnyTensor... Tensors> StepLoss<T, D> make_step(const Tensors&... tensors) {
     using Source = source<Tensors...>;
-    require_in_slots<Source>("train_step", network_->devices(), tensors...);
-    require_rows("train_step", std::array{tensors.shape()...});
+    require_in_slots<Source>(network_->devices(), tensors...);
+    require_rows(Source::called(), std::array{tensors.shape()...});
     Program& program = programs_.template next<Source>(network_->devices(), network_->run_scalars(), capture);
     if (!(loss_.device() == network_->device())) loss_ = memory::Buffer<D>(network_->device(), sizeof(T));
     program.numbers.write(rule, steps_ + 1, program.run_scalars);
@@ -218,8 +234,22 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// Forward, loss, backward and update as one planned program: `auto step = train_step(model, nn::cross_entropy,
 /// rule);`, then `step(image, label)` for each batch. The model has to outlive it.
-template <class Network, class L, optim::Rule R> [[nodiscard]] auto train_step(Network& network, L loss, R rule) {
-  return training::TrainStep<Network, L, R>{network, loss, std::move(rule)};
+template <class Network, class L, class R = training::detail::NoRule>
+[[nodiscard]] auto train_step(Network& network, L loss, R rule = {}) {
+  constexpr bool is_given = !std::is_same_v<R, training::detail::NoRule>;
+  constexpr bool is_rule = optim::Rule<R>;
+  constexpr bool is_loss = std::is_empty_v<L> && std::is_default_constructible_v<L>;
+  constexpr bool is_network = requires { typename Network::model_type; };
+  static_assert(is_given, "twill: train_step: the rule of updates is missing: "
+                          "train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}})");
+  static_assert(is_rule || !is_given, "twill: train_step: the third argument is a rule of updates, such as "
+                                      "optim::Sgd{{.rate = 0.1}}");
+  static_assert(is_loss, "twill: train_step: a loss is a function without captures; what it needs besides prediction "
+                         "and targets is a further target");
+  static_assert(is_network, "twill: train_step: the first argument is a network, nn::Network<Model>, which has the "
+                            "weights of a model");
+  if constexpr (is_rule && is_loss && is_network)
+    return training::TrainStep<Network, L, R>{network, loss, std::move(rule)};
 }
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -40,7 +40,7 @@ void add_steps(nn::StateDict& states, std::int64_t steps);
 void warn_of_slow_build();
 
 /// Refuses an empty batch, whose mean loss would be NaN. throws: ValueError naming the step and the shapes
-void require_rows(std::string_view step, std::span<const Dims> batch);
+void require_rows(const compile::CallName& step, std::span<const Dims> batch);
 
 /// The states of a rule where a training keeps them: one network's, those of all replicas, or one rank's parts. `load`
 /// takes a state dictionary without options, returns its count of steps, and changes nothing when it throws.

@@ -39,7 +39,7 @@ TWILL_BODY void warn_of_slow_build() {
        "with -O2 -march=native, with CMake by -D CMAKE_BUILD_TYPE=Release");
 }
 
-TWILL_BODY void require_rows(std::string_view step, std::span<const Dims> batch) {
+TWILL_BODY void require_rows(const compile::CallName& step, std::span<const Dims> batch) {
   bool is_empty = false;
   std::string shapes{};
   for (const Dims& shape : batch) {
@@ -47,8 +47,8 @@ TWILL_BODY void require_rows(std::string_view step, std::span<const Dims> batch)
     shapes += (shapes.empty() ? "" : ", ") + to_string(shape);
   }
   if (is_empty)
-    throw ValueError(join_text(
-        {step, ": the batch is empty, with arguments of shapes ", shapes, "; a step takes at least one row"}));
+    throw ValueError(join_text({compile::title_of(step), ": the batch is empty, with arguments of shapes ", shapes,
+                                "; a step takes at least one row"}));
 }
 
 }}}} // namespace twill::v0::training::TWILL_ISA

@@ -240,7 +240,7 @@ TEST_CASE("a rank that fails ends the step on every rank, whenever the others co
     const std::string who = "rank " + std::to_string(repeat % 3);
     for (std::size_t rank = 0; rank < 3; ++rank) {
       INFO(messages[rank]);
-      REQUIRE(messages[rank].find("dimension 'batch' is 4 in another input, got 3") != std::string::npos);
+      REQUIRE(messages[rank].find("dimension 'batch' is 4 in input 0, got 3") != std::string::npos);
       REQUIRE((static_cast<int>(rank) == repeat % 3 || messages[rank].find(who) != std::string::npos));
     }
   }

@@ -7,6 +7,7 @@
 
 #include <twill/compile/plan/segments.hpp>
 #include <twill/compile/table.hpp>
+#include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/run_recorder.hpp>
@@ -25,9 +26,10 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// The numbers of all symbols from the extents of the inputs.
-/// throws: ShapeError naming the input, the axis and both values
-[[nodiscard]] graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs);
+/// The numbers of all symbols from the extents of the inputs of a call, made at `site` where that is known.
+/// throws: ShapeError naming the call, the input, the axis and both values
+[[nodiscard]] graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs,
+                                                  const CallSite& site = {});
 
 /// The role of an instruction in an update that is made inside a product, see compile/plan/fused_sgd.hpp.
 enum class FusedSgdPart : std::uint8_t {
@@ -119,6 +121,10 @@ struct Binding {
 }}}} // namespace twill::v0::compile::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
+
+/// Refuses an input whose extent along an axis, or whose rank, `axis` -1, is not the declared one.
+[[noreturn]] void refuse_shape(const TableView& table, std::span<const Dims> inputs, const CallSite& site,
+                               std::size_t input, int axis);
 
 void check_requirements(const TableView& table, const graph::SymbolValues& symbols);
 

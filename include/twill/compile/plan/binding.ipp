@@ -4,35 +4,58 @@
 // Function bodies of compile/plan/binding.hpp.
 
 #include <twill/compile/plan/binding.hpp>
+#include <twill/core/text.hpp>
+
+namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
+
+TWILL_COLD TWILL_BODY void refuse_shape(const TableView& table, std::span<const Dims> inputs, const CallSite& site,
+                                        std::size_t input, int axis) {
+  const graph::Extents& declared = table.inputs[input].shape;
+  const std::string begin = title_of(table.name, site) + ": " + argument_of(table.name, input);
+  const std::string_view taker = table.name.is_model && input < table.name.inputs ? "the model takes "
+                                 : table.name.is_model                            ? "the loss takes "
+                                                                                  : "the function takes ";
+  if (axis < 0)
+    throw ShapeError(join_text(
+        {begin, ": ", taker, declared.rank, " dimensions, got ", inputs[input].rank, ": ", to_string(inputs[input])}));
+  const std::string at = join_text({begin, ", axis ", axis, ": "});
+  const std::int64_t given = inputs[input][axis];
+  const graph::Extent extent = declared[axis];
+  if (extent.is_static()) throw ShapeError(join_text({at, taker, extent.factor, ", got ", given}));
+  const std::string_view name = table.symbols[static_cast<std::size_t>(extent.single_symbol())].name.view();
+  for (std::size_t first = 0; first <= input; ++first) // the first place of a symbol gives it its number
+    for (int place = 0; place < table.inputs[first].shape.rank; ++place) {
+      if (!(table.inputs[first].shape[place] == extent)) continue;
+      const std::string other = argument_of(table.name, first);
+      const std::int64_t known = inputs[first][place];
+      throw ShapeError(name.empty()
+                           ? join_text({at, taker, known, ", the extent of ", other, ", axis ", place, ", got ", given})
+                           : join_text({at, "dimension '", name, "' is ", known, " in ", other, ", got ", given}));
+    }
+  throw ShapeError(join_text({at, "got ", given}));
+}
+
+}}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-TWILL_BODY graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs) {
+TWILL_BODY graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs,
+                                               const CallSite& site) {
   graph::SymbolValues values{};
   values.fill(-1);
-  const auto where = [](std::size_t input, int axis) {
-    return "input " + std::to_string(input) + ", axis " + std::to_string(axis) + ": ";
-  };
   for (std::size_t i = 0; i < table.inputs.size(); ++i) {
     const graph::Extents& declared = table.inputs[i].shape;
     const Dims& given = inputs[i];
-    if (declared.rank != given.rank)
-      throw ShapeError("input " + std::to_string(i) + ": the function takes " + std::to_string(declared.rank) +
-                       " dimensions, got " + to_string(given));
+    if (declared.rank != given.rank) detail::refuse_shape(table, inputs, site, i, -1);
     for (int axis = 0; axis < declared.rank; ++axis) {
       const graph::Extent extent = declared[axis];
-      if (extent.is_static()) {
-        if (extent.factor != given[axis])
-          throw ShapeError(where(i, axis) + "the function takes " + std::to_string(extent.factor) + ", got " +
-                           std::to_string(given[axis]));
-        continue;
+      std::int64_t wanted = extent.factor;
+      if (!extent.is_static()) {
+        std::int64_t& value = values[static_cast<std::size_t>(extent.single_symbol())];
+        if (value < 0) value = given[axis];
+        wanted = value;
       }
-      const auto symbol = static_cast<std::size_t>(extent.single_symbol());
-      std::int64_t& value = values[symbol];
-      if (value >= 0 && value != given[axis])
-        throw ShapeError(where(i, axis) + "dimension '" + std::string{table.symbols[symbol].name.view()} + "' is " +
-                         std::to_string(value) + " in another input, got " + std::to_string(given[axis]));
-      value = given[axis];
+      if (wanted != given[axis]) detail::refuse_shape(table, inputs, site, i, axis);
     }
   }
   return values;
@@ -54,8 +77,8 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 TWILL_BODY void check_requirements(const TableView& table, const graph::SymbolValues& symbols) {
   for (const graph::Requirement& requirement : table.requirements)
     if (const std::int64_t given = requirement.extent.evaluate(symbols); given < requirement.minimum)
-      throw ShapeError(std::string{requirement.layer.view()} + ": " + std::string{requirement.what} + ", at least " +
-                       std::to_string(requirement.minimum) + ", got " + std::to_string(given));
+      throw ShapeError(join_text({title_of(table.name), ": ", requirement.layer.view(), ": ", requirement.what,
+                                  ", at least ", requirement.minimum, ", got ", given}));
 }
 
 TWILL_BODY void bind_operand(const OperandBinding& info, const graph::SymbolValues& symbols, kernel::Operand& operand) {

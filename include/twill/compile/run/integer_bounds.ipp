@@ -4,24 +4,26 @@
 // Function bodies of compile/run/integer_bounds.hpp.
 
 #include <twill/compile/run/integer_bounds.hpp>
+#include <twill/core/text.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace twill { inline namespace v0 { namespace compile { namespace detail { inline namespace TWILL_ISA {
 
-[[noreturn]] TWILL_COLD TWILL_BODY void refuse_integer(const graph::IntegerBounds& bounds, std::int64_t least,
-                                                       std::int64_t end, std::int64_t value, std::int64_t position) {
-  const std::string layer{bounds.layer.view()};
-  throw IndexError((layer.empty() ? "" : layer + ": ") + std::string{bounds.what} + " has to be between " +
-                   std::to_string(least) + " and " + std::to_string(end - 1) +
-                   (bounds.has_exception ? ", or be " + std::to_string(bounds.exception) : "") + "; element " +
-                   std::to_string(position) + " of input " + std::to_string(bounds.input) + " is " +
-                   std::to_string(value));
+[[noreturn]] TWILL_COLD TWILL_BODY void refuse_integer(const CallName& name, const graph::IntegerBounds& bounds,
+                                                       std::int64_t least, std::int64_t end, std::int64_t value,
+                                                       std::int64_t position) {
+  const std::string_view layer = bounds.layer.view();
+  const std::string exception = bounds.has_exception ? join_text({", or be ", bounds.exception}) : std::string{};
+  throw IndexError(join_text({title_of(name), ": ", layer, layer.empty() ? "" : ": ", bounds.what,
+                              " has to be between ", least, " and ", end - 1, exception, "; element ", position, " of ",
+                              argument_of(name, static_cast<std::size_t>(bounds.input)), " is ", value}));
 }
 
-/// Checks all of them in one pass without branches, and only then finds which one is wrong.
 template <class T>
-void check_integers(const graph::IntegerBounds& bounds, std::int64_t end, const void* data, std::int64_t count) {
+void check_integers(const CallName& name, const graph::IntegerBounds& bounds, std::int64_t end, const void* data,
+                    std::int64_t count) {
   const auto* const values = static_cast<const T*>(data);
   const std::int64_t least = bounds.counts_from_end ? -end : bounds.least;
   const auto extent = static_cast<std::uint64_t>(end - least);
@@ -34,7 +36,7 @@ void check_integers(const graph::IntegerBounds& bounds, std::int64_t end, const 
   if (wrong == 0) return;
   std::int64_t first = 0;
   while (is_wrong(static_cast<std::int64_t>(values[first])) == 0) ++first;
-  refuse_integer(bounds, least, end, static_cast<std::int64_t>(values[first]), first);
+  refuse_integer(name, bounds, least, end, static_cast<std::int64_t>(values[first]), first);
 }
 
 TWILL_BODY void check_integers(const TableView& table, const graph::SymbolValues& symbols,
@@ -42,9 +44,9 @@ TWILL_BODY void check_integers(const TableView& table, const graph::SymbolValues
   const graph::InputInfo& input = table.inputs[static_cast<std::size_t>(bounds.input)];
   const std::int64_t count = input.shape.elements().evaluate(symbols);
   const std::int64_t end = bounds.end.evaluate(symbols) + (bounds.may_be_end ? 1 : 0);
-  if (input.dtype == DType::int64) check_integers<std::int64_t>(bounds, end, data, count);
-  if (input.dtype == DType::int32) check_integers<std::int32_t>(bounds, end, data, count);
-  if (input.dtype == DType::uint8) check_integers<std::uint8_t>(bounds, end, data, count);
+  if (input.dtype == DType::int64) check_integers<std::int64_t>(table.name, bounds, end, data, count);
+  if (input.dtype == DType::int32) check_integers<std::int32_t>(table.name, bounds, end, data, count);
+  if (input.dtype == DType::uint8) check_integers<std::uint8_t>(table.name, bounds, end, data, count);
 }
 
 }}}}} // namespace twill::v0::compile::detail::TWILL_ISA

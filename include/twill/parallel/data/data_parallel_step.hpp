@@ -135,7 +135,7 @@ private:
   template <AnyTensor... Tensors> void run(const Tensors&... tensors) {
     using Source = source<Tensors...>;
     const auto& devices = model_->devices();
-    training::require_rows("train_step", std::array{tensors.shape()...});
+    training::require_rows(Source::called(), std::array{tensors.shape()...});
     const std::int64_t rows = common_rows(tensors...).value_or(1);
     const bool is_measured = HostDevice<D> || measures_balance;
     const auto pieces = chunk_rows(rows, static_cast<std::int64_t>(devices.size()));

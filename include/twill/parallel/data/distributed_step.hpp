@@ -93,7 +93,7 @@ public:
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
     model_->telling_others([&] {
       nn::check_inputs<M, T, D, L, First, Rest...>();
-      training::require_on("train_step", device_, first, rest...);
+      compile::require_device(called(), device_, first, rest...);
       if constexpr (nn::arguments_fit<M, T, D, L, First, Rest...>) { // else refused
         if constexpr (adds_up)
           if (is_silent_) return add(first, rest...);
@@ -143,7 +143,7 @@ private:
   template <AnyTensor... Tensors> void step(const Tensors&... tensors) {
     const std::int64_t rows = first_extent(tensors...);
     const Shares shares = row_shares_.exchange(sums_.rows() + rows, sums_.batches());
-    if (shares.all_rows == 0) training::require_rows("train_step", std::array{tensors.shape()...}); // on every rank
+    if (shares.all_rows == 0) training::require_rows(called(), std::array{tensors.shape()...}); // on every rank
     if (model_->options().broadcasts_buffers) model_->synchronise_buffers();
     update_.make(compile::TableFor<source<Tensors...>, D>::view());
     if constexpr (has_parts) update_.weights().cut();
@@ -167,6 +167,8 @@ private:
     if (rows == 0 && RankSums{compile::TableFor<Source, D>::view()}.empty()) return reduce_sums();
     reduce<Source>(shares, sums_.weight_of(rows), true, tensors...);
   }
+
+  static constexpr compile::CallName called() { return training::call_of_step<M>("train_step"); }
 
   template <class... Tensors> static std::int64_t first_extent(const Tensors&... tensors) {
     return std::get<0>(std::tie(tensors...)).shape()[0];

@@ -253,6 +253,8 @@ template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> stru
   using Whole = nn::ModelStage<typename C::cut_type, T, Training>;
   /// The stage outside of training.
   using Evaluation = CutStage<C, I, T, false>;
+  /// The call that runs it, in messages.
+  static constexpr compile::CallName called() { return {written_name<typename C::cut_type>(), "pipeline", true}; }
   /// An empty graph with the model's element type.
   static constexpr graph::Graph make_graph() { return Whole::make_graph(); }
   /// Traces the stage: its inputs are the results of the stages before.
@@ -322,7 +324,9 @@ template <FloatingScalar T, CutKind C> struct Plan<T, C> {
   /// The symbols of a stage: with one trace, all stages have its symbols.
   template <class Stage, std::size_t N>
   [[nodiscard]] static graph::SymbolValues symbols(const std::array<Dims, N>& shapes, std::int64_t) {
-    return compile::resolve_symbols(compile::Signature<Whole>::view(), shapes);
+    compile::TableView whole = compile::Signature<Whole>::view();
+    whole.name.call = "pipeline";
+    return compile::resolve_symbols(whole, shapes);
   }
 
   /// Gives a stage the weights that the whole model would have drawn, of divided ones this rank's part.

@@ -42,6 +42,7 @@ template <nn::Model M, FloatingScalar T, bool IsFirst, bool Training = true> str
     for (std::size_t i = 0; IsFirst && i < graph.inputs.size(); ++i) trace.given.push_back(static_cast<int>(i));
     return trace;
   }
+  static constexpr compile::CallName called() { return {written_name<M>(), "pipeline", true}; }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
@@ -180,6 +181,8 @@ namespace twill { inline namespace v0 { namespace parallel { namespace pipeline 
 
 /// Base of the programs of a stage.
 template <StageSource F> struct StageProgram {
+  /// The call that runs it, in messages.
+  static constexpr compile::CallName called() { return compile::call_name_of<F>(); }
   static constexpr auto room() requires requires { F::room(); }
   { return F::room(); }
 };

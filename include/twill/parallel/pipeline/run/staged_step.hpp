@@ -87,7 +87,8 @@ protected:
   template <class X, class Y> static void require_rows(const X& x, const Y& targets) {
     std::apply(
         [&](const auto&... input) {
-          training::require_rows("train_step", std::array{input.shape()..., targets.shape()});
+          training::require_rows(training::call_of_step<typename P::Plan::BatchModel>("train_step"),
+                                 std::array{input.shape()..., targets.shape()});
         },
         x);
   }

@@ -1,0 +1,61 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of compiled calls in messages of a running program: "Classifier::infer: input 0, axis 1: ...". A source says in
+// `called()` which model or function it compiles and which call runs it; its table holds that as pointers, and a text
+// is made when something is refused. Read next: compile/plan/binding.hpp.
+
+#include <twill/core/call_site.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/type_name.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
+
+/// A compiled call, as messages name it.
+struct CallName {
+  const char* type = nullptr; ///< `written_name` of the model or function, null where there is none
+  const char* call = "";      ///< "infer", "train_step"; empty for a function, which is called itself
+  bool is_model = false;      ///< whether the type is a model's
+  std::size_t inputs = static_cast<std::size_t>(-1); ///< arguments before the first target of a loss
+};
+
+/// The name of the calls of a source: its own, or none.
+template <class S> [[nodiscard]] constexpr CallName call_name_of() {
+  if constexpr (requires { S::called(); })
+    return S::called();
+  else
+    return {};
+}
+
+/// The call with which a message begins: "Classifier::infer", "compiled function (model.cpp:12)".
+[[nodiscard]] std::string title_of(const CallName& name, const CallSite& site = {});
+
+/// "input 1", or "target 0" after the inputs of a model.
+[[nodiscard]] std::string argument_of(const CallName& name, std::size_t argument);
+
+/// Refuses an argument on another device than the model, or the model's slot, is on.
+/// throws: DeviceError naming the call, the argument and both devices
+[[noreturn]] void refuse_device(const CallName& name, std::size_t argument, std::string_view given,
+                                std::string_view wanted);
+
+/// Refuses tensors that are on another device than the model.
+/// throws: DeviceError naming the call, the argument and both devices
+template <class D, class... Tensors>
+void require_device(const CallName& call, const D& device, const Tensors&... tensors) {
+  std::size_t argument = 0;
+  const auto check = [&](const auto& tensor) {
+    if (!(tensor.device() == device)) refuse_device(call, argument, to_string(tensor.device()), to_string(device));
+    ++argument;
+  };
+  (check(tensors), ...);
+}
+
+}}}} // namespace twill::v0::compile::TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/call_name.ipp>
+#endif
