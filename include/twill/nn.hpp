@@ -13,6 +13,7 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
 #include <twill/nn/fit.hpp>
+#include <twill/nn/gates.hpp>
 #include <twill/nn/hooked.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
@@ -22,7 +23,9 @@
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/losses/classification.hpp>
+#include <twill/nn/losses/likelihood.hpp>
 #include <twill/nn/losses/loss.hpp>
+#include <twill/nn/losses/margin.hpp>
 #include <twill/nn/losses/regression.hpp>
 #include <twill/nn/moved.hpp>
 #include <twill/nn/network.hpp>

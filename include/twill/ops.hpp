@@ -10,13 +10,17 @@
 #include <twill/ops/collective.hpp>
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/convolution.hpp>
+#include <twill/ops/cumprod.hpp>
 #include <twill/ops/cumsum.hpp>
+#include <twill/ops/einsum.hpp>
 #include <twill/ops/gather.hpp>
 #include <twill/ops/interpolate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/move.hpp>
+#include <twill/ops/norms.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/rank_sum.hpp>
+#include <twill/ops/repeat.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/ops/split.hpp>

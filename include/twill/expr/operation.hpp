@@ -108,8 +108,8 @@ template <> struct Algebra<ArgumentKind::tensor> {
     else
       return expr::function_node<F>(std::forward<X>(x)...);
   }
-  template <class F, class X> static auto compose_with(X&& x, double parameter) {
-    return expr::function_node<F>(std::forward<X>(x), parameter);
+  template <class F, class X, class... P> static auto compose_with(X&& x, P... parameters) {
+    return expr::function_node<F>(std::forward<X>(x), parameters...);
   }
 };
 

@@ -19,7 +19,7 @@ enum class Problem : std::uint8_t {
   none,
   broadcast_extents_differ,
   matmul_left_columns_differ_from_right_rows,
-  matmul_needs_two_dimensions_on_both_sides,
+  matmul_needs_at_least_one_dimension,
   matmul_dtypes_differ,
   matmul_batch_extents_differ,
   axis_is_outside_the_rank,
@@ -147,6 +147,13 @@ enum class Problem : std::uint8_t {
   cotangent_has_another_extent_than_its_result,
   jacobian_has_more_than_8_axes,
   jacobian_of_a_function_with_a_scan_needs_at_most_32_passes,
+  einsum_pattern_does_not_fit_its_operands,
+  einsum_letter_has_two_extents,
+  repetitions_are_negative,
+  patches_do_not_fit_the_image,
+  convolution_that_keeps_the_size_has_a_stride,
+  bag_weights_are_for_sums_only,
+  bmm_needs_three_dimensions_on_both_sides,
 };
 
 /// A name that a fault is about, and of what.
