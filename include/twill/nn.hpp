@@ -21,6 +21,7 @@
 #include <twill/nn/layer_hooks.hpp>
 #include <twill/nn/leaf.hpp>
 #include <twill/nn/linear.hpp>
+#include <twill/nn/local_response_norm.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/losses/classification.hpp>
 #include <twill/nn/losses/likelihood.hpp>
@@ -34,6 +35,7 @@
 #include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/nn/recurrent.hpp>
+#include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/recurrent_layers.hpp>
 #include <twill/nn/run_executor.hpp>
 #include <twill/nn/shards.hpp>
@@ -46,3 +48,4 @@
 #include <twill/nn/tap.hpp>
 #include <twill/nn/tensor_parallel.hpp>
 #include <twill/nn/tracked.hpp>
+#include <twill/nn/transformer.hpp>

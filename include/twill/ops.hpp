@@ -18,6 +18,7 @@
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/move.hpp>
 #include <twill/ops/norms.hpp>
+#include <twill/ops/patches.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/rank_sum.hpp>
 #include <twill/ops/repeat.hpp>
