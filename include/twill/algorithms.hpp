@@ -8,12 +8,9 @@
 #include <twill/algorithms/element_program.hpp>
 #include <twill/algorithms/lazy_iterator.hpp>
 #include <twill/algorithms/mdspan.hpp>
-#include <twill/algorithms/partition.hpp>
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
-#include <twill/algorithms/sampled.hpp>
 #include <twill/algorithms/search.hpp>
 #include <twill/algorithms/select.hpp>
-#include <twill/algorithms/sets.hpp>
 #include <twill/algorithms/sort.hpp>
 #include <twill/algorithms/unique.hpp>

@@ -8,7 +8,6 @@
 #include <twill/expr/contraction.hpp>
 #include <twill/expr/contraction_order.hpp>
 #include <twill/expr/cumulative.hpp>
-#include <twill/expr/distances.hpp>
 #include <twill/expr/domain.hpp>
 #include <twill/expr/draws.hpp>
 #include <twill/expr/einsum.hpp>

@@ -13,7 +13,6 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
 #include <twill/nn/fit.hpp>
-#include <twill/nn/gates.hpp>
 #include <twill/nn/hooked.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
@@ -21,12 +20,9 @@
 #include <twill/nn/layer_hooks.hpp>
 #include <twill/nn/leaf.hpp>
 #include <twill/nn/linear.hpp>
-#include <twill/nn/local_response_norm.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/losses/classification.hpp>
-#include <twill/nn/losses/likelihood.hpp>
 #include <twill/nn/losses/loss.hpp>
-#include <twill/nn/losses/margin.hpp>
 #include <twill/nn/losses/regression.hpp>
 #include <twill/nn/moved.hpp>
 #include <twill/nn/network.hpp>
@@ -35,7 +31,6 @@
 #include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/nn/recurrent.hpp>
-#include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/recurrent_layers.hpp>
 #include <twill/nn/run_executor.hpp>
 #include <twill/nn/shards.hpp>
@@ -48,4 +43,3 @@
 #include <twill/nn/tap.hpp>
 #include <twill/nn/tensor_parallel.hpp>
 #include <twill/nn/tracked.hpp>
-#include <twill/nn/transformer.hpp>

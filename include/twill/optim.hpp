@@ -4,12 +4,9 @@
 // All of optim/.
 
 #include <twill/optim/adam.hpp>
-#include <twill/optim/adaptive.hpp>
-#include <twill/optim/averaged.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/groups.hpp>
 #include <twill/optim/loss_scale.hpp>
-#include <twill/optim/maximize.hpp>
 #include <twill/optim/options.hpp>
 #include <twill/optim/rmsprop.hpp>
 #include <twill/optim/schedules.hpp>

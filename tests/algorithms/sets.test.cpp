@@ -113,7 +113,8 @@ TEST_CASE("interpolation follows the lines between points", "[algorithms]") {
 TEST_CASE("convolutions are sums of shifted products", "[algorithms]") {
   manual_seed_all(5);
   for (const auto& [n, m] : {std::pair{7, 3}, {7, 4}, {3, 7}, {1, 1}, {5, 5}, {2, 9}}) {
-    const Tensor<double, Cpu, Shape<dyn>> a = randn<double, Shape<dyn>>(Dims(n)), v = randn<double, Shape<dyn>>(Dims(m));
+    const Tensor<double, Cpu, Shape<dyn>> a = randn<double, Shape<dyn>>(Dims(n)),
+                                          v = randn<double, Shape<dyn>>(Dims(m));
     Doubles full(static_cast<std::size_t>(n + m - 1), 0.0);
     for (int i = 0; i < n; ++i)
       for (int k = 0; k < m; ++k) full[static_cast<std::size_t>(i + k)] += a[i].item() * v[k].item();

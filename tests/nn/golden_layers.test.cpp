@@ -98,10 +98,14 @@ template <nn::BagMode Mode, std::int64_t Padding> void bag(const Value* x, Outpu
 
 TEST_CASE("transformer layers and attention of other widths are PyTorch's", "[nn][TRAIN-2]") {
   const std::vector<Case> cases{
-      {"encoder", {"x"}, [](const Value* x, Outputs& y) {
+      {"encoder",
+       {"x"},
+       [](const Value* x, Outputs& y) {
          y.push_back(nn::transformer_encoder_layer(x[0], 2, "layer", {.feed_forward = 6, .dropout = 0}));
        }},
-      {"encoder_first", {"x"}, [](const Value* x, Outputs& y) {
+      {"encoder_first",
+       {"x"},
+       [](const Value* x, Outputs& y) {
          y.push_back(nn::transformer_encoder_layer(x[0], 2, "layer",
                                                    {.feed_forward = 6,
                                                     .dropout = 0,
@@ -109,22 +113,30 @@ TEST_CASE("transformer layers and attention of other widths are PyTorch's", "[nn
                                                     .norm_first = true,
                                                     .is_causal = true}));
        }},
-      {"decoder", {"x", "memory"}, [](const Value* x, Outputs& y) {
+      {"decoder",
+       {"x", "memory"},
+       [](const Value* x, Outputs& y) {
          y.push_back(nn::transformer_decoder_layer(x[0], x[1], 2, "layer",
                                                    {.feed_forward = 6, .dropout = 0, .is_causal = true}));
        }},
-      {"decoder_first", {"x", "memory"}, [](const Value* x, Outputs& y) {
+      {"decoder_first",
+       {"x", "memory"},
+       [](const Value* x, Outputs& y) {
          y.push_back(nn::transformer_decoder_layer(x[0], x[1], 2, "layer",
                                                    {.feed_forward = 6, .dropout = 0, .norm_first = true}));
        }},
-      {"heads", {"x", "key", "value"}, [](const Value* x, Outputs& y) {
+      {"heads",
+       {"x", "key", "value"},
+       [](const Value* x, Outputs& y) {
          const auto [output, weights] = nn::multi_head_attention_with_weights(x[0], x[1], x[2], 2, "layer");
          y = {output, weights};
        }},
-      {"heads", {"x", "key", "value"}, [](const Value* x, Outputs& y) {
-         y.push_back(nn::multi_head_attention(x[0], x[1], x[2], 2, "layer"));
-       }},
-      {"heads_of_one", {"x", "memory"}, [](const Value* x, Outputs& y) {
+      {"heads",
+       {"x", "key", "value"},
+       [](const Value* x, Outputs& y) { y.push_back(nn::multi_head_attention(x[0], x[1], x[2], 2, "layer")); }},
+      {"heads_of_one",
+       {"x", "memory"},
+       [](const Value* x, Outputs& y) {
          const auto [output, weights] = nn::multi_head_attention_with_weights(x[0], x[1], x[1], 2, "layer");
          y = {output, weights};
        }},
@@ -135,22 +147,24 @@ TEST_CASE("transformer layers and attention of other widths are PyTorch's", "[nn
 TEST_CASE("recurrent cells, rectifiers with slopes and instance norms are PyTorch's", "[nn][TRAIN-2]") {
   const std::vector<Case> cases{
       {"rnn", {"rows", "state"}, [](const Value* x, Outputs& y) { y.push_back(nn::rnn_cell(x[0], x[1], "layer")); }},
-      {"lstm", {"rows", "state", "cell"}, [](const Value* x, Outputs& y) {
+      {"lstm",
+       {"rows", "state", "cell"},
+       [](const Value* x, Outputs& y) {
          const auto [hidden, cell] = nn::lstm_cell(x[0], {x[1], x[2]}, "layer");
          y = {hidden, cell};
        }},
-      {"gru", {"rows", "state"}, [](const Value* x, Outputs& y) {
-         y.push_back(nn::gru_cell(x[0], x[1], "layer", {.bias = false}));
-       }},
-      {"prelu", {"image"}, [](const Value* x, Outputs& y) {
-         y.push_back(nn::prelu(x[0], "layer", {.parameters = 4}));
-       }},
-      {"instance", {"image"}, [](const Value* x, Outputs& y) {
-         y.push_back(nn::instance_norm(x[0], "layer", {.is_affine = true}));
-       }},
-      {"instance_plain", {"sequence"}, [](const Value* x, Outputs& y) {
-         y.push_back(nn::instance_norm(x[0], "layer"));
-       }},
+      {"gru",
+       {"rows", "state"},
+       [](const Value* x, Outputs& y) { y.push_back(nn::gru_cell(x[0], x[1], "layer", {.bias = false})); }},
+      {"prelu",
+       {"image"},
+       [](const Value* x, Outputs& y) { y.push_back(nn::prelu(x[0], "layer", {.parameters = 4})); }},
+      {"instance",
+       {"image"},
+       [](const Value* x, Outputs& y) { y.push_back(nn::instance_norm(x[0], "layer", {.is_affine = true})); }},
+      {"instance_plain",
+       {"sequence"},
+       [](const Value* x, Outputs& y) { y.push_back(nn::instance_norm(x[0], "layer")); }},
   };
   for (const Case& each : cases) check(each);
 }
@@ -172,10 +186,15 @@ TEST_CASE("convolutions pad as PyTorch's, and can keep the size", "[nn][TRAIN-2]
 TEST_CASE("bags of embeddings are PyTorch's", "[nn][TRAIN-2]") {
   using nn::BagMode;
   const std::vector<Case> cases{
-      {"bag_sum", {"index"}, bag<BagMode::sum, -1>},        {"bag_mean", {"index"}, bag<BagMode::mean, -1>},
-      {"bag_max", {"index"}, bag<BagMode::max, -1>},        {"padded_bag_sum", {"index"}, bag<BagMode::sum, 1>},
-      {"padded_bag_mean", {"index"}, bag<BagMode::mean, 1>}, {"padded_bag_max", {"index"}, bag<BagMode::max, 1>},
-      {"weighted_bag", {"index", "shares"}, [](const Value* x, Outputs& y) {
+      {"bag_sum", {"index"}, bag<BagMode::sum, -1>},
+      {"bag_mean", {"index"}, bag<BagMode::mean, -1>},
+      {"bag_max", {"index"}, bag<BagMode::max, -1>},
+      {"padded_bag_sum", {"index"}, bag<BagMode::sum, 1>},
+      {"padded_bag_mean", {"index"}, bag<BagMode::mean, 1>},
+      {"padded_bag_max", {"index"}, bag<BagMode::max, 1>},
+      {"weighted_bag",
+       {"index", "shares"},
+       [](const Value* x, Outputs& y) {
          y.push_back(nn::embedding_bag(x[0], 5, 3, "layer", {.mode = BagMode::sum, .weights = x[1]}));
        }},
   };
@@ -184,28 +203,38 @@ TEST_CASE("bags of embeddings are PyTorch's", "[nn][TRAIN-2]") {
 
 TEST_CASE("patches, shuffles, margins and functions of channels are PyTorch's", "[nn][TRAIN-2]") {
   const std::vector<Case> cases{
-      {"unfold", {"image"}, [](const Value* x, Outputs& y) {
+      {"unfold",
+       {"image"},
+       [](const Value* x, Outputs& y) {
          y.push_back(graph::unfold(x[0], {.kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}}));
        }},
-      {"fold", {"patches"}, [](const Value* x, Outputs& y) {
+      {"fold",
+       {"patches"},
+       [](const Value* x, Outputs& y) {
          y.push_back(graph::fold(x[0], {5, 4}, {.kernel = {3, 2}, .stride = 2, .padding = {1, 0}}));
        }},
       {"pixel_shuffle", {"image"}, [](const Value* x, Outputs& y) { y.push_back(graph::pixel_shuffle(x[0], 2)); }},
-      {"pixel_unshuffle", {"image"}, [](const Value* x, Outputs& y) {
-         y.push_back(graph::pixel_unshuffle(graph::narrow(x[0], 2, 0, 4), 2));
-       }},
-      {"response", {"image"}, [](const Value* x, Outputs& y) {
-         y.push_back(graph::local_response_norm(x[0] * 9.0, 3, {.alpha = 0.5}));
-       }},
-      {"response_of_two", {"sequence"}, [](const Value* x, Outputs& y) {
+      {"pixel_unshuffle",
+       {"image"},
+       [](const Value* x, Outputs& y) { y.push_back(graph::pixel_unshuffle(graph::narrow(x[0], 2, 0, 4), 2)); }},
+      {"response",
+       {"image"},
+       [](const Value* x, Outputs& y) { y.push_back(graph::local_response_norm(x[0] * 9.0, 3, {.alpha = 0.5})); }},
+      {"response_of_two",
+       {"sequence"},
+       [](const Value* x, Outputs& y) {
          y.push_back(graph::local_response_norm(x[0], 2, {.alpha = 0.3, .beta = 0.5, .k = 2}));
        }},
       {"glu", {"image"}, [](const Value* x, Outputs& y) { y.push_back(graph::glu(x[0], 1)); }},
       {"softmin", {"image"}, [](const Value* x, Outputs& y) { y.push_back(graph::softmin(x[0], 1)); }},
-      {"replicate", {"sequence"}, [](const Value* x, Outputs& y) {
+      {"replicate",
+       {"sequence"},
+       [](const Value* x, Outputs& y) {
          y.push_back(graph::pad_replicate(x[0], 2, {2, 3}));
        }},
-      {"circular", {"sequence"}, [](const Value* x, Outputs& y) {
+      {"circular",
+       {"sequence"},
+       [](const Value* x, Outputs& y) {
          y.push_back(graph::pad_circular(x[0], 2, {2, 3}));
        }},
   };
@@ -213,19 +242,23 @@ TEST_CASE("patches, shuffles, margins and functions of channels are PyTorch's", 
 }
 
 TEST_CASE("dropout of channels drops whole ones and scales the others", "[nn]") {
-  graph::Graph graph{DType::float64};
-  graph.training = true;
-  const Value x{graph, graph.add_input(DType::float64, graph::extents_of(Dims(8, 16, 3, 2)))};
-  graph.outputs.push_back(nn::dropout2d(x, 0.25).id());
-  REQUIRE(!graph.fault.any());
-  const Array ones{Dims(8, 16, 3, 2), std::vector<double>(768, 1.0)};
-  const std::vector<double> y = evaluate(graph, {{}, {ones}, {}, scalars_of(graph)}, &run_by_kernel).outputs[0].elements;
-  int kept = 0;
-  for (std::size_t channel = 0; channel < 128; ++channel) {
-    for (std::size_t i = 0; i < 6; ++i) CHECK(y[6 * channel + i] == y[6 * channel]);
-    CHECK((y[6 * channel] == 0 || y[6 * channel] == Approx(1 / 0.75)));
-    kept += y[6 * channel] != 0 ? 1 : 0;
-  }
-  CHECK(kept > 64);
-  CHECK(kept < 128);
+  const auto check_drops = [](const Dims& shape, Value (*drop)(Value)) {
+    graph::Graph graph{DType::float64};
+    graph.training = true;
+    graph.outputs.push_back(drop({graph, graph.add_input(DType::float64, graph::extents_of(shape))}).id());
+    REQUIRE(!graph.fault.any());
+    const Array ones{shape, std::vector<double>(static_cast<std::size_t>(shape.elements()), 1.0)};
+    const Array result = evaluate(graph, {{}, {ones}, {}, scalars_of(graph)}, &run_by_kernel).outputs[0];
+    int kept = 0;
+    for (std::size_t channel = 0; channel < 128; ++channel) {
+      const double first = result.elements[6 * channel];
+      for (std::size_t i = 0; i < 6; ++i) CHECK(result.elements[6 * channel + i] == first);
+      CHECK((first == 0 || first == Approx(1 / 0.75)));
+      kept += first != 0 ? 1 : 0;
+    }
+    CHECK(kept > 64);
+    CHECK(kept < 128);
+  };
+  check_drops(Dims(8, 16, 6), [](Value x) { return nn::dropout1d(x, 0.25); });
+  check_drops(Dims(8, 16, 3, 2), [](Value x) { return nn::dropout2d(x, 0.25); });
 }

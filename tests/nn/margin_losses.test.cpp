@@ -31,8 +31,7 @@ template <class S> Tensor<double, Cpu, S> read(const char* name) {
 
 /// The losses of tests/golden/scripts/margins.py, in its order.
 struct Table {
-  template <int K>
-  static constexpr Value at(Value x, Value y, Value z, Value labels, Value weight) {
+  template <int K> static constexpr Value at(Value x, Value y, Value z, Value labels, Value weight) {
     using nn::Reduce;
     const Value signs = graph::where(y > 0, 1.0, -1.0);
     const Value row_signs = graph::select(signs, 1, 0);

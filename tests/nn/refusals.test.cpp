@@ -95,8 +95,14 @@ constexpr Refusal functions[] = {
      [](Graph& g) {
        use(graph::einsum<"ij,jk->ik">(in(g, {2, 3}), in(g, {4, 5})));
      }},
-    {Reason::repetitions_are_negative, -2, 0, [](Graph& g) { use(graph::repeat(in(g, {2, 3}), 1, -2)); }},
-    {Reason::patches_do_not_fit_the_image, 6, 4, [](Graph& g) { use(graph::pixel_shuffle(in(g, {1, 6, 2, 2}), 2)); }},
+    {Reason::repetitions_are_negative, -2, 0,
+     [](Graph& g) {
+       use(graph::repeat(in(g, {2, 3}), 1, -2));
+     }},
+    {Reason::patches_do_not_fit_the_image, 6, 4,
+     [](Graph& g) {
+       use(graph::pixel_shuffle(in(g, {1, 6, 2, 2}), 2));
+     }},
     {Reason::patches_do_not_fit_the_image, 3, 4,
      [](Graph& g) {
        use(graph::fold(in(g, {1, 4, 3}), 3, {.kernel = 2}));

@@ -24,8 +24,10 @@ namespace {
 using Arrays = std::vector<Array>;
 using Line = std::vector<double>;
 const std::vector<std::vector<Dims>> threes{{Dims(2, 5, 4)}, {Dims(1, 5, 2)}, {Dims(0, 5, 2)}, {Dims(3, 5, 18)}};
-const std::vector<std::vector<Dims>> pairs{{Dims(3, 4), Dims(3, 4)}, {Dims(1, 1), Dims(1, 1)}, {Dims(5, 7), Dims(5, 7)}};
-const std::vector<std::vector<Dims>> triples{{Dims(3, 4), Dims(3, 4), Dims(3, 4)}, {Dims(1, 1), Dims(1, 1), Dims(1, 1)}};
+const std::vector<std::vector<Dims>> pairs{
+    {Dims(3, 4), Dims(3, 4)}, {Dims(1, 1), Dims(1, 1)}, {Dims(5, 7), Dims(5, 7)}};
+const std::vector<std::vector<Dims>> triples{{Dims(3, 4), Dims(3, 4), Dims(3, 4)},
+                                             {Dims(1, 1), Dims(1, 1), Dims(1, 1)}};
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 /// x with other places of its last axis, of `extent` elements.

@@ -84,17 +84,20 @@ const LayerRow layers[]{
        const auto [y, weights] = nn::multi_head_attention_with_weights(x, x, x * x, 2, "layer");
        return graph::concatenate({y, weights}, 2);
      }},
-    {"transformer_encoder_layer", {Dims(2, 3, 4), Dims(1, 1, 2)}, [](Value x) {
+    {"transformer_encoder_layer",
+     {Dims(2, 3, 4), Dims(1, 1, 2)},
+     [](Value x) {
        x.graph().training = false;
-       return nn::transformer_encoder_layer(x, 2, "layer", {.feed_forward = 3, .function = nn::FeedForwardFunction::gelu});
+       return nn::transformer_encoder_layer(x, 2, "layer",
+                                            {.feed_forward = 3, .function = nn::FeedForwardFunction::gelu});
      }},
-    {"transformer_decoder_layer", {Dims(2, 3, 4), Dims(1, 1, 2)}, [](Value x) {
+    {"transformer_decoder_layer",
+     {Dims(2, 3, 4), Dims(1, 1, 2)},
+     [](Value x) {
        x.graph().training = false;
-       return nn::transformer_decoder_layer(x, x * x, 2, "layer",
-                                            {.feed_forward = 3,
-                                             .function = nn::FeedForwardFunction::gelu,
-                                             .norm_first = true,
-                                             .is_causal = true});
+       return nn::transformer_decoder_layer(
+           x, x * x, 2, "layer",
+           {.feed_forward = 3, .function = nn::FeedForwardFunction::gelu, .norm_first = true, .is_causal = true});
      }},
     {"rnn_cell", {Dims(3, 4), Dims(1, 1), Dims(0, 2)}, [](Value x) { return nn::rnn_cell(x, x * x, "layer"); }},
     {"lstm_cell",
@@ -107,20 +110,18 @@ const LayerRow layers[]{
     {"instance_norm",
      {Dims(2, 3, 4), Dims(1, 2, 3, 3)},
      [](Value x) { return nn::instance_norm(x, "layer", {.is_affine = true}); }},
-    {"prelu", {Dims(2, 3, 2), Dims(1, 1, 1), Dims(0, 2)}, [](Value x) {
-       return nn::prelu(x, "layer", {.parameters = x.size(1)});
-     }},
+    {"prelu",
+     {Dims(2, 3, 2), Dims(1, 1, 1), Dims(0, 2)},
+     [](Value x) { return nn::prelu(x, "layer", {.parameters = x.size(1)}); }},
     {"conv2d with reflected margins",
      {Dims(1, 2, 4, 3)},
      [](Value x) {
-       return nn::conv2d(x, 2, "layer",
-                         {.kernel = 3, .padding = 1, .padding_mode = nn::PaddingMode::reflect});
+       return nn::conv2d(x, 2, "layer", {.kernel = 3, .padding = 1, .padding_mode = nn::PaddingMode::reflect});
      }},
     {"conv1d that keeps the size",
      {Dims(2, 2, 5)},
      [](Value x) {
-       return nn::conv1d(x, 3, "layer",
-                         {.kernel = 4, .padding_mode = nn::PaddingMode::circular, .keeps_size = true});
+       return nn::conv1d(x, 3, "layer", {.kernel = 4, .padding_mode = nn::PaddingMode::circular, .keeps_size = true});
      }},
 };
 

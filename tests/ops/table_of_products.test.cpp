@@ -24,8 +24,10 @@ namespace {
 using Arrays = std::vector<Array>;
 using Line = std::vector<double>;
 const std::vector<std::vector<Dims>> threes{{Dims(2, 5, 3)}, {Dims(1, 5, 1)}, {Dims(0, 5, 2)}, {Dims(3, 5, 17)}};
-const std::vector<std::vector<Dims>> rows_and_rows{
-    {Dims(2, 3, 4), Dims(2, 5, 4)}, {Dims(1, 1, 1), Dims(1, 1, 1)}, {Dims(2, 0, 3), Dims(2, 2, 3)}, {Dims(2, 3, 7), Dims(1, 2, 7)}};
+const std::vector<std::vector<Dims>> rows_and_rows{{Dims(2, 3, 4), Dims(2, 5, 4)},
+                                                   {Dims(1, 1, 1), Dims(1, 1, 1)},
+                                                   {Dims(2, 0, 3), Dims(2, 2, 3)},
+                                                   {Dims(2, 3, 7), Dims(1, 2, 7)}};
 
 /// Something of each line along the middle axis; of the element at `place`, where the axis stays.
 template <class F> Array along_middle(const Array& x, const F& f) {

@@ -78,5 +78,6 @@ TEST_CASE("the area below the characteristic is the share of pairs in the right 
   CHECK(area.total() == 200);
   CHECK(area.value() == Approx(right / pairs));
   area.add(std::nan(""), true);
-  CHECK(message_of([&] { static_cast<void>(area.value()); }) == "roc auc: a score is NaN; scores are numbers in an order");
+  CHECK(message_of([&] { static_cast<void>(area.value()); }) ==
+        "roc auc: a score is NaN; scores are numbers in an order");
 }

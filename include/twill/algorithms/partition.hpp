@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partial orders along an axis, with NumPy's names: `partition` and `argpartition`. On hosts by selection (Hoare, 1961),
-// which takes linear time; on a GPU by a sort. Read next: algorithms/select.hpp.
+// Partial orders along an axis, with NumPy's names: `partition` and `argpartition`. On hosts by selection (Hoare,
+// 1961), which takes linear time; on a GPU by a sort. Not in twill.hpp. Read next: algorithms/select.hpp.
 
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
@@ -71,16 +71,15 @@ requires algorithms::Options<O...>
     Tensor<std::int64_t, Cpu, typename Rows::shape_type> places(rows.device(), rows.shape());
     algorithms::wait_for_elements(places);
     if (rows.elements() > 0)
-      algorithms::for_each_row(algorithms::policy_t<O...>{}, algorithms::rows_of(rows.shape()),
-                               [&](auto, std::int64_t row) {
-                                 const T* const keys = rows.data() + row * length;
-                                 std::int64_t* const first = places.data() + row * length;
-                                 std::iota(first, first + length, std::int64_t{0});
-                                 std::nth_element(first, first + place, first + length,
-                                                  [keys](std::int64_t a, std::int64_t b) {
-                                                    return algorithms::Before<false>{}(keys[a], keys[b]);
-                                                  });
-                               });
+      algorithms::for_each_row(
+          algorithms::policy_t<O...>{}, algorithms::rows_of(rows.shape()), [&](auto, std::int64_t row) {
+            const T* const keys = rows.data() + row * length;
+            std::int64_t* const first = places.data() + row * length;
+            std::iota(first, first + length, std::int64_t{0});
+            std::nth_element(first, first + place, first + length, [keys](std::int64_t a, std::int64_t b) {
+              return algorithms::Before<false>{}(keys[a], keys[b]);
+            });
+          });
     return algorithms::as_before<Axis>(places);
   }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions given by samples, with NumPy's names: the bins in which values fall, linear interpolation between points,
-// and discrete convolution of vectors. Read next: algorithms/search.hpp.
+// and discrete convolution of vectors. Not in twill.hpp. Read next: algorithms/search.hpp.
 
 #include <twill/algorithms/rows.hpp>
 #include <twill/algorithms/search.hpp>
@@ -63,8 +63,8 @@ template <TensorOperand X, TensorOperand P, TensorOperand V>
   using T = scalar_t<floating_type(dtype_of<Common>)>;
   const std::int64_t count = from.elements();
   if (count == 0 || to.elements() != count)
-    throw ValueError(
-        join_text({"interp: there are ", count, " places and ", to.elements(), " values; as many of both, at least 1"}));
+    throw ValueError(join_text(
+        {"interp: there are ", count, " places and ", to.elements(), " values; as many of both, at least 1"}));
   const auto sought = at.template to<T>(), known = from.template to<T>(), heights = to.template to<T>();
   const auto end = eval(maximum(minimum(searchsorted(known, sought, side_right), count - 1), count > 1 ? 1 : 0));
   const auto begin = eval(maximum(end - 1, 0));
@@ -87,8 +87,8 @@ template <TensorOperand A, TensorOperand V>
   using T = promote_t<typename decltype(left)::value_type, typename decltype(right)::value_type>;
   using Vector = Tensor<T, typename decltype(left)::device_type, Shape<dyn>>;
   if (left.elements() == 0 || right.elements() == 0)
-    throw ValueError(join_text({"convolve: the vectors have ", left.elements(), " and ", right.elements(),
-                                " elements; at least 1 each"}));
+    throw ValueError(join_text(
+        {"convolve: the vectors have ", left.elements(), " and ", right.elements(), " elements; at least 1 each"}));
   const bool swaps = right.elements() > left.elements();
   const Vector first = left.template to<T>(), second = right.template to<T>();
   const Vector longer = swaps ? second : first, shorter = swaps ? first : second;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets of elements, with NumPy's names: membership, and the ascending distinct elements of intersections, unions and
-// differences. NaN equals nothing, itself included, so it is in no set. Read next: algorithms/unique.hpp.
+// differences. NaN equals nothing, itself included, so it is in no set. Not in twill.hpp. Read next:
+// algorithms/unique.hpp.
 
 #include <twill/algorithms/rows.hpp>
 #include <twill/algorithms/search.hpp>

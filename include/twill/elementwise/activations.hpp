@@ -89,9 +89,7 @@ struct Hardshrink {
 };
 struct Threshold {
   static constexpr std::string_view name = "threshold";
-  constexpr auto operator()(auto x, auto limit, auto value) const {
-    return where(less_equal(x, limit), value, x);
-  }
+  constexpr auto operator()(auto x, auto limit, auto value) const { return where(less_equal(x, limit), value, x); }
 };
 struct Elu {
   static constexpr std::string_view name = "elu";

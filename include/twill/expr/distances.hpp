@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Distances between the rows of two tensors, by the norms of expr/norms.hpp: one kernel that reads both and writes the
-// distances, without the differences in memory. Read next: expr/norms.hpp.
+// distances, without the differences in memory. Not in twill.hpp. Read next: expr/norms.hpp.
 
 #include <twill/core/axes.hpp>
 #include <twill/core/config.hpp>

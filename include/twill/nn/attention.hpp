@@ -162,8 +162,7 @@ struct ProjectedHeads {
   return graph::reshape(rows, shape, site);
 }
 
-[[nodiscard]] TWILL_CONSTEXPR bool check_heads(Value query, Value key, Value value, std::int64_t heads,
-                                               CallSite site) {
+[[nodiscard]] TWILL_CONSTEXPR bool check_heads(Value query, Value key, Value value, std::int64_t heads, CallSite site) {
   graph::Graph& graph = query.graph();
   if (query.rank() != 3 || key.rank() != 3 || value.rank() != 3)
     graph.refuse(graph::Problem::attention_ranks_differ, query.rank(), 3, site);

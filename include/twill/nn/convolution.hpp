@@ -115,8 +115,7 @@ TWILL_CONSTEXPR bool check_layer(Value x, int dimensions, std::int64_t filters, 
       return graph::pad(x, axis, margin, 0, site);
     }
   };
-  if (dimensions == 2)
-    x = along(2, o.kernel.height, o.stride.height, o.padding.height, o.dilation.height);
+  if (dimensions == 2) x = along(2, o.kernel.height, o.stride.height, o.padding.height, o.dilation.height);
   return along(dimensions + 1, o.kernel.width, o.stride.width, o.padding.width, o.dilation.width);
 }
 

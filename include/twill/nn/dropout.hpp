@@ -31,8 +31,7 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 /// One element for each row and channel; refuses other ranks.
 [[nodiscard]] TWILL_CONSTEXPR graph::Extents of_channels(Value x, int rank, CallSite site) {
-  if (x.rank() != rank)
-    x.graph().refuse(graph::Problem::convolution_input_has_the_wrong_rank, x.rank(), rank, site);
+  if (x.rank() != rank) x.graph().refuse(graph::Problem::convolution_input_has_the_wrong_rank, x.rank(), rank, site);
   graph::Extents channels = x.shape();
   for (int axis = 2; axis < channels.rank; ++axis) channels[axis] = {};
   return channels;

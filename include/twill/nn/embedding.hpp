@@ -92,8 +92,8 @@ struct EmbeddingBagOptions {
   const Value counts = graph::unsqueeze(graph::not_equal(index, options.padding), -1, site);
   const Value number = graph::sum(graph::cast(counts, rows.dtype()), {1}, graph::KeepDims::no, site);
   if (options.mode == BagMode::max) {
-    const Value greatest =
-        graph::max(graph::where(counts, rows, -std::numeric_limits<double>::infinity()), {1}, graph::KeepDims::no, site);
+    const Value greatest = graph::max(graph::where(counts, rows, -std::numeric_limits<double>::infinity()), {1},
+                                      graph::KeepDims::no, site);
     return graph::where(number > 0, greatest, 0.0);
   }
   const Value total = graph::sum(graph::where(counts, rows, 0.0), {1}, graph::KeepDims::no, site);

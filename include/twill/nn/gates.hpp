@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Activations with a gate or with weights: the gated linear unit (Dauphin et al., 2017) and the rectifier whose slope
-// below zero is learned (He et al., 2015). Definitions, defaults and names are PyTorch's. Read next:
+// below zero is learned (He et al., 2015). Definitions, defaults and names are PyTorch's. Not in twill.hpp. Read next:
 // elementwise/activations.hpp.
 
 #include <twill/core/call_site.hpp>
@@ -49,8 +49,8 @@ struct PreluOptions {
 [[nodiscard]] TWILL_CONSTEXPR Value prelu(Value x, std::string_view name, PreluOptions options = {},
                                           CallSite site = CallSite::here()) {
   const Scope scope{x.graph(), name};
-  const Value weight = parameter(x.graph(), "weight", {options.parameters}, initialise::constant(options.start),
-                                 Trainable::yes, site);
+  const Value weight =
+      parameter(x.graph(), "weight", {options.parameters}, initialise::constant(options.start), Trainable::yes, site);
   return graph::prelu(x, weight, site);
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Local response normalisation across neighbouring channels (Krizhevsky et al., 2012). Definition and defaults are
-// PyTorch's. Read next: nn/normalisation.hpp.
+// PyTorch's. Not in twill.hpp. Read next: nn/normalisation.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>

@@ -112,8 +112,8 @@ struct InstanceNormOptions {
   bool is_affine = false; ///< whether it learns a scale and a shift of each channel
 };
 
-/// Each channel of each row of x (batch, channels, ...) normalised by itself (Ulyanov et al., 2016), times "weight" plus
-/// "bias" where it learns them. It keeps no running statistics, as PyTorch's does not by default.
+/// Each channel of each row of x (batch, channels, ...) normalised by itself (Ulyanov et al., 2016), times "weight"
+/// plus "bias" where it learns them. It keeps no running statistics, as PyTorch's does not by default.
 /// errors: fewer than three axes, channels of one value
 [[nodiscard]] TWILL_CONSTEXPR Value instance_norm(Value x, std::string_view name, InstanceNormOptions options = {},
                                                   CallSite site = CallSite::here()) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Single steps of recurrent layers, for loops of one's own: `rnn_cell`, `lstm_cell` and `gru_cell`. Formulas, order of
-// gates, names and initial values of weights are those of torch.nn.RNNCell, LSTMCell and GRUCell. Read next:
-// nn/recurrent_layers.hpp, graph/scan.hpp.
+// gates, names and initial values of weights are those of torch.nn.RNNCell, LSTMCell and GRUCell. Not in twill.hpp.
+// Read next: nn/recurrent_layers.hpp, graph/scan.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -62,7 +62,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
       .hidden;
 }
 
-/// A step of long short-term memory, gates in the order input, forget, cell, output. Shapes and weights as `rnn_cell`'s.
+/// A step of long short-term memory, gates in the order input, forget, cell, output. Shapes and weights are those of
+/// `rnn_cell`.
 [[nodiscard]] TWILL_CONSTEXPR LstmState lstm_cell(Value x, LstmState state, std::string_view name,
                                                   RecurrentCellOptions options = {}, CallSite site = CallSite::here()) {
   const detail::CellState next =

@@ -3,7 +3,8 @@
 //
 // Layers of transformers (Vaswani et al., 2017): self-attention and a feed-forward network, each added to its input and
 // normalised, and for decoders attention to the encoder's output in between. Names, order and defaults are those of
-// torch.nn.TransformerEncoderLayer and TransformerDecoderLayer with batch_first. Read next: nn/attention.hpp.
+// torch.nn.TransformerEncoderLayer and TransformerDecoderLayer with batch_first. Not in twill.hpp. Read next:
+// nn/attention.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -51,7 +52,8 @@ template <class F>
                                                  const TransformerLayerOptions& o, CallSite site) {
   const Value wide = linear(x, o.feed_forward, "linear1", LinearOptions{}, site);
   const Value active = o.function == FeedForwardFunction::relu ? relu(wide) : gelu(wide);
-  const Value y = linear(dropout(active, o.dropout, "dropout", site), x.size(-1, site), "linear2", LinearOptions{}, site);
+  const Value y =
+      linear(dropout(active, o.dropout, "dropout", site), x.size(-1, site), "linear2", LinearOptions{}, site);
   return dropout(y, o.dropout, last_dropout, site);
 }
 
@@ -90,11 +92,10 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   x = detail::residual(x, "norm1", options, site,
                        [&](Value y) { return detail::self_attention(y, heads, options, site); });
   x = detail::residual(x, "norm2", options, site, [&](Value y) {
-    const Value seen = multi_head_attention(y, memory, memory, heads, "multihead_attn",
-                                            {.mask = options.memory_mask,
-                                             .dropout = options.dropout,
-                                             .key_padding_mask = options.memory_key_padding_mask},
-                                            site);
+    const Value seen = multi_head_attention(
+        y, memory, memory, heads, "multihead_attn",
+        {.mask = options.memory_mask, .dropout = options.dropout, .key_padding_mask = options.memory_key_padding_mask},
+        site);
     return dropout(seen, options.dropout, "dropout2", site);
   });
   return detail::residual(x, "norm3", options, site,

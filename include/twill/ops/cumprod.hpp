@@ -3,7 +3,7 @@
 //
 // Cumulative products, greatest and least elements of a traced value along an axis. The gradient of a product is exact
 // beside zeros; that of an extreme goes to the element that it is, among equal ones to the last so far, as in PyTorch.
-// Read next: ops/cumsum.hpp.
+// Not in twill.hpp. Read next: ops/cumsum.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>

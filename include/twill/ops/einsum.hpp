@@ -3,7 +3,7 @@
 //
 // Einstein summation, tensordot and other products of traced values, with the patterns of tensors' products
 // (expr/pattern.hpp). Operands are multiplied from left to right; a pair is one matrix product, or arithmetic where no
-// axis is summed. Gradients are those of these. Read next: ops/matmul.hpp.
+// axis is summed. Gradients are those of these. Not in twill.hpp. Read next: ops/matmul.hpp.
 
 #include <twill/core/axes.hpp>
 #include <twill/core/call_site.hpp>
@@ -67,7 +67,8 @@ struct LabelledValue {
         return reshape(iota(graph, line), along);
       };
       x = reduce(Reduction::sum, where(equal(place_on(earlier), place_on(axis)), x, 0), 1u << axis, KeepDims::no);
-      for (int i = axis; i + 1 < labels.rank; ++i) labels.of[static_cast<std::size_t>(i)] = labels.of[static_cast<std::size_t>(i + 1)];
+      for (int i = axis; i + 1 < labels.rank; ++i)
+        labels.of[static_cast<std::size_t>(i)] = labels.of[static_cast<std::size_t>(i + 1)];
       --labels.rank;
       break;
     }

@@ -3,7 +3,7 @@
 //
 // Patches of images and pixels of channels: `unfold` and `fold`, of which each is the gradient of the other, and the
 // shuffles of channels into pixels and back (Shi et al., 2016). All are made of slices, placements and transposes.
-// Layouts are PyTorch's. Read next: ops/slice.hpp, ops/convolution.hpp.
+// Layouts are PyTorch's. Not in twill.hpp. Read next: ops/slice.hpp, ops/convolution.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -119,8 +119,8 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   for (std::int64_t i = 0; i < o.kernel.height; ++i) {
     Value lines{};
     for (std::int64_t j = 0; j < o.kernel.width; ++j) {
-      const Value part = detail::placed(select(patches, 2, i * o.kernel.width + j), 3, j * o.dilation.width,
-                                        o.stride.width, width);
+      const Value part =
+          detail::placed(select(patches, 2, i * o.kernel.width + j), 3, j * o.dilation.width, o.stride.width, width);
       lines = j == 0 ? part : lines + part;
     }
     lines = detail::placed(lines, 2, i * o.dilation.height, o.stride.height, height);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Repetition of traced values, of the whole or of each element, and differences of neighbours along an axis. A
-// repetition is a broadcast between two reshapes: one copy, whose gradient is a sum. Read next: ops/concatenate.hpp.
+// repetition is a broadcast between two reshapes: one copy, whose gradient is a sum. Not in twill.hpp. Read next:
+// ops/concatenate.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -81,7 +82,8 @@ template <int Axis>
   const int position = checked_axis(x, axis, site);
   if (n < 0) x.graph().refuse(Problem::repetitions_are_negative, n, 0, site);
   for (int i = 0; i < n && x.rank() > 0 && !x.graph().fault.any(); ++i) {
-    const Value after = slice_axis(x, position, {.begin = 1}, site), before = slice_axis(x, position, {.end = -1}, site);
+    const Value after = slice_axis(x, position, {.begin = 1}, site),
+                before = slice_axis(x, position, {.end = -1}, site);
     x = x.dtype() == DType::boolean ? not_equal(after, before, site) : after - before;
   }
   return x;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Relatives of Adam and Adagrad: Adadelta (Zeiler, 2012), Adamax (Kingma and Ba, 2015), NAdam (Dozat, 2016), RAdam (Liu
-// et al., 2020) and Lion (Chen et al., 2023). Formulas and defaults are those of torch.optim, those of Lion its paper's.
-// Read next: optim/adam.hpp.
+// et al., 2020) and Lion (Chen et al., 2023). Formulas and defaults are those of torch.optim, those of Lion its
+// paper's. Not in twill.hpp. Read next: optim/adam.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/options.hpp>
@@ -113,8 +113,8 @@ struct AdamaxLists {
 struct NAdamLists {
   using Options = NAdamOptions;
   static constexpr std::string_view rule = "nadam";
-  static constexpr auto options = joined(moment_options<Options>, std::array<OptionMember<Options>, 1>{
-                                                                      {{"momentum_decay", &Options::momentum_decay}}});
+  static constexpr auto options = joined(
+      moment_options<Options>, std::array<OptionMember<Options>, 1>{{{"momentum_decay", &Options::momentum_decay}}});
 
   /// beta1 (1 - 0.96^(step momentum_decay) / 2).
   static double momentum(const Options& o, std::int64_t step) {
@@ -243,8 +243,7 @@ public:
   static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("adamax.decay") * weight;
-    const Value mean =
-        detail::moved_mean(u, "exp_avg", u.number("adamax.beta1"), u.number("adamax.share"), gradient);
+    const Value mean = detail::moved_mean(u, "exp_avg", u.number("adamax.beta1"), u.number("adamax.share"), gradient);
     const Value greatest = u.state("exp_inf");
     const Value next = maximum(u.number("adamax.beta2") * greatest, abs(gradient) + u.number("adamax.epsilon"));
     u.set_state(greatest, next);
@@ -255,7 +254,8 @@ public:
   }
 };
 
-/// Adam with Nesterov's momentum, which grows with the number of steps; skipped ones are counted. Two states per weight.
+/// Adam with Nesterov's momentum, which grows with the number of steps; skipped ones are counted. Two states per
+/// weight.
 class NAdam : public detail::ListedRule<detail::NAdamLists> {
 public:
   using ListedRule::ListedRule;

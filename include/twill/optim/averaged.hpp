@@ -3,7 +3,7 @@
 //
 // Exponential moving averages of weights, as a rule of a rule: `optim::averaged(optim::AdamW{}, 0.999)`. The averages
 // are states of the rule, moved in the pass that updates the weight and saved with the others. Definition and first
-// step are those of PyTorch's AveragedModel. Read next: optim/clip.hpp.
+// step are those of PyTorch's AveragedModel. Not in twill.hpp. Read next: optim/clip.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/stored_tensor.hpp>

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ascent: a rule that maximises the loss, PyTorch's option `maximize` of every optimiser. Read next: optim/clip.hpp.
+// Ascent: a rule that maximises the loss, PyTorch's option `maximize` of every optimiser. Not in twill.hpp. Read next:
+// optim/clip.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/options.hpp>
@@ -14,6 +15,7 @@ namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL
 /// A rule that follows the negative gradients.
 template <Rule R> class Maximized : public R {
 public:
+  /// The rule on negative gradients.
   explicit Maximized(R rule) : R{std::move(rule)} {}
 
   static constexpr void prepare(Updates& all) {

@@ -134,12 +134,12 @@ enum class CyclicHeight : std::uint8_t {
 
 /// Up from `least` to `most` and down again along lines (Smith, 2017).
 struct Cyclic {
-  double least = 0.001;        ///< between cycles
-  double most = 0.1;           ///< at the top of the first cycle
-  std::int64_t rising = 2000;  ///< steps from the least rate to the greatest
-  std::int64_t falling = 0;    ///< steps back; 0: as many as rising
+  double least = 0.001;                         ///< between cycles
+  double most = 0.1;                            ///< at the top of the first cycle
+  std::int64_t rising = 2000;                   ///< steps from the least rate to the greatest
+  std::int64_t falling = 0;                     ///< steps back; 0: as many as rising
   CyclicHeight height = CyclicHeight::constant; ///< of the cycles after the first
-  double factor = 1;           ///< of one step, where the height falls exponentially
+  double factor = 1;                            ///< of one step, where the height falls exponentially
   /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const;
 };

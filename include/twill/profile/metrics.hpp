@@ -1,10 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streaming metrics of classifiers: numbers that are added batch by batch and read at any time. Those of counts by class
-// (accuracy, precision, recall, F1, intersection over union) are in profile/confusion.hpp; here are the share of labels
-// among the k best classes, and the area below the receiver operating characteristic. Definitions are scikit-learn's.
-// Read next: profile/confusion.hpp.
+// Streaming metrics of classifiers, which are added batch by batch and read at any time: the share of labels among the
+// k best classes, and the area below the receiver operating characteristic. Definitions are scikit-learn's. Metrics of
+// counts by class, such as F1: profile/confusion.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -55,8 +54,8 @@ private:
   std::int64_t total_ = 0;
 };
 
-/// The area below the receiver operating characteristic: the probability that a positive sample has a greater score than
-/// a negative one, equal scores counting half. Keeps all scores: 16 bytes a sample.
+/// The area below the receiver operating characteristic: the probability that a positive sample has a greater score
+/// than a negative one, equal scores counting half. Keeps all scores: 16 bytes a sample.
 class RocAuc {
 public:
   /// Adds a sample.

@@ -122,8 +122,8 @@ void gather_blocks(const twill::gpu::Queue<R>& queue, const T* from, const std::
             gpu::IndexedParameters<T>{from, index, to, blocks, {blocks.outer, blocks.places, blocks.inner}});
 }
 
-/// Running sums, products or extremes, in the order of eager code, with the totals of chunks in the stream's working memory where they fit; otherwise
-/// rows are scanned whole, one block or thread each.
+/// Running sums, products or extremes in the order of eager code, with the totals of chunks in the stream's working
+/// memory where they fit; otherwise rows are scanned whole, one block or thread each.
 template <class Op, class T, twill::gpu::Runtime R>
 void running(const twill::gpu::Queue<R>& queue, const T* from, T* to, const ScanShape& shape) {
   using C = compute_t<T>;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Negative log-likelihoods of counts and of numbers with predicted variance, and the focal loss of rare classes.
-// Definitions and defaults are PyTorch's, those of the focal loss torchvision's except for its reduction. Read next:
-// nn/losses/classification.hpp.
+// Definitions and defaults are PyTorch's, those of the focal loss torchvision's except for its reduction.
+// Not in twill.hpp. Read next: nn/losses/classification.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/losses/classification.hpp>
@@ -44,8 +44,7 @@ struct PoissonNllFormula {
     const Naming naming{prediction, "poisson_nll"};
     require_equal_ranks(prediction, target);
     const graph::Value x = widened(prediction), t = graph::cast(target, x.dtype());
-    graph::Value losses =
-        options.log_input ? graph::exp(x) - t * x : x - t * graph::log(x + options.epsilon);
+    graph::Value losses = options.log_input ? graph::exp(x) - t * x : x - t * graph::log(x + options.epsilon);
     if (options.is_full) {
       const graph::Value above = t > 1;
       const graph::Value count = graph::where(above, t, 1.0); // no logarithm of 0, nor its slope

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Margin losses: of pairs and triplets of vectors, of rankings, and of classes. Definitions, defaults and divisors are
-// PyTorch's, slopes at the margin as well. Targets of pairs are 1 and -1. Read next: nn/losses/likelihood.hpp.
+// PyTorch's, slopes at the margin as well. Targets of pairs are 1 and -1. Not in twill.hpp. Read next:
+// nn/losses/likelihood.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/losses/classification.hpp>
@@ -169,7 +170,8 @@ inline constexpr Loss<detail::HingeEmbeddingFormula> hinge_embedding{};
 /// max(0, -y (a - b) + margin): a is to be greater where y is 1, b where it is -1.
 inline constexpr Loss<detail::MarginRankingFormula> margin_ranking{};
 
-/// 1 - cos(a, b) of similar pairs (target 1), max(0, cos(a, b) - margin) of others (-1). a, b: (..., width), target: (...).
+/// 1 - cos(a, b) of similar pairs (target 1), max(0, cos(a, b) - margin) of others (-1).
+/// a, b: (..., width), target: (...)
 inline constexpr Loss<detail::CosineEmbeddingFormula> cosine_embedding{};
 
 /// max(0, |anchor - positive| - |anchor - negative| + margin) of rows (..., width) (Schroff et al., 2015).
