@@ -4,5 +4,22 @@
 // by them in milliseconds: cmake/compiled_library.cmake has this file compiled at -O1.
 
 #define TWILL_BUILDS_CONSTEXPR
+#include <twill/algorithms/partition.hpp>
+#include <twill/algorithms/sampled.hpp>
+#include <twill/algorithms/sets.hpp>
+#include <twill/expr/distances.hpp>
 #include <twill/linalg.hpp>
+#include <twill/nn/gates.hpp>
+#include <twill/nn/local_response_norm.hpp>
+#include <twill/nn/losses/likelihood.hpp>
+#include <twill/nn/losses/margin.hpp>
+#include <twill/nn/recurrent_cells.hpp>
+#include <twill/nn/transformer.hpp>
+#include <twill/ops/cumprod.hpp>
+#include <twill/ops/einsum.hpp>
+#include <twill/ops/patches.hpp>
+#include <twill/ops/repeat.hpp>
+#include <twill/optim/adaptive.hpp>
+#include <twill/optim/averaged.hpp>
+#include <twill/optim/maximize.hpp>
 #include <twill/twill.hpp>

@@ -9,6 +9,7 @@
 #include <twill/profile/memory_page.ipp>
 #include <twill/profile/memory_places.ipp>
 #include <twill/profile/memory_trace.ipp>
+#include <twill/profile/metrics.ipp>
 #include <twill/profile/plan_drawing.ipp>
 #include <twill/profile/progress.ipp>
 #include <twill/profile/schedule_trace.ipp>

@@ -15,6 +15,7 @@
 #include <twill/ops/interpolate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/move.hpp>
+#include <twill/ops/norms.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/rank_sum.hpp>
 #include <twill/ops/slice.hpp>

@@ -11,6 +11,7 @@
 #include <twill/profile/memory_page.hpp>
 #include <twill/profile/memory_places.hpp>
 #include <twill/profile/memory_trace.hpp>
+#include <twill/profile/metrics.hpp>
 #include <twill/profile/plan_drawing.hpp>
 #include <twill/profile/progress.hpp>
 #include <twill/profile/schedule_trace.hpp>

@@ -4,10 +4,10 @@
 //
 // expect: twill: infer: a network takes tensors; evaluate an expression first: const Tensor x = image / 255;
 
+#include <twill/expr.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/tensor/create.hpp>
-#include <twill/expr.hpp>
 
 using namespace twill;
 

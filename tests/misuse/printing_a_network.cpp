@@ -6,8 +6,8 @@
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>
-#include <twill/tensor/create.hpp>
 #include <twill/profile.hpp>
+#include <twill/tensor/create.hpp>
 
 using namespace twill;
 

@@ -4,11 +4,11 @@
 //
 // expect: twill: train_step: a step takes tensors; evaluate an expression first: const Tensor x = image / 255;
 
+#include <twill/expr.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/training/train_step.hpp>
-#include <twill/expr.hpp>
 
 using namespace twill;
 

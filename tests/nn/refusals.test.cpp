@@ -71,9 +71,9 @@ constexpr Refusal functions[] = {
      [](Graph& g) {
        use(matmul(in(g, {2, 3}), in(g, {4, 5})));
      }},
-    {Reason::matmul_needs_two_dimensions_on_both_sides, 2, 1,
+    {Reason::matmul_needs_at_least_one_dimension, 2, 0,
      [](Graph& g) {
-       use(matmul(in(g, {2, 3}), in(g, {3})));
+       use(matmul(in(g, {2, 3}), in(g, {})));
      }},
     {Reason::matmul_dtypes_differ, of(real), of(DType::float64),
      [](Graph& g) {
@@ -82,6 +82,38 @@ constexpr Refusal functions[] = {
     {Reason::matmul_batch_extents_differ, 5, 6,
      [](Graph& g) {
        use(matmul(in(g, {5, 2, 3}), in(g, {6, 3, 2})));
+     }},
+    {Reason::bmm_needs_three_dimensions_on_both_sides, 2, 3,
+     [](Graph& g) {
+       use(graph::bmm(in(g, {2, 3}), in(g, {4, 3, 2})));
+     }},
+    {Reason::einsum_pattern_does_not_fit_its_operands, 2, 3,
+     [](Graph& g) {
+       use(graph::einsum<"ij,jk->ik">(in(g, {2, 3, 4}), in(g, {4, 3})));
+     }},
+    {Reason::einsum_letter_has_two_extents, 3, 4,
+     [](Graph& g) {
+       use(graph::einsum<"ij,jk->ik">(in(g, {2, 3}), in(g, {4, 5})));
+     }},
+    {Reason::repetitions_are_negative, -2, 0,
+     [](Graph& g) {
+       use(graph::repeat(in(g, {2, 3}), 1, -2));
+     }},
+    {Reason::patches_do_not_fit_the_image, 6, 4,
+     [](Graph& g) {
+       use(graph::pixel_shuffle(in(g, {1, 6, 2, 2}), 2));
+     }},
+    {Reason::patches_do_not_fit_the_image, 3, 4,
+     [](Graph& g) {
+       use(graph::fold(in(g, {1, 4, 3}), 3, {.kernel = 2}));
+     }},
+    {Reason::convolution_that_keeps_the_size_has_a_stride, 2, 1,
+     [](Graph& g) {
+       use(nn::conv1d(in(g, {1, 2, 5}), 3, "c", {.kernel = 3, .stride = 2, .keeps_size = true}));
+     }},
+    {Reason::bag_weights_are_for_sums_only, static_cast<int>(nn::BagMode::mean), 0,
+     [](Graph& g) {
+       use(nn::embedding_bag(in(g, {2, 3}, DType::int64), 4, 2, "bag", {.weights = in(g, {2, 3})}));
      }},
     {Reason::slice_has_a_step_of_zero, 1, 0,
      [](Graph& g) {

@@ -10,8 +10,12 @@
 #include <twill/nn/attention.hpp>
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/convolution.hpp>
+#include <twill/nn/gates.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/norm_layers.hpp>
+#include <twill/nn/recurrent_cells.hpp>
+#include <twill/nn/transformer.hpp>
+#include <twill/ops/concatenate.hpp>
 
 using namespace twill;
 using namespace twill::test;
@@ -68,6 +72,57 @@ const LayerRow layers[]{
     {"multi_head_attention",
      {Dims(2, 3, 4), Dims(1, 1, 2), Dims(0, 3, 2)},
      [](Value x) { return nn::multi_head_attention(x, x, x, 2, "layer", {.is_causal = true}); }},
+    {"multi_head_attention of other widths",
+     {Dims(2, 3, 4), Dims(1, 1, 2)},
+     [](Value x) {
+       const Value keys = graph::concatenate({x, x * x}, 2);
+       return nn::multi_head_attention(x, keys, graph::narrow(keys, 2, 0, 1), 2, "layer");
+     }},
+    {"multi_head_attention_with_weights",
+     {Dims(2, 3, 4), Dims(1, 1, 2)},
+     [](Value x) {
+       const auto [y, weights] = nn::multi_head_attention_with_weights(x, x, x * x, 2, "layer");
+       return graph::concatenate({y, weights}, 2);
+     }},
+    {"transformer_encoder_layer",
+     {Dims(2, 3, 4), Dims(1, 1, 2)},
+     [](Value x) {
+       x.graph().training = false;
+       return nn::transformer_encoder_layer(x, 2, "layer",
+                                            {.feed_forward = 3, .function = nn::FeedForwardFunction::gelu});
+     }},
+    {"transformer_decoder_layer",
+     {Dims(2, 3, 4), Dims(1, 1, 2)},
+     [](Value x) {
+       x.graph().training = false;
+       return nn::transformer_decoder_layer(
+           x, x * x, 2, "layer",
+           {.feed_forward = 3, .function = nn::FeedForwardFunction::gelu, .norm_first = true, .is_causal = true});
+     }},
+    {"rnn_cell", {Dims(3, 4), Dims(1, 1), Dims(0, 2)}, [](Value x) { return nn::rnn_cell(x, x * x, "layer"); }},
+    {"lstm_cell",
+     {Dims(3, 4), Dims(1, 1), Dims(0, 2)},
+     [](Value x) {
+       const auto [hidden, cell] = nn::lstm_cell(x, {x * x, x + 1.0}, "layer");
+       return graph::concatenate({hidden, cell}, 1);
+     }},
+    {"gru_cell", {Dims(3, 4), Dims(1, 1), Dims(0, 2)}, [](Value x) { return nn::gru_cell(x, x * x, "layer"); }},
+    {"instance_norm",
+     {Dims(2, 3, 4), Dims(1, 2, 3, 3)},
+     [](Value x) { return nn::instance_norm(x, "layer", {.is_affine = true}); }},
+    {"prelu",
+     {Dims(2, 3, 2), Dims(1, 1, 1), Dims(0, 2)},
+     [](Value x) { return nn::prelu(x, "layer", {.parameters = x.size(1)}); }},
+    {"conv2d with reflected margins",
+     {Dims(1, 2, 4, 3)},
+     [](Value x) {
+       return nn::conv2d(x, 2, "layer", {.kernel = 3, .padding = 1, .padding_mode = nn::PaddingMode::reflect});
+     }},
+    {"conv1d that keeps the size",
+     {Dims(2, 2, 5)},
+     [](Value x) {
+       return nn::conv1d(x, 3, "layer", {.kernel = 4, .padding_mode = nn::PaddingMode::circular, .keeps_size = true});
+     }},
 };
 
 } // namespace

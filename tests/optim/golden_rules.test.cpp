@@ -6,8 +6,11 @@
 #include "tests/training/models.hpp"
 
 #include <twill/optim/adam.hpp>
+#include <twill/optim/adaptive.hpp>
+#include <twill/optim/averaged.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/groups.hpp>
+#include <twill/optim/maximize.hpp>
 #include <twill/optim/rmsprop.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/training/optimiser.hpp>
@@ -80,6 +83,54 @@ TEST_CASE("update rules follow torch.optim step by step", "[optim][TRAIN-3]") {
   check(10, Adagrad{});
   check(11, Adagrad{{.rate = 0.1, .rate_decay = 0.2, .weight_decay = 0.1, .initial_accumulator = 0.5}});
   check(12, Lamb{{.rate = 0.02, .weight_decay = 0.1}});
+}
+
+TEST_CASE("relatives of Adam and Adagrad follow torch.optim step by step", "[optim][TRAIN-3]") {
+  using namespace optim;
+  check(16, Adadelta{});
+  check(17, Adadelta{{.rate = 0.5, .rho = 0.8, .epsilon = 1e-3, .weight_decay = 0.1}});
+  check(18, Adamax{});
+  check(19, Adamax{{.rate = 0.02, .beta1 = 0.6, .beta2 = 0.7, .weight_decay = 0.1}});
+  check(20, NAdam{});
+  check(21, NAdam{{.rate = 0.02, .beta1 = 0.6, .beta2 = 0.7, .weight_decay = 0.1, .momentum_decay = 0.2}});
+  check(22, RAdam{});
+  check(23, RAdam{{.rate = 0.02, .beta1 = 0.6, .beta2 = 0.9, .weight_decay = 0.1}});
+  check(24, Lion{});
+  check(25, Lion{{.rate = 0.02, .beta1 = 0.6, .beta2 = 0.7, .weight_decay = 0.1}});
+}
+
+TEST_CASE("a rule can maximise", "[optim][TRAIN-3]") {
+  using namespace optim;
+  check(26, maximize(Adam{{.rate = 0.01, .weight_decay = 0.1}}));
+  const Adam rule{{.rate = 0.01, .weight_decay = 0.1}};
+  check(26, maximize(groups(rule, group<"*.bias">(rule))));
+}
+
+TEST_CASE("averages of weights move beside the rule and are saved with its states", "[optim][TRAIN-3]") {
+  using namespace optim;
+  const Golden trajectories = golden("rules/weights");
+  const auto follow = [&](std::size_t k, auto rule) {
+    std::vector<double> expected{};
+    check(k, averaged(std::move(rule), 0.7), [&](const auto& optimiser, std::size_t step) {
+      const double* weights = trajectories.values.data() + (k * 6 + step) * 17;
+      if (step == 0) expected.assign(weights, weights + 17);
+      for (std::size_t i = 0; step > 0 && i < 17; ++i) expected[i] = 0.7 * expected[i] + 0.3 * weights[i];
+      const nn::StateDict averages = optim::averages(optimiser.state_dict());
+      REQUIRE(averages.size() == 3);
+      std::vector<double> got{};
+      for (const char* name : {"layer.weight", "layer.bias", "norm.weight"}) {
+        const nn::StoredTensor* const tensor = averages.find(name);
+        REQUIRE(tensor != nullptr);
+        for (std::int64_t i = 0; i < tensor->shape.elements(); ++i)
+          got.push_back(nn::detail::element_of(tensor->dtype, tensor->bytes.data(), static_cast<std::size_t>(i)));
+      }
+      for (std::size_t i = 0; i < 17; ++i) CHECK(got[i] == Approx(expected[i]).epsilon(1e-11));
+    });
+  };
+  follow(3, Adam{{.rate = 0.01, .weight_decay = 0.1}});
+  const AdamW rule{{.rate = 0.01, .weight_decay = 0.1}};
+  follow(13, groups(rule, group<"*.bias">(AdamW{{.rate = 0.05, .weight_decay = 0}})));
+  CHECK_THROWS_WITH(averaged(Sgd{}, 1), Catch::Contains("averaged: decay must lie in [0, 1), got 1"));
 }
 
 TEST_CASE("groups of weights have rules of their own", "[optim][TRAIN-3]") {

@@ -57,6 +57,13 @@ TEST_CASE("schedules give the rates of torch.optim.lr_scheduler", "[optim][TRAIN
                     .final_division = 50,
                     .anneal = Anneal::linear});
   check(7, then(Linear{.rate = 0.3, .steps = 6, .start_factor = 0.1}, 6, Exponential{.rate = 0.3, .factor = 0.9}));
+  check(10, Constant{.rate = 0.3, .steps = 7, .factor = 0.4});
+  check(11, Polynomial{.rate = 0.3, .steps = 30, .power = 2.5});
+  check(12, CosineWarmRestarts{.rate = 0.3, .steps = 7, .least = 0.01});
+  check(13, CosineWarmRestarts{.rate = 0.3, .steps = 5, .growth = 2});
+  check(14, Cyclic{.least = 0.01, .most = 0.3, .rising = 6});
+  check(15, Cyclic{.least = 0.01, .most = 0.3, .rising = 4, .falling = 9, .height = CyclicHeight::halved});
+  check(16, Cyclic{.least = 0.01, .most = 0.3, .rising = 5, .height = CyclicHeight::exponential, .factor = 0.96});
 }
 
 TEST_CASE("a warm-up rises to the first rate of what follows", "[optim][TRAIN-3]") {

@@ -2,7 +2,7 @@
 //
 // Lines of code of docs/reference/models.md: tools/reference/lines.py says how they are found. They are compiled, not run.
 
-#include <twill/twill.hpp>
+#include <twill/all.hpp>
 
 #include <array>
 #include <optional>
@@ -32,6 +32,19 @@ constexpr void losses(Value logits, Value log_p, Value label, Value y, Value tar
   { const Value loss = nn::l1(y, target, {.reduce = nn::Reduce::sum}); }
   { const Value loss = nn::huber(y, target, {.delta = 0.5}); }
   { const Value loss = nn::smooth_l1(y, target, {.beta = 0.5}); }
+  { const Value loss = nn::hinge_embedding(y, target); }
+  { const Value loss = nn::soft_margin(y, target); }
+  { const Value loss = nn::multilabel_soft_margin(logits, p); }
+  { const Value loss = nn::multi_margin(logits, label, {.power = 2}); }
+  { const Value loss = nn::margin_ranking(y, p, target, {.margin = 0.1}); }
+  { const Value loss = nn::cosine_embedding(logits, log_p, target); }
+  // PyTorch: `.order` is its `p`, `.epsilon` its `eps`.
+  { const Value loss = nn::triplet_margin(logits, log_p, y, {.margin = 0.5}); }
+  { const Value loss = nn::poisson_nll(y, target); }
+  // PyTorch: `.is_full` is its `full`.
+  { const Value loss = nn::gaussian_nll(y, target, p); }
+  // PyTorch: torchvision's `sigmoid_focal_loss`, which has no reduction unless told otherwise.
+  { const Value loss = nn::focal(logits, p); }
   { const auto smoothed = nn::loss([](auto x, auto t) { return nn::cross_entropy(x, t, {.label_smoothing = 0.1}); }); }
   { const Value loss = nn::cross_entropy(logits, label, {.ignore_index = nn::no_index}); }
 }
@@ -59,6 +72,13 @@ constexpr void layers(Value x, Value sequence, Value image, Value token) {
   { const Value y = nn::adaptive_max_pool2d(image, 7); }
   // PyTorch: the probability is 0.5 unless given.
   { const Value y = nn::dropout(x, 0.25); }
+  // PyTorch: the probability is 0.5 unless given.
+  { const Value y = nn::dropout1d(sequence, 0.25); }
+  // PyTorch: the probability is 0.5 unless given.
+  { const Value y = nn::dropout2d(image, 0.25); }
+  // PyTorch: bags are rows of a matrix of indices; `.padding` is its `padding_idx`, `.weights` its `per_sample_weights`.
+  { const Value y = nn::embedding_bag(token, 1000, 64, "words", {.mode = nn::BagMode::sum}); }
+  { const Value y = nn::prelu(image, "slope", {.parameters = 1}); }
 }
 
 // Norms: layers with weights; the functions `layer_norm(x)`, `rms_norm(x)` and `normalize(x)` have none.
@@ -68,6 +88,9 @@ constexpr void norms(Value x, Value image) {
   // PyTorch: `eps` is that of the element type unless given.
   { const Value y = nn::rms_norm(x, "norm"); }
   { const Value y = nn::group_norm(image, 4, "norm"); }
+  // PyTorch: running statistics, which it does not keep by default either, are not offered.
+  { const Value y = nn::instance_norm(image, "norm", {.is_affine = true}); }
+  { const Value y = local_response_norm(image, 5); }
   { const Value w = nn::spectral_norm(x.graph(), "weight", {64, 32}, nn::initialise::xavier_uniform()); }
 }
 
@@ -76,16 +99,27 @@ constexpr void attention(Value query, Value key, Value value, Value x) {
   { const Value y = nn::scaled_dot_product_attention(query, key, value, {.is_causal = true}); }
   // PyTorch: rows come first, as with `batch_first=True`; in a boolean `mask` true takes part, the contrary of its `attn_mask`.
   { const Value y = nn::multi_head_attention(x, x, x, 8, "attention", {.is_causal = true, .dropout = 0.1}); }
+  { const auto [y, weights] = nn::attention_with_weights(query, key, value); }
+  // PyTorch: `need_weights=True`.
+  { const auto [y, weights] = nn::multi_head_attention_with_weights(x, x, x, 8, "attention"); }
+  // PyTorch: `TransformerEncoderLayer(batch_first=True)`.
+  { const Value y = nn::transformer_encoder_layer(x, 8, "layer0", {.feed_forward = 512}); }
+  // PyTorch: `TransformerDecoderLayer(batch_first=True)`.
+  { const Value y = nn::transformer_decoder_layer(x, x, 8, "layer0", {.is_causal = true}); }
   { const Value y = nn::composed_attention(query, key, value, {.scale = 0.125}); }
   { const Value y = streamed_attention(query, key, value); }
 }
 
-// Recurrent layers: `x` is (steps, rows, features), or with `.batch_first` (rows, steps, features).
-constexpr void recurrent_layers(Value x, Value lengths) {
+// Recurrent layers: `x` is (steps, rows, features), or with `.batch_first` (rows, steps, features); `row` is (rows, features) and
+// `state` (rows, units).
+constexpr void recurrent_layers(Value x, Value lengths, Value row, Value state) {
   { const Value last = nn::rnn(x, 64, "rnn", {.function = nn::RnnFunction::relu}).hidden; }
   // PyTorch: `.lengths` is what `pack_padded_sequence` is for.
   { const auto [output, hidden, cell] = nn::lstm(x, 256, "lstm", {.layers = 2, .batch_first = true, .lengths = lengths}); }
   { const Value output = nn::gru(x, 64, "gru", {.is_bidirectional = true}).output; }
+  { const Value next = nn::rnn_cell(row, state, "cell"); }
+  { const auto [hidden, cell] = nn::lstm_cell(row, {state, state}, "cell"); }
+  { const Value next = nn::gru_cell(row, state, "cell"); }
 }
 
 // Activations: of values in models and, where they are elementwise, of tensors. Functions along an axis take the last one.
@@ -104,8 +138,20 @@ constexpr void activations(Value x, Value a, Value b, Value scale, Value shift) 
   { const Value y = elu(x, 0.5); }
   { const Value y = celu(x); }
   { const Value y = selu(x); }
+  { const Value y = hardtanh(x, -2, 2); }
+  { const Value y = relu6(x); }
+  { const Value y = hardsigmoid(x); }
+  { const Value y = softsign(x); }
+  { const Value y = tanhshrink(x); }
+  { const Value y = softshrink(x); }
+  { const Value y = hardshrink(x); }
+  { const Value y = threshold(x, 0.1, 0); }
+  { const Value y = glu(x); }
+  { const Value y = prelu(x, a); }
   // PyTorch: `dim` is an argument without a default there.
   { const Value y = softmax(x); }
+  // PyTorch: `dim` is an argument without a default there.
+  { const Value y = softmin(x); }
   { const Value y = log_softmax(x, 1); }
   // PyTorch: the axis stays, as with `keepdim=True`.
   { const Value y = logsumexp(x); }
@@ -186,6 +232,36 @@ void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
 // Functions of values: what a `forward` calls beside layers; elementwise functions and operators are those of tensors. Axes are
 // arguments, negative ones count from the end.
 constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Value sequence, Value index, Value filters, Value kernel) {
+  { const Value product = einsum<"bij,bjk->bik">(x, y); }
+  { const Value product = tensordot<1>(x, y); }
+  { const Value product = outer(x, y); }
+  { const Value product = inner(x, y); }
+  { const Value product = dot(x, y); }
+  { const Value product = vecdot(x, y); }
+  { const Value product = bmm(x, y); }
+  { const Value product = kron(x, y); }
+  // PyTorch: the order is a tag, `order<1>`, or a number.
+  { const Value length = norm<1>(x); }
+  { const Value distance = pairwise_distance(x, y); }
+  { const Value distances = cdist(x, y); }
+  // PyTorch: `repeat_interleave`.
+  { const Value each_twice = repeat(x, 1, 2); }
+  { const Value all_twice = tile(x, 2, 1); }
+  { const Value steps = diff(x); }
+  { const Value running = cumprod(x, 1); }
+  // PyTorch: without the places.
+  { const Value running = cummax(x, 1); }
+  // PyTorch: without the places.
+  { const Value running = cummin(x, 1); }
+  { const Value is_any = any<1>(x); }
+  // PyTorch: `all`.
+  { const Value are_all = all_of<1>(x); }
+  { const Value wider = pad_replicate(x, 1, {2, 2}); }
+  { const Value wider = pad_circular(x, 1, {2, 2}); }
+  { const Value patches = unfold(image, {.kernel = 3, .padding = 1}); }
+  { const Value images = fold(x, {8, 8}, {.kernel = 2, .stride = 2}); }
+  { const Value larger = pixel_shuffle(image, 2); }
+  { const Value smaller = pixel_unshuffle(image, 2); }
   { const Value y = sum(x, {1}, graph::KeepDims::yes); }
   { const Value y = mean(x, {-1}); }
   { const Value y = max(x, {1}); }

@@ -2,7 +2,7 @@
 //
 // Lines of code of docs/reference/optimisers.md: tools/reference/lines.py says how they are found. They are compiled, not run.
 
-#include <twill/twill.hpp>
+#include <twill/all.hpp>
 
 using namespace twill;
 
@@ -31,6 +31,11 @@ void rules() {
   { const optim::CentredRmsProp rule{{.rate = 1e-2}}; }
   { const optim::Adagrad rule{{.rate = 1e-2}}; }
   { const optim::Lamb rule{{.rate = 1e-3}}; }
+  { const optim::Adadelta rule{{.rate = 1}}; }
+  { const optim::Adamax rule{{.rate = 2e-3}}; }
+  { const optim::NAdam rule{{.rate = 2e-3}}; }
+  { const optim::RAdam rule{{.rate = 1e-3}}; }
+  { const optim::Lion rule{{.rate = 1e-4, .weight_decay = 0.1}}; }
 }
 
 // Around rules: wrapped from the inside out, `optim::loss_scaled(optim::clip_norm(optim::AdamW{{.rate = 0.01}}, 1.0))`.
@@ -41,6 +46,12 @@ void around(Step& step, Step& scaled) {
   { const auto rule = optim::clip_value(optim::Sgd{{.rate = 0.1}}, 0.5); }
   // PyTorch: `GradScaler`, inside the step.
   { const auto rule = optim::loss_scaled(optim::Sgd{{.rate = 0.1}}); }
+  // PyTorch: the option `maximize`.
+  { const auto rule = optim::maximize(optim::Adam{{.rate = 1e-3}}); }
+  // PyTorch: `torch.optim.swa_utils.AveragedModel` with `get_ema_multi_avg_fn`.
+  { const auto rule = optim::averaged(optim::AdamW{{.rate = 1e-3}}, 0.999); }
+  { const nn::StateDict weights = optim::averages(step.state_dict()); }
+  { const std::string_view name = optim::average_state; }
   { const auto rule = optim::groups(optim::AdamW{{.rate = 1e-3}}, optim::group<"output*">(optim::Sgd{{.rate = 0.1}})); }
   { const auto rule = optim::groups(optim::Adam{{.rate = 1e-3}}, optim::group<"*.bias">(optim::Sgd{{.rate = 0.1}})); }
   { const auto rule = optim::groups(optim::AdamW{{}}, optim::vectors(optim::AdamW{{.weight_decay = 0}})); }
@@ -56,6 +67,14 @@ void around(Step& step, Step& scaled) {
 // epoch; here `schedule.update()` comes before each step, and numbers are steps.
 void schedules(Step& step, double validation_loss) {
   { auto schedule = optim::scheduled(step, optim::Cosine{.rate = 0.1, .steps = 100}); }
+  // PyTorch: `ConstantLR(factor, total_iters)`.
+  { const optim::Constant schedule{.rate = 0.1, .steps = 5}; }
+  // PyTorch: `PolynomialLR(total_iters, power)`.
+  { const optim::Polynomial schedule{.rate = 0.1, .steps = 1000, .power = 2}; }
+  // PyTorch: `CosineAnnealingWarmRestarts(T_0, T_mult, eta_min)`.
+  { const optim::CosineWarmRestarts schedule{.rate = 0.1, .steps = 100, .growth = 2}; }
+  // PyTorch: `CyclicLR(base_lr, max_lr, step_size_up)`, without cycling momentum.
+  { const optim::Cyclic schedule{.least = 0.001, .most = 0.1, .rising = 500}; }
   // PyTorch: `StepLR(step_size, gamma)`.
   { const optim::StepDecay schedule{.rate = 0.1, .every = 1000, .factor = 0.5}; }
   // PyTorch: `MultiStepLR(milestones, gamma)`.

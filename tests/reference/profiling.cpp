@@ -56,6 +56,8 @@ void loads() {
 void progress(profile::Table& table) {
   { profile::Progress progress{1000, {.unit = "images"}}; }
   { profile::ConfusionMatrix confusion{{"cat", "dog"}}; }
+  { profile::TopKAccuracy accuracy{5}; }
+  { profile::RocAuc area{}; }
   { profile::Table table{{{.title = "layer"}, {.title = "ms", .align = profile::Align::right}}}; }
   { const std::string text = profile::fixed(3.14159, 2); }
   { const std::string text = profile::percent(0.25, 1); }

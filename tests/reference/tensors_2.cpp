@@ -2,7 +2,7 @@
 //
 // More lines of docs/reference/tensors.md: functions of elements, reductions, products, expressions and sorting.
 
-#include <twill/twill.hpp>
+#include <twill/all.hpp>
 
 #include <span>
 #include <string>
@@ -214,6 +214,7 @@ void reductions(const Matrix& x, const Matrix& weights) {
   { const Tensor rows = norm<1>(x, order<1>); }
   { const Tensor rows = norm<1>(x, order_inf); }
   { const Tensor rows = norm<1>(x, order_negative_inf); }
+  { const Tensor distances = cdist(x, x); }
 }
 
 // Running sums and differences: along one axis.
@@ -233,6 +234,7 @@ void rows(const Matrix& x, const Matrix& y, const Tensor<std::int64_t, Cpu, Shap
   { const Tensor z = rowwise([](auto row) { return row - mean(row); }, x); }
   { const Tensor ranges = per_row([](auto row) { return max(row) - min(row); }, x); }
   { const Tensor z = softmax(x); }
+  { const Tensor z = softmin<0>(x); }
   { const Tensor z = log_softmax<0>(x); }
   { const Tensor z = layer_norm(x); }
   { const Tensor z = rms_norm(x); }

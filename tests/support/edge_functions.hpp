@@ -95,6 +95,15 @@ inline constexpr EdgeUnary edge_unary[] = {
     {"trunc", [](Value x) { return graph::trunc(x); }},
     {"sign", [](Value x) { return graph::sign(x); }},
     {"gelu_accurate", [](Value x) { return graph::gelu_accurate(x); }},
+    {"hardtanh", [](Value x) { return graph::hardtanh(x); }},
+    {"relu6", [](Value x) { return graph::relu6(x); }},
+    {"hardsigmoid", [](Value x) { return graph::hardsigmoid(x); }},
+    {"hardswish", [](Value x) { return graph::hardswish(x); }},
+    {"softsign", [](Value x) { return graph::softsign(x); }},
+    {"tanhshrink", [](Value x) { return graph::tanhshrink(x); }},
+    {"softshrink", [](Value x) { return graph::softshrink(x); }},
+    {"hardshrink", [](Value x) { return graph::hardshrink(x); }},
+    {"threshold", [](Value x) { return graph::threshold(x, 0.5, 7); }},
 };
 inline constexpr EdgeBinary edge_binary[] = {
     {"maximum", [](Value a, Value b) { return graph::maximum(a, b); }},

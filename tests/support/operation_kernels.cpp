@@ -10,6 +10,7 @@
 #include <twill/ops/biased_product.hpp>
 #include <twill/ops/collective.hpp>
 #include <twill/ops/convolution.hpp>
+#include <twill/ops/cumprod.hpp>
 #include <twill/ops/cumsum.hpp>
 #include <twill/ops/gather.hpp>
 #include <twill/ops/interpolate.hpp>
@@ -96,6 +97,9 @@ constexpr KnownKernel all_kernels[]{
     kernel_of<&graph::split_in_3, KernelTypes::numbers>,
     kernel_of<&graph::split_in_4, KernelTypes::numbers>,
     kernel_of<&graph::cumsum_operation, KernelTypes::numbers>,
+    kernel_of<&graph::cumprod_operation, KernelTypes::numbers>,
+    kernel_of<&graph::cummax_operation, KernelTypes::numbers>,
+    kernel_of<&graph::cummin_operation, KernelTypes::numbers>,
     kernel_of<&graph::rank_sum_operation>,
     kernel_of<&graph::argsort_operation, KernelTypes::numbers>,
     kernel_of<&graph::split_to_operation, KernelTypes::numbers>,

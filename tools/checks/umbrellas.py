@@ -4,8 +4,9 @@
 
 `twill/twill.hpp` is tensors, models and training; `twill/all.hpp` adds the layers of tree.BESIDE. A header under detail/ is not
 public. Those under gpu/ and all .cuh belong to `twill/cuda.cuh` and `twill/all.cuh`, so that programs without a GPU do not pay
-for them. One that needs a third-party library says `Not in the umbrella` in its opening paragraph and is left out. src/X.cpp
-includes every .ipp of X, for the compiled library. `umbrellas.py --write` brings the include lists up to date.
+for them. One that needs a third-party library says `Not in the umbrella` in its opening paragraph and is left out; one that most
+programs do not need says `Not in twill.hpp`, and `twill/all.hpp` and src/constexpr.cpp include it by its name. src/X.cpp includes
+every .ipp of X, for the compiled library. `umbrellas.py --write` brings the include lists up to date.
 """
 
 import re
@@ -22,6 +23,8 @@ OPENING = """#pragma once
 """
 
 
+# Constexpr functions for use at run time, which programs of the compiled library call.
+CONSTEXPR = "src/constexpr.cpp"
 # What expressions over tensors of GPUs need.
 EXPRESSION_LAYERS = ["device", "memory", "kernel", "tensor", "expr"]
 
@@ -34,13 +37,22 @@ def is_public(root: Path, header: str) -> bool:
     return "/detail/" not in header and "Not in the umbrella" not in opening_of(root, header)
 
 
+def is_apart(root: Path, header: str) -> bool:
+    return "Not in twill.hpp" in opening_of(root, header)
+
+
+def apart(root: Path) -> list[str]:
+    """Headers of the layers of twill.hpp that it leaves to all.hpp, one by one."""
+    return [h for h in tree.headers(root) if h.count("/") > 1 and is_apart(root, h)]
+
+
 def is_of_gpus(header: str) -> bool:
     return "/gpu/" in header or "/cuda/" in header or header.endswith(".cuh")
 
 
 def wanted(root: Path, layer: str) -> list[str]:
     return [h for h in tree.headers(root)
-            if h.startswith(f"twill/{layer}/") and not is_of_gpus(h) and is_public(root, h)]
+            if h.startswith(f"twill/{layer}/") and not is_of_gpus(h) and is_public(root, h) and not is_apart(root, h)]
 
 
 def wanted_of_gpus(root: Path, layers: list[str]) -> list[str]:
@@ -54,7 +66,7 @@ def umbrellas(root: Path) -> dict[str, list[str]]:
     result = {name: content for name, content in result.items() if content}
     later = [f"twill/{layer}.hpp" for layer in tree.BESIDE if f"twill/{layer}.hpp" in result]
     result["twill/twill.hpp"] = sorted(set(result) - set(later))
-    result["twill/all.hpp"] = sorted(["twill/twill.hpp", *later])
+    result["twill/all.hpp"] = sorted(["twill/twill.hpp", *later, *apart(root)])
     for layer in tree.APART:
         if of_layer := [h for h in tree.headers(root)
                         if h.startswith(f"twill/{layer}/") and is_of_gpus(h) and is_public(root, h)]:
@@ -77,6 +89,9 @@ def check(root: Path):
     for name, content in library_sources(root).items():
         if not (root / name).exists() or tree.INCLUDE.findall((root / name).read_text()) != content:
             yield f"{name}: does not include all bodies of its layer and nothing else; run tools/checks/umbrellas.py --write"
+    for header in apart(root):
+        if (root / CONSTEXPR).exists() and header not in tree.INCLUDE.findall((root / CONSTEXPR).read_text()):
+            yield f"{CONSTEXPR}: does not include {header}, whose constexpr functions the compiled library has to have"
     for name, content in umbrellas(root).items():
         path = root / "include" / name
         if not path.exists():

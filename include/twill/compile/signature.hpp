@@ -48,9 +48,10 @@ template <graph::Fault F> constexpr auto words_of_values() {
   using enum graph::Problem;
   using namespace with;
   constexpr auto is_one_of = [](auto... problems) { return (... || (F.problem == problems)); };
-  if constexpr (is_one_of(matmul_needs_two_dimensions_on_both_sides, joined_values_have_different_ranks,
-                          tangent_has_another_rank_than_its_primal, cotangent_has_another_rank_than_its_result,
-                          attention_ranks_differ, attention_mask_has_more_axes_than_the_scores, loss_shapes_differ))
+  if constexpr (is_one_of(matmul_needs_at_least_one_dimension, bmm_needs_three_dimensions_on_both_sides,
+                          joined_values_have_different_ranks, tangent_has_another_rank_than_its_primal,
+                          cotangent_has_another_rank_than_its_result, attention_ranks_differ,
+                          attention_mask_has_more_axes_than_the_scores, loss_shapes_differ))
     return Words<left_rank<F.left>, right_rank<F.right>>{};
   else if constexpr (is_one_of(convolution_input_has_the_wrong_rank, convolution_weight_has_the_wrong_rank,
                                pooling_input_has_the_wrong_rank, interpolation_input_has_the_wrong_rank,
@@ -91,7 +92,8 @@ template <graph::Fault F> constexpr auto words_of_values() {
                          interpolation_aligns_corners_only_if_linear, streamed_attention_cannot_drop_weights,
                          tap_in_the_body_of_a_scan, ranks_work_together_outside_of_scans_only,
                          stage_boundary_inside_of_a_scan_or_a_checkpoint, fit_needs_the_size_of_each_named_dimension,
-                         model_has_no_weight_before_which_it_is_to_be_cut, matrix_needs_a_proportion_tall_or_wide))
+                         model_has_no_weight_before_which_it_is_to_be_cut, matrix_needs_a_proportion_tall_or_wide,
+                         bag_weights_are_for_sums_only))
     return Words<>{};
   else
     return Words<with::left<F.left>, with::right<F.right>>{};

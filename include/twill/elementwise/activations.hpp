@@ -63,6 +63,34 @@ struct Hardswish {
   static constexpr std::string_view name = "hardswish";
   constexpr auto operator()(auto x) const { return x * minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }
 };
+struct Hardsigmoid {
+  static constexpr std::string_view name = "hardsigmoid";
+  constexpr auto operator()(auto x) const { return minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }
+};
+struct Softsign {
+  static constexpr std::string_view name = "softsign";
+  constexpr auto operator()(auto x) const { return x / (abs(x) + 1.0); }
+};
+struct Tanhshrink {
+  static constexpr std::string_view name = "tanhshrink";
+  constexpr auto operator()(auto x) const { return x - tanh(x); }
+};
+struct Softshrink {
+  static constexpr std::string_view name = "softshrink";
+  constexpr auto operator()(auto x, auto width) const {
+    return where(greater(x, width), x - width, where(less(x, -width), x + width, x * 0.0));
+  }
+};
+struct Hardshrink {
+  static constexpr std::string_view name = "hardshrink";
+  constexpr auto operator()(auto x, auto width) const {
+    return where(logical_and(greater_equal(x, -width), less_equal(x, width)), 0.0, x);
+  }
+};
+struct Threshold {
+  static constexpr std::string_view name = "threshold";
+  constexpr auto operator()(auto x, auto limit, auto value) const { return where(less_equal(x, limit), value, x); }
+};
 struct Elu {
   static constexpr std::string_view name = "elu";
   constexpr auto operator()(auto x, auto alpha) const {
@@ -119,6 +147,36 @@ template <Argument X> [[nodiscard]] constexpr auto mish(X&& x) { return compose<
 /// x * min(max(x + 3, 0), 6) / 6, a silu without exponentials
 template <Argument X> [[nodiscard]] constexpr auto hardswish(X&& x) {
   return compose<formula::Hardswish>(std::forward<X>(x));
+}
+/// min(max(x, low), high); the gradient at both bounds is 0.
+template <Argument X> [[nodiscard]] constexpr auto hardtanh(X&& x, double low = -1, double high = 1) {
+  return clamp(std::forward<X>(x), low, high);
+}
+/// min(max(x, 0), 6); the gradient at both bounds is 0. Integers stay integers.
+template <Argument X> [[nodiscard]] constexpr auto relu6(X&& x) { return clamp(std::forward<X>(x), 0, 6); }
+/// min(max(x + 3, 0), 6) / 6, a sigmoid without exponentials
+template <Argument X> [[nodiscard]] constexpr auto hardsigmoid(X&& x) {
+  return compose<formula::Hardsigmoid>(std::forward<X>(x));
+}
+/// x / (1 + |x|)
+template <Argument X> [[nodiscard]] constexpr auto softsign(X&& x) {
+  return compose<formula::Softsign>(std::forward<X>(x));
+}
+/// x - tanh(x)
+template <Argument X> [[nodiscard]] constexpr auto tanhshrink(X&& x) {
+  return compose<formula::Tanhshrink>(std::forward<X>(x));
+}
+/// x moved towards 0 by `width`, 0 where |x| is at most that
+template <Argument X> [[nodiscard]] constexpr auto softshrink(X&& x, double width = 0.5) {
+  return compose_with<formula::Softshrink>(std::forward<X>(x), width);
+}
+/// x, but 0 where |x| is at most `width`
+template <Argument X> [[nodiscard]] constexpr auto hardshrink(X&& x, double width = 0.5) {
+  return compose_with<formula::Hardshrink>(std::forward<X>(x), width);
+}
+/// x where it is greater than `limit`, `value` elsewhere; NaN stays NaN.
+template <Argument X> [[nodiscard]] constexpr auto threshold(X&& x, double limit, double value) {
+  return compose_with<formula::Threshold>(std::forward<X>(x), limit, value);
 }
 /// x where positive, alpha * (exp(x) - 1) elsewhere
 template <Argument X> [[nodiscard]] constexpr auto elu(X&& x, double alpha = 1) {

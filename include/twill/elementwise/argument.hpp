@@ -11,6 +11,7 @@
 #include <twill/core/promotion.hpp>
 #include <twill/kernel/primitive.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -59,7 +60,7 @@ concept With = has_algebra(kind_of<X, Others...>);
 namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
 /// How arguments of a kind are computed with. `apply<P>` is a primitive of one or two of them, `compose<F>` a formula
-/// of one to three, `compose_with<F>` a formula of one and a parameter, `choose` is `where`, `convert<To>` and
+/// of one to three, `compose_with<F>` a formula of one and parameters, `choose` is `where`, `convert<To>` and
 /// `floating` are casts to a type and to that of a real number. A specialisation stands beside each kind of argument.
 template <ArgumentKind Kind> struct Algebra;
 
@@ -76,9 +77,10 @@ template <class F, class... X>
 requires(has_algebra(kind_of<X...>)) [[nodiscard]] constexpr auto compose(X&&... x) {
   return Algebra<kind_of<X...>>::template compose<F>(std::forward<X>(x)...);
 }
-/// A formula of an argument and a number.
-template <class F, Argument X> [[nodiscard]] constexpr auto compose_with(X&& x, double parameter) {
-  return Algebra<kind_of<X>>::template compose_with<F>(std::forward<X>(x), parameter);
+/// A formula of an argument and numbers, one or more.
+template <class F, Argument X, std::same_as<double>... P>
+[[nodiscard]] constexpr auto compose_with(X&& x, P... parameters) {
+  return Algebra<kind_of<X>>::template compose_with<F>(std::forward<X>(x), parameters...);
 }
 
 }}}} // namespace twill::v0::elementwise::TWILL_ISA

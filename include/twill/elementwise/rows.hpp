@@ -22,6 +22,11 @@ struct Softmax {
     return e / row.sum(e);
   }
 };
+/// exp(min - x) / sum
+struct Softmin {
+  static constexpr std::string_view name = "softmin";
+  template <class X, class Row> constexpr X operator()(X x, const Row& row) const { return Softmax{}(-x, row); }
+};
 /// x - log(sum(exp(x))); NaN in rows whose greatest is infinite.
 struct LogSoftmax {
   static constexpr std::string_view name = "log_softmax";

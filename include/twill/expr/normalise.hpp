@@ -82,6 +82,12 @@ template <int Axis = -1, TensorOperand X> [[nodiscard]] auto softmax(X&& x) {
       std::forward<X>(x));
 }
 
+/// exp(-x) / sum(exp(-x)) along an axis, without overflow.
+template <int Axis = -1, TensorOperand X> [[nodiscard]] auto softmin(X&& x) {
+  return expr::reduced_node<expr::RowFunction<expr::OfRow<formula::Softmin>>, expr::Rest::whole, Axis>(
+      std::forward<X>(x));
+}
+
 /// x - log(sum(exp(x))) along an axis, without overflow.
 template <int Axis = -1, TensorOperand X> [[nodiscard]] auto log_softmax(X&& x) {
   return expr::reduced_node<expr::RowFunction<expr::OfRow<formula::LogSoftmax>>, expr::Rest::whole, Axis>(

@@ -7,6 +7,7 @@
 // are summed in float64, so the norm is right wherever it can be represented; those of float64 have its range. Read
 // next: expr/reduced.hpp.
 
+#include <twill/core/axes.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
@@ -19,20 +20,7 @@
 #include <string>
 #include <utility>
 
-namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
-
-/// The order of a norm: `norm<1>(x, order<1>)`. `order<0>` counts the elements that are not zero.
-template <int P> struct NormOrder {};
-/// The tag of an order: `norm(x, order<1>)`.
-template <int P> inline constexpr NormOrder<P> order{};
-
-}}} // namespace twill::v0::TWILL_ISA
-
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
-
-/// Orders that are not numbers.
-struct OrderOfMax {};
-struct OrderOfMin {};
 
 template <class X> [[nodiscard]] auto as_floating(X&& x) {
   return make_node<Convert<floating_type(typed<X>().type)>>(std::forward<X>(x));
@@ -55,7 +43,8 @@ template <int... Axes, class X, class... Keep> [[nodiscard]] auto norm_of_order(
 /// sum(|x|^p)^(1/p), or its limit.
 template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_node(X&& x, Keep... keep) {
   if constexpr (P == 0)
-    return as_floating(sum<Axes...>(as_floating(std::forward<X>(x) != 0), keep...));
+    return make_node<Convert<floating_type(typed<X>().type)>>(
+        sum<Axes...>(as_floating(std::forward<X>(x) != 0), keep...));
   else if constexpr (P == 1)
     return sum<Axes...>(abs(as_floating(std::forward<X>(x))), keep...);
   else if constexpr (P == 2)
@@ -72,11 +61,6 @@ template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_no
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-/// The greatest magnitude, and the least.
-inline constexpr expr::OrderOfMax order_inf{};
-/// The least magnitude as a norm: `norm(x, order_negative_inf)`.
-inline constexpr expr::OrderOfMin order_negative_inf{};
-
 /// sqrt(sum(x^2)), or the norm of another order.
 template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, NormOrder<P> = order<2>) {
   return expr::norm_node<P, Axes...>(std::forward<X>(x));
@@ -85,17 +69,17 @@ template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x
   return expr::norm_node<P, Axes...>(std::forward<X>(x), keepdims);
 }
 /// The greatest magnitude. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::OrderOfMax) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, OrderOfMax) {
   return max<Axes...>(abs(expr::as_floating(std::forward<X>(x))));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, KeptDims, expr::OrderOfMax) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, KeptDims, OrderOfMax) {
   return max<Axes...>(abs(expr::as_floating(std::forward<X>(x))), keepdims);
 }
 /// The least magnitude. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::OrderOfMin) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, OrderOfMin) {
   return min<Axes...>(abs(expr::as_floating(std::forward<X>(x))));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, KeptDims, expr::OrderOfMin) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, KeptDims, OrderOfMin) {
   return min<Axes...>(abs(expr::as_floating(std::forward<X>(x))), keepdims);
 }
 /// sum(|x|^p)^(1/p) of an order that the run time chooses. throws: ValueError (0, infinite: they have tags)

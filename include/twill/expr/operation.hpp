@@ -127,10 +127,10 @@ template <> struct Algebra<ArgumentKind::tensor> {
     else
       return expr::function_node<F>(std::forward<X>(x)...);
   }
-  template <class F, class X> static auto compose_with(X&& x, double parameter) {
+  template <class F, class X, class... P> static auto compose_with(X&& x, P... parameters) {
     static_assert(!is_complex(expr::typed<X>().type),
                   "twill: complex numbers have no such function here; apply it to abs(x), real(x) or imag(x)");
-    return expr::function_node<F>(std::forward<X>(x), parameter);
+    return expr::function_node<F>(std::forward<X>(x), parameters...);
   }
 };
 

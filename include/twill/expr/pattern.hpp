@@ -205,6 +205,28 @@ private:
   std::array<std::int8_t, 128> label_of_{};
 };
 
+/// Contracts pairs of axes; the others stay, those of the left operand first.
+[[nodiscard]] constexpr Pattern tensordot_pattern(int left, int right, int pairs, const int* left_axes,
+                                                  const int* right_axes) {
+  Pattern pattern{};
+  pattern.count = 2;
+  pattern.labels = pairs;
+  for (int operand = 0; operand < 2; ++operand) {
+    const int* axes = operand == 0 ? left_axes : right_axes;
+    for (int axis = 0; axis < (operand == 0 ? left : right); ++axis) {
+      int label = -1;
+      for (int pair = 0; pair < pairs; ++pair)
+        if (axes[pair] == axis) label = pair;
+      if (label < 0) {
+        label = pattern.labels++;
+        if (pattern.result.rank < max_rank) pattern.result.append(label);
+      }
+      pattern[operand].append(label);
+    }
+  }
+  return pattern;
+}
+
 /// The extent of each label.
 struct LabelExtents {
   std::array<std::int64_t, max_labels> of{};

@@ -5,6 +5,7 @@
 // PyTorch's `bmm` and `linear`. Each names the axes that are multiplied and summed; all are one product inside, lazy
 // like every expression. Read next: expr/einsum.hpp.
 
+#include <twill/core/axes.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/refused.hpp>
 #include <twill/expr/complex_functions.hpp>
@@ -19,38 +20,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
-
-/// Axes in an order, for `tensordot<Axes<1, 0>, Axes<0, 1>>(a, b)`; negative ones count from the end.
-template <int... A> struct Axes {
-  static constexpr int count = static_cast<int>(sizeof...(A)); ///< how many there are
-};
-
-}}} // namespace twill::v0::TWILL_ISA
-
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
-
-/// Contracts pairs of axes; the others stay, those of the left operand first.
-[[nodiscard]] constexpr Pattern tensordot_pattern(int left, int right, int pairs, const int* left_axes,
-                                                  const int* right_axes) {
-  Pattern pattern{};
-  pattern.count = 2;
-  pattern.labels = pairs;
-  for (int operand = 0; operand < 2; ++operand) {
-    const int* axes = operand == 0 ? left_axes : right_axes;
-    for (int axis = 0; axis < (operand == 0 ? left : right); ++axis) {
-      int label = -1;
-      for (int pair = 0; pair < pairs; ++pair)
-        if (axes[pair] == axis) label = pair;
-      if (label < 0) {
-        label = pattern.labels++;
-        if (pattern.result.rank < max_rank) pattern.result.append(label);
-      }
-      pattern[operand].append(label);
-    }
-  }
-  return pattern;
-}
 
 template <int Left, int Right, class LeftAxes, class RightAxes> struct TensordotRule;
 template <int Left, int Right, int... A, int... B> struct TensordotRule<Left, Right, Axes<A...>, Axes<B...>> {

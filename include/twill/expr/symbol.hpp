@@ -264,8 +264,8 @@ template <> struct Algebra<ArgumentKind::symbol> {
   template <class F> static constexpr Symbol compose(Symbol a, Symbol b, const Term& c) {
     return F{}(a, b, c.beside(a));
   }
-  template <class F> static constexpr Symbol compose_with(Symbol x, double parameter) {
-    return F{}(x, x.number(parameter));
+  template <class F, class... P> static constexpr Symbol compose_with(Symbol x, P... parameters) {
+    return F{}(x, x.number(parameters)...);
   }
 };
 

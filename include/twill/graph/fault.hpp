@@ -19,7 +19,7 @@ enum class Problem : std::uint8_t {
   none,
   broadcast_extents_differ,
   matmul_left_columns_differ_from_right_rows,
-  matmul_needs_two_dimensions_on_both_sides,
+  matmul_needs_at_least_one_dimension,
   matmul_dtypes_differ,
   matmul_batch_extents_differ,
   axis_is_outside_the_rank,
@@ -151,6 +151,13 @@ enum class Problem : std::uint8_t {
   vmap_of_an_update_of_a_buffer,
   operation_has_no_batching_rule,
   model_takes_element_types_bool_to_float64_convert_the_tensor,
+  einsum_pattern_does_not_fit_its_operands,
+  einsum_letter_has_two_extents,
+  repetitions_are_negative,
+  patches_do_not_fit_the_image,
+  convolution_that_keeps_the_size_has_a_stride,
+  bag_weights_are_for_sums_only,
+  bmm_needs_three_dimensions_on_both_sides,
 };
 
 /// A name that a fault is about, and of what.

@@ -117,8 +117,12 @@ struct ValueAlgebra {
   template <class F> static constexpr Value compose(Value a, Value b, const Term& c) {
     return F{}(a, b, detail::materialise(a.graph(), c, detail::common_dtype(a, c)));
   }
-  template <class F> static constexpr Value compose_with(Value x, double parameter) {
-    return with_rule_of<F>(F{}(x, parameter), x, parameter);
+  template <class F, class... P> static constexpr Value compose_with(Value x, P... parameters) {
+    const Value y = F{}(x, parameters...);
+    if constexpr (rule_of<F> == nullptr)
+      return y;
+    else
+      return with_rule(y, *rule_of<F>, {beside(y, x), beside(y, parameters)...});
   }
 
 private:

@@ -186,6 +186,17 @@ template <int... Axes, ReducedDims K = DroppedDims>
   return sum<Axes...>(not_equal(x, 0), keep, site);
 }
 
+/// Whether any element is not zero.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value any(Value x, K keep = {}, CallSite site = CallSite::here()) {
+  return not_equal(count_nonzero<Axes...>(x, keep, site), 0);
+}
+/// Whether no element is zero.
+template <int... Axes, ReducedDims K = DroppedDims>
+[[nodiscard]] constexpr Value all_of(Value x, K keep = {}, CallSite site = CallSite::here()) {
+  return equal(sum<Axes...>(equal(x, 0), keep, site), 0);
+}
+
 /// Reductions along one axis, which stays with extent one, for the formulas of elementwise/rows.hpp.
 struct AlongAxis {
   int axis = -1;   ///< negative: from the end

@@ -30,6 +30,11 @@ struct Normaliser {
   return formula::Softmax{}(detail::autocast_to_wide(x), AlongAxis{axis, site});
 }
 
+/// exp(-x) over its sum along one axis: softmax of -x.
+[[nodiscard]] TWILL_CONSTEXPR Value softmin(Value x, int axis = -1, CallSite site = CallSite::here()) {
+  return formula::Softmin{}(detail::autocast_to_wide(x), AlongAxis{axis, site});
+}
+
 /// log(sum(exp(x))) over one axis. Rows with infinity have their maximum for it, as have rows of nothing but its
 /// negative.
 [[nodiscard]] TWILL_CONSTEXPR Value logsumexp(Value x, int axis = -1, KeepDims keep = KeepDims::no,
@@ -48,6 +53,10 @@ struct Normaliser {
 /// exp(x - max) / sum over one axis.
 template <int Axis> [[nodiscard]] constexpr Value softmax(Value x, CallSite site = CallSite::here()) {
   return softmax(x, Axis, site);
+}
+/// exp(-x) over its sum along one axis.
+template <int Axis> [[nodiscard]] constexpr Value softmin(Value x, CallSite site = CallSite::here()) {
+  return softmin(x, Axis, site);
 }
 /// x - logsumexp(x) over one axis.
 template <int Axis> [[nodiscard]] constexpr Value log_softmax(Value x, CallSite site = CallSite::here()) {

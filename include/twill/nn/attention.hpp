@@ -83,23 +83,36 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width),
-/// value: (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives zeros.
+/// Results of attention: the values that queries take, and with which weights.
+struct AttentionResult {
+  Value output{};  ///< (..., queries, value width)
+  Value weights{}; ///< (..., queries, keys), after dropout
+};
+
+/// softmax(scale Q K^T, masked) V with the scores in memory, and the weights of V. query: (..., queries, width), key:
+/// (..., keys, width), value: (..., keys, value width). A query whose keys are all masked gives zeros.
 /// errors: ranks or extents that differ, a mask that does not fit
-[[nodiscard]] TWILL_CONSTEXPR Value composed_attention(Value query, Value key, Value value,
-                                                       const AttentionOptions& options = {},
-                                                       CallSite site = CallSite::here()) {
+[[nodiscard]] TWILL_CONSTEXPR AttentionResult attention_with_weights(Value query, Value key, Value value,
+                                                                     const AttentionOptions& options = {},
+                                                                     CallSite site = CallSite::here()) {
   graph::check_attention(query, key, value, site);
   graph::Graph& graph = query.graph();
-  if (graph.fault.any()) return query;
+  if (graph.fault.any()) return {query, query};
   const std::optional<Value> mask = detail::whole_mask(query, key, options, site);
-  if (graph.fault.any()) return query;
+  if (graph.fault.any()) return {query, query};
   const Value scores = graph::attention_scores(
       query, key, {.scale = detail::scale_of(query, options, site), .is_causal = options.is_causal, .mask = mask},
       site);
   Value weights = mask ? graph::attention_weights(scores) : graph::softmax(scores, -1, site);
   if (options.dropout != 0) weights = dropout(weights, options.dropout, "dropout", site);
-  return graph::matmul(weights, value, site);
+  return {graph::matmul(weights, value, site), weights};
+}
+
+/// softmax(scale Q K^T, masked) V with the scores in memory, as attention_with_weights.
+[[nodiscard]] TWILL_CONSTEXPR Value composed_attention(Value query, Value key, Value value,
+                                                       const AttentionOptions& options = {},
+                                                       CallSite site = CallSite::here()) {
+  return attention_with_weights(query, key, value, options, site).output;
 }
 
 /// softmax(scale Q K^T, masked) V in the options' form; see composed_attention and graph::streamed_attention.
@@ -134,6 +147,12 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
   return graph::transpose(graph::reshape(x, shape, site), {0, 2, 1, 3}, site);
 }
 
+/// The three inputs after their projections, with heads apart: by one weight for all, or where the widths of keys and
+/// values are others, by one for each. Names: PyTorch's.
+struct ProjectedHeads {
+  Value parts[3]{};
+};
+
 /// (batch, heads, rows, width) to (batch, rows, heads * width).
 [[nodiscard]] TWILL_CONSTEXPR Value heads_together(Value x, CallSite site) {
   const Value rows = graph::transpose(x, {0, 2, 1, 3}, site);
@@ -143,49 +162,89 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
   return graph::reshape(rows, shape, site);
 }
 
+[[nodiscard]] TWILL_CONSTEXPR bool check_heads(Value query, Value key, Value value, std::int64_t heads, CallSite site) {
+  graph::Graph& graph = query.graph();
+  if (query.rank() != 3 || key.rank() != 3 || value.rank() != 3)
+    graph.refuse(graph::Problem::attention_ranks_differ, query.rank(), 3, site);
+  else if (heads < 1 || query.size(-1, site) % heads != 0)
+    graph.refuse(graph::Problem::heads_do_not_divide_the_width, heads, query.size(-1, site), site);
+  return !graph.fault.any();
+}
+
+[[nodiscard]] TWILL_CONSTEXPR ProjectedHeads projected_heads(Value query, Value key, Value value, std::int64_t heads,
+                                                             CallSite site) {
+  graph::Graph& graph = query.graph();
+  const std::int64_t width = query.size(-1, site);
+  const auto inputs = static_cast<double>(width);
+  ProjectedHeads heads_of{{query, key, value}};
+  if (key.size(-1, site) != width || value.size(-1, site) != width) {
+    constexpr std::string_view names[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
+    Value weights[3]{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::int64_t own = heads_of.parts[i].size(-1, site);
+      weights[i] = parameter(graph, names[i], {width, own},
+                             initialise::xavier_uniform(static_cast<double>(own), inputs), Trainable::yes, site);
+    }
+    const Value bias = parameter(graph, "in_proj_bias", {3 * width}, initialise::zeros(), Trainable::yes, site);
+    const auto biases = graph::split<3>(bias, 0, site);
+    for (std::size_t i = 0; i < 3; ++i) heads_of.parts[i] = linear(heads_of.parts[i], weights[i], biases[i], site);
+  } else {
+    const Value weight = parameter(graph, "in_proj_weight", {3 * width, width},
+                                   initialise::xavier_uniform(inputs, 3 * inputs), Trainable::yes, site);
+    const Value bias = parameter(graph, "in_proj_bias", {3 * width}, initialise::zeros(), Trainable::yes, site);
+    if (query.id() == key.id() && key.id() == value.id()) {
+      const auto [q, k, v] = graph::split<3>(linear(query, weight, bias, site), -1, site);
+      heads_of = {{q, k, v}};
+    } else {
+      const auto weights = graph::split<3>(weight, 0, site);
+      const auto biases = graph::split<3>(bias, 0, site);
+      for (std::size_t i = 0; i < 3; ++i) heads_of.parts[i] = linear(heads_of.parts[i], weights[i], biases[i], site);
+    }
+  }
+  for (Value& part : heads_of.parts) part = heads_apart(part, heads, site);
+  return heads_of;
+}
+
+/// The output projection of heads (batch, heads, rows, width of a head).
+[[nodiscard]] TWILL_CONSTEXPR Value project_out(Value heads, CallSite site) {
+  const Value together = heads_together(heads, site);
+  graph::Graph& graph = heads.graph();
+  const std::int64_t width = together.size(-1, site);
+  const Scope projection{graph, "out_proj"};
+  const Value out = parameter(graph, "weight", {width, width}, initialise::fan_in_uniform(static_cast<double>(width)),
+                              Trainable::yes, site);
+  return linear(together, out, parameter(graph, "bias", {width}, initialise::zeros(), Trainable::yes, site), site);
+}
+
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Multi-head attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias,
-/// like MultiheadAttention with batch_first. query: (batch, queries, width), key and value: (batch, keys, width).
+/// like MultiheadAttention with batch_first. query: (batch, queries, width), key and value: (batch, keys, width) or of
+/// other widths, for which q_proj_weight, k_proj_weight and v_proj_weight stand in place of in_proj_weight.
 /// errors: a width that the heads do not divide, ranks or extents that differ
 [[nodiscard]] TWILL_CONSTEXPR Value multi_head_attention(Value query, Value key, Value value, std::int64_t heads,
                                                          std::string_view name, const AttentionOptions& options = {},
                                                          CallSite site = CallSite::here()) {
-  graph::Graph& graph = query.graph();
-  if (query.rank() != 3 || key.rank() != 3 || value.rank() != 3) {
-    graph.refuse(graph::Problem::attention_ranks_differ, query.rank(), 3, site);
-    return query;
-  }
-  const std::int64_t width = query.size(-1, site);
-  if (heads < 1 || width % heads != 0) {
-    graph.refuse(graph::Problem::heads_do_not_divide_the_width, heads, width, site);
-    return query;
-  }
-  const Scope scope{graph, name, site};
-  const auto inputs = static_cast<double>(width);
-  const Value weight = parameter(graph, "in_proj_weight", {3 * width, width},
-                                 initialise::xavier_uniform(inputs, 3 * inputs), Trainable::yes, site);
-  const Value bias = parameter(graph, "in_proj_bias", {3 * width}, initialise::zeros(), Trainable::yes, site);
-  Value parts[3] = {query, key, value};
-  if (query.id() == key.id() && key.id() == value.id()) {
-    const auto [q, k, v] = graph::split<3>(linear(query, weight, bias, site), -1, site);
-    parts[0] = q;
-    parts[1] = k;
-    parts[2] = v;
-  } else {
-    const auto weights = graph::split<3>(weight, 0, site);
-    const auto biases = graph::split<3>(bias, 0, site);
-    for (std::size_t i = 0; i < 3; ++i) parts[i] = linear(parts[i], weights[i], biases[i], site);
-  }
-  for (Value& part : parts) part = detail::heads_apart(part, heads, site);
-  const Value together =
-      detail::heads_together(scaled_dot_product_attention(parts[0], parts[1], parts[2], options, site), site);
-  const Scope projection{graph, "out_proj"};
-  const Value out =
-      parameter(graph, "weight", {width, width}, initialise::fan_in_uniform(inputs), Trainable::yes, site);
-  return linear(together, out, parameter(graph, "bias", {width}, initialise::zeros(), Trainable::yes, site), site);
+  if (!detail::check_heads(query, key, value, heads, site)) return query;
+  const Scope scope{query.graph(), name, site};
+  const auto [parts] = detail::projected_heads(query, key, value, heads, site);
+  return detail::project_out(scaled_dot_product_attention(parts[0], parts[1], parts[2], options, site), site);
+}
+
+/// Multi-head attention with the weights of the values, (batch, queries, keys), their mean over the heads: PyTorch's
+/// need_weights. Weights are in memory. errors: those of multi_head_attention
+[[nodiscard]] TWILL_CONSTEXPR AttentionResult multi_head_attention_with_weights(Value query, Value key, Value value,
+                                                                                std::int64_t heads,
+                                                                                std::string_view name,
+                                                                                const AttentionOptions& options = {},
+                                                                                CallSite site = CallSite::here()) {
+  if (!detail::check_heads(query, key, value, heads, site)) return {query, query};
+  const Scope scope{query.graph(), name, site};
+  const auto [parts] = detail::projected_heads(query, key, value, heads, site);
+  const AttentionResult result = attention_with_weights(parts[0], parts[1], parts[2], options, site);
+  return {detail::project_out(result.output, site), graph::mean(result.weights, {1})};
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -8,6 +8,7 @@
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
+#include <twill/ops/concatenate.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/transposed_convolution.hpp>
 
@@ -18,15 +19,25 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 using graph::Sides;
 
+/// The elements with which a convolution layer pads its input.
+enum class PaddingMode : std::uint8_t {
+  zeros,     ///< 0 0 | 1 2 3 | 0 0
+  reflect,   ///< 3 2 | 1 2 3 | 2 1
+  replicate, ///< 1 1 | 1 2 3 | 3 3
+  circular,  ///< 2 3 | 1 2 3 | 1 2
+};
+
 /// Options of a convolution layer: kernel, movement and initial values.
 struct ConvolutionLayerOptions {
   Sides kernel = 1;                              ///< extents of the kernel
   Sides stride = 1;                              ///< between two places of the kernel
-  Sides padding = 0;                             ///< zeros on each side
+  Sides padding = 0;                             ///< elements on each side
   Sides dilation = 1;                            ///< between two elements of the kernel
   std::int64_t groups = 1;                       ///< channels of one group see those of no other
   Initialiser weight = initialise::layers_own(); ///< how the weights start
   BiasOption bias = true;                        ///< one number for each output channel: whether, or how they start
+  PaddingMode padding_mode = PaddingMode::zeros; ///< what the padding is made of
+  bool keeps_size = false; ///< instead of `padding`: as much as keeps height and width, PyTorch's padding="same"
 };
 
 /// Options of a transposed convolution layer, those of the convolution that it reverses.
@@ -83,12 +94,42 @@ TWILL_CONSTEXPR bool check_layer(Value x, int dimensions, std::int64_t filters, 
   return !graph.fault.any();
 }
 
+/// The input of a convolution with its padding; what keeps the size has one element more at the end where it is odd.
+[[nodiscard]] TWILL_CONSTEXPR Value padded(Value x, int dimensions, const ConvolutionLayerOptions& o, CallSite site) {
+  const auto along = [&](int axis, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
+                         std::int64_t dilation) {
+    graph::Margin margin{padding, padding};
+    if (o.keeps_size) {
+      const std::int64_t total = dilation * (kernel - 1);
+      if (stride != 1) x.graph().refuse(graph::Problem::convolution_that_keeps_the_size_has_a_stride, stride, 1, site);
+      margin = {total / 2, total - total / 2};
+    }
+    switch (o.padding_mode) {
+    case PaddingMode::reflect:
+      return graph::pad_reflect(x, axis, margin, site);
+    case PaddingMode::replicate:
+      return graph::pad_replicate(x, axis, margin, site);
+    case PaddingMode::circular:
+      return graph::pad_circular(x, axis, margin, site);
+    default:
+      return graph::pad(x, axis, margin, 0, site);
+    }
+  };
+  if (dimensions == 2) x = along(2, o.kernel.height, o.stride.height, o.padding.height, o.dilation.height);
+  return along(dimensions + 1, o.kernel.width, o.stride.width, o.padding.width, o.dilation.width);
+}
+
 TWILL_CONSTEXPR Value convolution_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
                                         const ConvolutionLayerOptions& o, CallSite site) {
   if (!check_layer(x, dimensions, filters, o.kernel, o.groups, site)) return x;
   const Scope scope{x.graph(), name, site};
   const LayerWeights own = layer_weights(x.graph(), dimensions, filters, x.size(1, site) / o.groups, filters, o, site);
-  const graph::ConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
+  graph::ConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
+  if (o.keeps_size || o.padding_mode != PaddingMode::zeros) {
+    x = padded(x, dimensions, o, site);
+    options.padding = 0;
+    if (x.graph().fault.any()) return x;
+  }
   const Value y =
       dimensions == 1 ? graph::conv1d(x, own.weight, options, site) : graph::conv2d(x, own.weight, options, site);
   return o.bias.is_there && !x.graph().fault.any() ? graph::add_channel_bias(y, own.bias, site) : y;

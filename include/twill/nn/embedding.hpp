@@ -10,6 +10,7 @@
 #include <twill/ops/gather.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
@@ -30,20 +31,82 @@ struct EmbeddingOptions {
                       rows);
 }
 
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+
+/// The weight of a table, whose padding row is zero.
+[[nodiscard]] TWILL_CONSTEXPR Value embedding_table(graph::Graph& graph, std::int64_t count, std::int64_t width,
+                                                    std::string_view name, std::int64_t padding, CallSite site) {
+  if (padding >= count) graph.refuse(graph::Problem::padding_index_is_outside, padding, count, site);
+  const Scope scope{graph, name, site};
+  Initialiser initialiser = initialise::normal(0, 1);
+  if (padding >= 0) {
+    initialiser.first_zero = padding * width;
+    initialiser.zeros = width;
+  }
+  return parameter(graph, "weight", {count, width}, initialiser, Trainable::yes, site);
+}
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
 /// Rows of a table of `count` vectors of `width` elements, drawn from the standard normal distribution: "name.weight".
 /// errors: an index that is no integer, a padding index outside of the table
 [[nodiscard]] TWILL_CONSTEXPR Value embedding(Value index, std::int64_t count, std::int64_t width,
                                               std::string_view name, const EmbeddingOptions& options = {},
                                               CallSite site = CallSite::here()) {
+  const Value weight = detail::embedding_table(index.graph(), count, width, name, options.padding, site);
+  return embedding(index, weight, options, site);
+}
+
+/// How the rows of a bag become one.
+enum class BagMode : std::uint8_t { sum, mean, max };
+
+/// Options of a bag of embeddings.
+struct EmbeddingBagOptions {
+  BagMode mode = BagMode::mean; ///< of the rows of a bag
+  std::int64_t padding = -1;    ///< the index that is left out of every bag, and gets no gradient; -1: none
+  Value weights{};              ///< of each index, in the shape of the index; of sums only
+};
+
+/// The sum, mean or greatest of the rows that each bag of indices names, in a weight (count, width) owned by the
+/// caller. index: (bags, indices), result: (bags, width); bags of nothing but padding give 0.
+/// errors: an index that is no integer or has no two axes, weights of means or greatest rows
+[[nodiscard]] TWILL_CONSTEXPR Value embedding_bag(Value index, Value weight, const EmbeddingBagOptions& options = {},
+                                                  CallSite site = CallSite::here()) {
   graph::Graph& graph = index.graph();
-  if (options.padding >= count) graph.refuse(graph::Problem::padding_index_is_outside, options.padding, count, site);
-  const Scope scope{graph, name, site};
-  Initialiser initialiser = initialise::normal(0, 1);
-  if (options.padding >= 0) {
-    initialiser.first_zero = options.padding * width;
-    initialiser.zeros = width;
+  const bool is_weighted = options.weights.id() >= 0;
+  if (index.rank() != 2) graph.refuse(graph::Problem::index_has_another_rank, index.rank(), 2, site);
+  if (is_weighted && options.mode != BagMode::sum)
+    graph.refuse(graph::Problem::bag_weights_are_for_sums_only, static_cast<int>(options.mode), 0, site);
+  if (graph.fault.any()) return weight;
+  Value rows = embedding(index, weight, {.padding = options.padding}, site);
+  if (is_weighted) rows = rows * graph::unsqueeze(graph::cast(options.weights, rows.dtype()), -1, site);
+  if (options.padding < 0) {
+    if (options.mode == BagMode::max) return graph::max(rows, {1}, graph::KeepDims::no, site);
+    return options.mode == BagMode::mean ? graph::mean(rows, {1}, graph::KeepDims::no, site)
+                                         : graph::sum(rows, {1}, graph::KeepDims::no, site);
   }
-  return embedding(index, parameter(graph, "weight", {count, width}, initialiser, Trainable::yes, site), options, site);
+  const Value counts = graph::unsqueeze(graph::not_equal(index, options.padding), -1, site);
+  const Value number = graph::sum(graph::cast(counts, rows.dtype()), {1}, graph::KeepDims::no, site);
+  if (options.mode == BagMode::max) {
+    const Value greatest = graph::max(graph::where(counts, rows, -std::numeric_limits<double>::infinity()), {1},
+                                      graph::KeepDims::no, site);
+    return graph::where(number > 0, greatest, 0.0);
+  }
+  const Value total = graph::sum(graph::where(counts, rows, 0.0), {1}, graph::KeepDims::no, site);
+  return options.mode == BagMode::sum ? total : total / graph::maximum(number, 1.0);
+}
+
+/// Bags of rows of a table of `count` vectors of `width` elements, drawn from the standard normal distribution:
+/// "name.weight". errors: those of a bag, a padding index outside of the table
+[[nodiscard]] TWILL_CONSTEXPR Value embedding_bag(Value index, std::int64_t count, std::int64_t width,
+                                                  std::string_view name, const EmbeddingBagOptions& options = {},
+                                                  CallSite site = CallSite::here()) {
+  const Value weight = detail::embedding_table(index.graph(), count, width, name, options.padding, site);
+  return embedding_bag(index, weight, options, site);
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -106,4 +106,23 @@ struct GroupNormOptions {
   return graph::cast(y * graph::reshape(weight, along) + graph::reshape(bias, along), x.dtype());
 }
 
+/// Options of instance normalisation.
+struct InstanceNormOptions {
+  double epsilon = 1e-5;  ///< added to the variance before the root
+  bool is_affine = false; ///< whether it learns a scale and a shift of each channel
+};
+
+/// Each channel of each row of x (batch, channels, ...) normalised by itself (Ulyanov et al., 2016), times "weight"
+/// plus "bias" where it learns them. It keeps no running statistics, as PyTorch's does not by default.
+/// errors: fewer than three axes, channels of one value
+[[nodiscard]] TWILL_CONSTEXPR Value instance_norm(Value x, std::string_view name, InstanceNormOptions options = {},
+                                                  CallSite site = CallSite::here()) {
+  graph::Extent values{};
+  for (int axis = 2; axis < x.rank(); ++axis) values = values * x.shape()[axis];
+  if (values.is_one())
+    x.graph().refuse(graph::Problem::batch_norm_needs_more_than_one_value_per_channel, 1, x.rank(), site);
+  if (x.graph().fault.any()) return x;
+  return group_norm(x, x.size(1, site), name, {.epsilon = options.epsilon, .is_affine = options.is_affine}, site);
+}
+
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -9,24 +9,9 @@
 #include <twill/core/promotion.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/ops/norms.hpp>
 
 #include <concepts>
-
-namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
-
-/// f(x), computed in float32 at least: 16 bits cannot represent a small epsilon or sums of squares.
-template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
-  return cast(f(widened(x)), floating_type(autocast_to_wide(x).dtype()));
-}
-
-/// The root of the sum of squares over one axis. At the origin, where it has a kink, the gradient is 0.
-[[nodiscard]] TWILL_CONSTEXPR Value euclidean_norm(Value x, int axis, KeepDims keep, CallSite site) {
-  const Value squares = sum(square(x), {axis}, keep, site);
-  const Value none = equal(squares, 0);
-  return where(none, 0, sqrt(where(none, 1, squares)));
-}
-
-}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 

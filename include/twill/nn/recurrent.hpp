@@ -43,7 +43,7 @@ struct CellWeights {
   bool has_bias = false;
 };
 
-/// Makes "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0" and so on.
+/// Makes "weight_ih", "weight_hh", "bias_ih" and "bias_hh", each with a suffix.
 [[nodiscard]] TWILL_CONSTEXPR CellWeights cell_weights(graph::Graph& graph, Cell cell, std::int64_t inputs,
                                                        std::int64_t hidden, std::string_view suffix, bool has_bias,
                                                        CallSite site) {
@@ -54,12 +54,12 @@ struct CellWeights {
     name.append(suffix);
     return parameter(graph, name.view(), shape, initialiser, Trainable::yes, site);
   };
-  const Value of_input = named("weight_ih_l", {gates * hidden, inputs});
-  const Value of_state = named("weight_hh_l", {gates * hidden, hidden});
+  const Value of_input = named("weight_ih", {gates * hidden, inputs});
+  const Value of_state = named("weight_hh", {gates * hidden, hidden});
   CellWeights weights{};
   weights.has_bias = has_bias;
-  const Value of_input_bias = has_bias ? named("bias_ih_l", {gates * hidden}) : Value{};
-  const Value of_state_bias = has_bias ? named("bias_hh_l", {gates * hidden}) : Value{};
+  const Value of_input_bias = has_bias ? named("bias_ih", {gates * hidden}) : Value{};
+  const Value of_state_bias = has_bias ? named("bias_hh", {gates * hidden}) : Value{};
   const auto part = [&](Value all, int gate) {
     return gates == 1 ? all : graph::narrow(all, 0, gate * hidden, hidden);
   };

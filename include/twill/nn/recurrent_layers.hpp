@@ -125,7 +125,7 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
     if (layer > 0 && options.dropout > 0) x = dropout(x, options.dropout, "dropout", site);
     std::array<Value, 2> outputs{};
     for (int direction = 0; direction < directions; ++direction) {
-      graph::Name suffix{};
+      graph::Name suffix{"_l"};
       suffix.append_number(layer);
       if (direction == 1) suffix.append("_reverse");
       const CellWeights weights =

@@ -52,6 +52,17 @@ template <int Axis> [[nodiscard]] constexpr Value squeeze(Value x, CallSite site
 template <int A, int B> [[nodiscard]] constexpr Value swapaxes(Value x, CallSite site = CallSite::here()) {
   return x.template transpose<A, B>(site);
 }
+/// The axis From as axis To; the others keep their order.
+template <int From, int To> [[nodiscard]] constexpr Value moveaxis(Value x, CallSite site = CallSite::here()) {
+  const int from = checked_axis(x, From, site);
+  const int to = checked_axis(x, To, site);
+  if (x.graph().fault.any()) return x;
+  return detail::reordered(x, [&](int axis) {
+    if (axis == to) return from;
+    const int others = axis < to ? axis : axis - 1; // place among the axes that stay in order
+    return others < from ? others : others + 1;
+  });
+}
 /// The elements in reverse order along axes, all of them where none are given.
 template <int... Axes> [[nodiscard]] constexpr Value flip(Value x, CallSite site = CallSite::here()) {
   if constexpr (sizeof...(Axes) == 0) {

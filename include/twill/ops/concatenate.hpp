@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
@@ -54,11 +55,11 @@ inline constexpr Operation concatenate_operation{
   return reshape({graph, graph.add(node)}, shape);
 }
 
-/// The values joined in order along an axis; element types are promoted. errors: other extents differ, the axis is
-/// unknown until run time
-[[nodiscard]] TWILL_CONSTEXPR Value concatenate(std::initializer_list<Value> values, int axis = 0,
+/// The values joined in order along an axis, a list in braces or any array of them; element types are promoted.
+/// errors: other extents differ, the axis is unknown until run time
+[[nodiscard]] TWILL_CONSTEXPR Value concatenate(std::span<const Value> values, int axis = 0,
                                                 CallSite site = CallSite::here()) {
-  const Value first = *values.begin();
+  const Value first = values.front();
   Graph& graph = first.graph();
   const int position = checked_axis(first, axis, site);
   DType dtype = first.dtype();
@@ -86,9 +87,13 @@ inline constexpr Operation concatenate_operation{
   }
   return count == 1 ? pending[0] : join(pending, count, position);
 }
+[[nodiscard]] TWILL_CONSTEXPR Value concatenate(std::initializer_list<Value> values, int axis = 0,
+                                                CallSite site = CallSite::here()) {
+  return concatenate(std::span<const Value>{values.begin(), values.size()}, axis, site);
+}
 
-/// Values of one shape along a new axis before `axis`.
-[[nodiscard]] TWILL_CONSTEXPR Value stack(std::initializer_list<Value> values, int axis = 0,
+/// Values of one shape along a new axis before `axis`, a list in braces or any array of them.
+[[nodiscard]] TWILL_CONSTEXPR Value stack(std::span<const Value> values, int axis = 0,
                                           CallSite site = CallSite::here()) {
   List<Value> wider{};
   for (const Value& value : values) wider.push_back(unsqueeze(value, axis, site));
@@ -112,6 +117,10 @@ inline constexpr Operation concatenate_operation{
     joined = join(parts, count, position);
   }
   return joined;
+}
+[[nodiscard]] TWILL_CONSTEXPR Value stack(std::initializer_list<Value> values, int axis = 0,
+                                          CallSite site = CallSite::here()) {
+  return stack(std::span<const Value>{values.begin(), values.size()}, axis, site);
 }
 
 /// The elements moved by `shift` places along an axis; elements that leave at the end enter at the front.
@@ -192,6 +201,43 @@ struct Margin {
   Value y = x;
   if (margin.before > 0) y = concatenate({reflected(1, margin.before), y}, position, site);
   if (margin.after > 0) y = concatenate({y, reflected(extent - 1 - margin.after, margin.after)}, position, site);
+  return y;
+}
+
+/// The margin with copies of the first and of the last element of the axis: 0 0 | 0 1 2 | 2 2.
+/// errors: a negative margin, an axis without elements
+[[nodiscard]] TWILL_CONSTEXPR Value pad_replicate(Value x, int axis, Margin margin, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  if (x.rank() == 0) return x;
+  const std::int64_t extent = x.size(position, site);
+  if (margin.before < 0 || margin.after < 0)
+    x.graph().refuse(Problem::margin_is_negative, margin.before, margin.after, site);
+  if (extent < 1) x.graph().refuse(Problem::margin_reaches_beyond_the_axis, margin.before + margin.after, extent, site);
+  if (x.graph().fault.any()) return x;
+  const auto copies = [&](std::int64_t of, std::int64_t count) {
+    return broadcast_to(narrow(x, position, of, 1, site), detail::with_extent(x.shape(), position, {count, 0}));
+  };
+  Value y = x;
+  if (margin.before > 0) y = concatenate({copies(0, margin.before), y}, position, site);
+  if (margin.after > 0) y = concatenate({y, copies(extent - 1, margin.after)}, position, site);
+  return y;
+}
+
+/// The margin with the elements of the axis from its other end: 1 2 | 0 1 2 | 0 1.
+/// errors: a negative margin, one larger than the extent
+[[nodiscard]] TWILL_CONSTEXPR Value pad_circular(Value x, int axis, Margin margin, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, axis, site);
+  if (x.rank() == 0) return x;
+  const std::int64_t extent = x.size(position, site);
+  if (margin.before < 0 || margin.after < 0)
+    x.graph().refuse(Problem::margin_is_negative, margin.before, margin.after, site);
+  const std::int64_t larger = margin.before > margin.after ? margin.before : margin.after;
+  if (larger > extent) x.graph().refuse(Problem::margin_reaches_beyond_the_axis, larger, extent, site);
+  if (x.graph().fault.any()) return x;
+  Value y = x;
+  if (margin.before > 0)
+    y = concatenate({narrow(x, position, extent - margin.before, margin.before, site), y}, position, site);
+  if (margin.after > 0) y = concatenate({y, narrow(x, position, 0, margin.after, site)}, position, site);
   return y;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix product: shape rule, gradient, kernel. Operands are (..., m, k) and (..., k, n) with equal leading axes.
+// The matrix product: shape rule, gradient, kernel. Operands are (..., m, k) and (..., k, n); leading axes broadcast.
 // Transposes reach the kernel as strides, so a transposed operand is never copied. Read next: nn/linear.hpp.
 
 #include <twill/compile/program_type.hpp>
@@ -74,7 +74,7 @@ TWILL_CONSTEXPR Extent matmul_multiply_adds(const Graph& graph, const Node& node
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The matrix product over the last two axes; the axes before them broadcast.
+/// The matrix product over the last two axes; the axes before them are equal.
 inline constexpr Operation matmul_operation{.name = "matmul",
                                             .vjp = &detail::matmul_vjp,
                                             .call = &detail::matmul_call,
@@ -82,31 +82,86 @@ inline constexpr Operation matmul_operation{.name = "matmul",
                                             .is_product = true,
                                             .batching = Batching::product};
 
-/// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n).
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
+
+/// The product of matrices, or of stacks of equally many.
+[[nodiscard]] TWILL_CONSTEXPR Value stacked_product(Value left, Value right) {
+  Extents shape = left.shape();
+  shape[shape.rank - 1] = right.shape()[right.rank() - 1];
+  return add_operation(matmul_operation, {left, right}, left.dtype(), shape);
+}
+
+/// The axes before the last two of both operands, broadcast.
+[[nodiscard]] TWILL_CONSTEXPR Extents common_batch(Graph& graph, const Extents& left, const Extents& right,
+                                                   CallSite site) {
+  Extents batch{};
+  batch.rank = (left.rank > right.rank ? left.rank : right.rank) - 2;
+  for (int axis = 0; axis < batch.rank; ++axis) {
+    const int in_left = axis + left.rank - 2 - batch.rank, in_right = axis + right.rank - 2 - batch.rank;
+    const Extent a = in_left < 0 ? Extent{} : left[in_left], b = in_right < 0 ? Extent{} : right[in_right];
+    if (!a.is_one() && !b.is_one() && !unify(graph, a, b))
+      graph.refuse(Problem::matmul_batch_extents_differ, a.factor, b.factor, site);
+    batch[axis] = a.is_one() ? b : a;
+  }
+  return batch;
+}
+
+/// Matrices repeated to a stack of this shape.
+[[nodiscard]] TWILL_CONSTEXPR Value with_batch(Value x, Extents batch) {
+  const Extents shape = x.shape();
+  batch.append(shape[shape.rank - 2]);
+  batch.append(shape[shape.rank - 1]);
+  return broadcast_to(x, batch);
+}
+
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
+
+/// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n); axes before them broadcast. A
+/// vector is a row on the left and a column on the right, and its axis disappears.
+/// errors: operands without axes, extents or element types that differ
 [[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, CallSite site) {
   Graph& graph = left.graph();
   left = detail::autocast_to_narrow(left);
   right = detail::autocast_to_narrow(right);
   graph.require_one_slot(left.id(), right.id(), site);
-  const Extents a = left.shape();
-  const Extents b = right.shape();
-  if (a.rank < 2 || b.rank != a.rank) {
-    graph.refuse(Problem::matmul_needs_two_dimensions_on_both_sides, a.rank, b.rank, site);
+  const int ranks[] = {left.rank(), right.rank()};
+  if (ranks[0] == 0 || ranks[1] == 0) {
+    graph.refuse(Problem::matmul_needs_at_least_one_dimension, ranks[0], ranks[1], site);
     return left;
   }
   if (left.dtype() != right.dtype())
     graph.refuse(Problem::matmul_dtypes_differ, static_cast<int>(left.dtype()), static_cast<int>(right.dtype()), site);
-  const Extent columns = a[a.rank - 1];
-  const Extent rows = b[b.rank - 2];
+  if (ranks[0] == 1) left = unsqueeze(left, 0, site);
+  if (ranks[1] == 1) right = unsqueeze(right, 1, site);
+  const Extent columns = left.shape()[left.rank() - 1];
+  const Extent rows = right.shape()[right.rank() - 2];
   if (!unify(graph, columns, rows))
     graph.refuse(Problem::matmul_left_columns_differ_from_right_rows, columns.is_static() ? columns.factor : dyn,
                  rows.is_static() ? rows.factor : dyn, site);
-  for (int axis = 0; axis < a.rank - 2; ++axis)
-    if (!unify(graph, a[axis], b[axis]))
-      graph.refuse(Problem::matmul_batch_extents_differ, a[axis].factor, b[axis].factor, site);
-  Extents shape = a;
-  shape[a.rank - 1] = b[b.rank - 1];
-  return add_operation(matmul_operation, {left, right}, left.dtype(), shape);
+  if (graph.fault.any()) return left;
+  Value y{};
+  if (left.rank() > 2 && right.rank() == 2) { // one product of all rows
+    Extents shape = left.shape();
+    y = detail::stacked_product(flatten(left, 0, -2, site), right);
+    shape[shape.rank - 1] = right.shape()[1];
+    y = reshape(y, shape, site);
+  } else {
+    const Extents batch = detail::common_batch(graph, left.shape(), right.shape(), site);
+    if (graph.fault.any()) return left;
+    y = detail::stacked_product(detail::with_batch(left, batch), detail::with_batch(right, batch));
+  }
+  if (ranks[0] > 1 && ranks[1] > 1) return y;
+  Extents shape = y.shape();
+  if (ranks[0] == 1) {
+    shape[shape.rank - 2] = shape[shape.rank - 1];
+    --shape.rank;
+  }
+  if (ranks[1] == 1) --shape.rank;
+  return reshape(y, shape, site);
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA

@@ -96,6 +96,54 @@ private:
   [[nodiscard]] double between(double from, double to, double done) const;
 };
 
+/// rate * factor for a number of steps, then `rate`.
+struct Constant {
+  double rate = 0.1;       ///< after these steps
+  std::int64_t steps = 5;  ///< how many begin with another rate
+  double factor = 1.0 / 3; ///< of their rate
+  /// The rate of a step, counted from 0.
+  [[nodiscard]] double operator()(std::int64_t step) const;
+};
+
+/// rate * (1 - step / steps)^power, 0 after `steps` steps.
+struct Polynomial {
+  double rate = 0.1;      ///< at first
+  std::int64_t steps = 5; ///< until 0
+  double power = 1;       ///< 1: a line
+  /// The rate of a step, counted from 0.
+  [[nodiscard]] double operator()(std::int64_t step) const;
+};
+
+/// Half a cosine from `rate` to `least`, again and again, each `growth` times as long as the one before (Loshchilov and
+/// Hutter, 2017).
+struct CosineWarmRestarts {
+  double rate = 0.1;       ///< at first, and after each restart
+  std::int64_t steps = 1;  ///< until the first restart
+  std::int64_t growth = 1; ///< of the steps from restart to restart
+  double least = 0;        ///< the rate towards which each cosine falls
+  /// The rate of a step, counted from 0.
+  [[nodiscard]] double operator()(std::int64_t step) const;
+};
+
+/// How the height of the cycles of `Cyclic` falls.
+enum class CyclicHeight : std::uint8_t {
+  constant,    ///< it stays, PyTorch's "triangular"
+  halved,      ///< by each cycle, PyTorch's "triangular2"
+  exponential, ///< by `factor` in each step, PyTorch's "exp_range"
+};
+
+/// Up from `least` to `most` and down again along lines (Smith, 2017).
+struct Cyclic {
+  double least = 0.001;                         ///< between cycles
+  double most = 0.1;                            ///< at the top of the first cycle
+  std::int64_t rising = 2000;                   ///< steps from the least rate to the greatest
+  std::int64_t falling = 0;                     ///< steps back; 0: as many as rising
+  CyclicHeight height = CyclicHeight::constant; ///< of the cycles after the first
+  double factor = 1;                            ///< of one step, where the height falls exponentially
+  /// The rate of a step, counted from 0.
+  [[nodiscard]] double operator()(std::int64_t step) const;
+};
+
 /// One schedule for its number of steps, then the next, which counts from zero; the last one has no end.
 template <Schedule First, Schedule Second> struct Chained {
   First first;        ///< for the first steps

@@ -40,6 +40,34 @@ TWILL_BODY double OneCycle::between(double from, double to, double done) const {
   return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done));
 }
 
+TWILL_BODY double Constant::operator()(std::int64_t step) const { return step < steps ? rate * factor : rate; }
+
+TWILL_BODY double Polynomial::operator()(std::int64_t step) const {
+  const double done = static_cast<double>(step < steps ? step : steps) / static_cast<double>(steps);
+  return rate * std::pow(1 - done, power);
+}
+
+TWILL_BODY double CosineWarmRestarts::operator()(std::int64_t step) const {
+  std::int64_t length = steps;
+  if (growth == 1) step %= length;
+  while (step >= length) {
+    step -= length;
+    length *= growth;
+  }
+  return Cosine{rate, length, least}(step);
+}
+
+TWILL_BODY double Cyclic::operator()(std::int64_t step) const {
+  const std::int64_t down = falling > 0 ? falling : rising;
+  const std::int64_t cycle = step / (rising + down), at = step % (rising + down);
+  const double up = at <= rising ? static_cast<double>(at) / static_cast<double>(rising)
+                                 : static_cast<double>(rising + down - at) / static_cast<double>(down);
+  double scale = 1;
+  if (height == CyclicHeight::halved) scale = std::pow(0.5, static_cast<double>(cycle));
+  if (height == CyclicHeight::exponential) scale = std::pow(factor, static_cast<double>(step));
+  return least + (most - least) * up * scale;
+}
+
 TWILL_BODY Plateau::Plateau(PlateauOptions given) : options{given}, state_{.rate = given.rate} {
   PlateauOptions::for_each(given, [](const char* name, auto option, Allowed allowed) {
     detail::require_allowed("plateau", name, static_cast<double>(option), allowed);

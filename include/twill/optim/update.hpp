@@ -135,8 +135,11 @@ public:
   /// Sets the value of the weight after the step.
   TWILL_CONSTEXPR void set_weight(Value value) {
     const Value old{*graph_, weight_};
-    graph_->add_assign(weight_, unless_kept(old, cast(value, old.dtype())).id());
+    updated_ = unless_kept(old, cast(value, old.dtype())).id();
+    graph_->add_assign(weight_, updated_);
   }
+  /// The weight after the step, once it is set.
+  [[nodiscard]] constexpr Value updated_weight() const { return cast(Value{*graph_, updated_}, compute_dtype()); }
 
 private:
   [[nodiscard]] TWILL_CONSTEXPR Value unless_kept(Value old, Value fresh) const {
@@ -148,6 +151,7 @@ private:
   graph::Graph* graph_;
   int weight_;
   int gradient_;
+  int updated_ = -1;
   graph::Name prefix_{};
 };
 

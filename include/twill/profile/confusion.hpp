@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Confusion matrices of classifiers: counts of (actual, predicted) pairs, with the precision (the share of those
-// predicted as a class that belong to it) and the recall (the share of a class that is predicted as it) of each class.
-// Read next: profile/format.hpp.
+// predicted as a class that belong to it), the recall (the share of a class that is predicted as it), F1 and the
+// intersection over union of each class. Read next: profile/metrics.hpp, profile/format.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -56,6 +56,15 @@ public:
   [[nodiscard]] double precision(std::int64_t predicted) const;
   /// The share of a class that was predicted as it; 0 where there is none.
   [[nodiscard]] double recall(std::int64_t actual) const;
+  /// The harmonic mean of a class's precision and recall; 0 where the class neither is nor is predicted.
+  [[nodiscard]] double f1(std::int64_t of) const;
+  /// The mean of all classes' F1, scikit-learn's average="macro".
+  [[nodiscard]] double macro_f1() const;
+  /// The samples of a class that were predicted as it, by those that are it or were predicted as it; 0 where there are
+  /// none. Of pixels, the intersection over the union of two regions.
+  [[nodiscard]] double iou(std::int64_t of) const;
+  /// The mean intersection over union of the classes that are there or were predicted.
+  [[nodiscard]] double mean_iou() const;
 
   /// A row for each actual class, a column for each predicted one, named by its number.
   [[nodiscard]] friend std::string to_string(const ConfusionMatrix& matrix) {
@@ -85,6 +94,8 @@ public:
 
 private:
   [[nodiscard]] std::size_t place(std::int64_t actual, std::int64_t predicted) const;
+  /// Samples that are of a class, and that were predicted as it.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> present_and_called(std::int64_t of) const;
   [[nodiscard]] static double ratio(std::int64_t part, std::int64_t whole);
 
   std::vector<std::string> classes_;

@@ -33,6 +33,43 @@ TWILL_BODY double ConfusionMatrix::recall(std::int64_t actual) const {
   return ratio(count(actual, actual), present);
 }
 
+TWILL_BODY std::pair<std::int64_t, std::int64_t> ConfusionMatrix::present_and_called(std::int64_t of) const {
+  std::int64_t present = 0, called = 0;
+  for (std::int64_t c = 0; c < classes(); ++c) {
+    present += count(of, c);
+    called += count(c, of);
+  }
+  return {present, called};
+}
+
+TWILL_BODY double ConfusionMatrix::f1(std::int64_t of) const {
+  const auto [present, called] = present_and_called(of);
+  return ratio(2 * count(of, of), present + called);
+}
+
+TWILL_BODY double ConfusionMatrix::macro_f1() const {
+  double total = 0;
+  for (std::int64_t c = 0; c < classes(); ++c) total += f1(c);
+  return classes() == 0 ? 0 : total / static_cast<double>(classes());
+}
+
+TWILL_BODY double ConfusionMatrix::iou(std::int64_t of) const {
+  const auto [present, called] = present_and_called(of);
+  return ratio(count(of, of), present + called - count(of, of));
+}
+
+TWILL_BODY double ConfusionMatrix::mean_iou() const {
+  double total = 0;
+  std::int64_t seen = 0;
+  for (std::int64_t c = 0; c < classes(); ++c) {
+    const auto [present, called] = present_and_called(c);
+    if (present + called == 0) continue;
+    total += iou(c);
+    ++seen;
+  }
+  return seen == 0 ? 0 : total / static_cast<double>(seen);
+}
+
 TWILL_BODY std::size_t ConfusionMatrix::place(std::int64_t actual, std::int64_t predicted) const {
   for (const std::int64_t c : {actual, predicted})
     if (c < 0 || c >= classes())

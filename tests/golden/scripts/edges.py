@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 INF, NAN = math.inf, math.nan
 POINTS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1e-30, -1e-30, 1e-310, -1e-310, 9.0, -9.0, 20.0, -20.0, 40.0, -40.0,
-          100.0, -100.0, 700.0, -700.0, 720.0, -720.0, 1e30, -1e30, 1e300, -1e300, INF, -INF, NAN]
+          100.0, -100.0, 700.0, -700.0, 720.0, -720.0, 1e30, -1e30, 1e300, -1e300, INF, -INF, NAN, 3.0, -3.0, 6.0]
 SIDES = [0.0, -0.0, 1.0, -1.0, 2.0, -0.5, 1e-200, 30.0, -30.0, 800.0, -800.0, 1e200]
 PROBABILITIES = [0.0, 1.0, 0.5, 1e-13, 1 - 1e-13, 1e-300]
 
@@ -32,6 +32,9 @@ UNARY = {
     "celu of 0.5": lambda x: F.celu(x, 0.5), "selu": F.selu,
     "tanh_accurate": torch.tanh, "erf_accurate": torch.erf, "floor": torch.floor, "ceil": torch.ceil, "round": torch.round, "trunc": torch.trunc, "sign": torch.sign,
     "gelu_accurate": lambda x: x * 0.5 * torch.erfc(x * -math.sqrt(0.5)),
+    "hardtanh": F.hardtanh, "relu6": F.relu6, "hardsigmoid": lambda x: F.relu6(x + 3) / 6, "hardswish": F.hardswish,
+    "softsign": F.softsign, "tanhshrink": F.tanhshrink, "softshrink": F.softshrink, "hardshrink": F.hardshrink,
+    "threshold": lambda x: F.threshold(x, 0.5, 7),
 }
 BINARY = {
     "maximum": torch.maximum, "minimum": torch.minimum, "fmax": torch.fmax, "fmin": torch.fmin, "hypot": torch.hypot,

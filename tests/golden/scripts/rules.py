@@ -28,6 +28,23 @@ class Lamb(torch.optim.Optimizer):
                 w -= group["lr"] * ratio * u
 
 
+class Lion(torch.optim.Optimizer):
+    """Algorithm 2 of Chen et al., 2023."""
+
+    def __init__(self, params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0):
+        super().__init__(params, dict(lr=lr, betas=betas, weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            b1, b2 = group["betas"]
+            for w in group["params"]:
+                m = self.state[w].get("m", torch.zeros_like(w))
+                c = b1 * m + (1 - b1) * w.grad
+                w -= group["lr"] * (c.sign() + group["weight_decay"] * w)
+                self.state[w]["m"] = b2 * m + (1 - b2) * w.grad
+
+
 def make(save):
     start = [torch.randn(shape) for shape in SHAPES]
     gradients = [[torch.randn(shape) for shape in SHAPES] for _ in range(STEPS)]
@@ -55,6 +72,20 @@ def make(save):
         every(lambda w: o.SGD(w, lr=0.1)),  # clipped to norm 1.5
         every(lambda w: o.SGD(w, lr=0.1)),  # clipped to value 0.5
     ]
+    clipped_by_norm, clipped_by_value = len(rules) - 2, len(rules) - 1
+    rules += [
+        every(lambda w: o.Adadelta(w)),
+        every(lambda w: o.Adadelta(w, lr=0.5, rho=0.8, eps=1e-3, weight_decay=0.1)),
+        every(lambda w: o.Adamax(w)),
+        every(lambda w: o.Adamax(w, lr=0.02, betas=(0.6, 0.7), weight_decay=0.1)),
+        every(lambda w: o.NAdam(w)),
+        every(lambda w: o.NAdam(w, lr=0.02, betas=(0.6, 0.7), weight_decay=0.1, momentum_decay=0.2)),
+        every(lambda w: o.RAdam(w)),
+        every(lambda w: o.RAdam(w, lr=0.02, betas=(0.6, 0.9), weight_decay=0.1)),
+        every(lambda w: Lion(w)),
+        every(lambda w: Lion(w, lr=0.02, betas=(0.6, 0.7), weight_decay=0.1)),
+        every(lambda w: o.Adam(w, lr=0.01, weight_decay=0.1, maximize=True)),
+    ]
     trajectories = []
     for k, rule in enumerate(rules):
         weights = [w.clone().requires_grad_(True) for w in start]
@@ -64,9 +95,9 @@ def make(save):
         for step in range(STEPS):
             for w, g in zip(weights, gradients[step]):
                 w.grad = g.clone()
-            if k == len(rules) - 2:
+            if k == clipped_by_norm:
                 norms.append(torch.nn.utils.clip_grad_norm_(weights, 1.5))
-            if k == len(rules) - 1:
+            if k == clipped_by_value:
                 torch.nn.utils.clip_grad_value_(weights, 0.5)
             optimiser.step()
             trajectory.append(flat(weights).detach().clone())

@@ -39,4 +39,14 @@ def make(save):
         rates(lambda o: s.ReduceLROnPlateau(o, factor=0.5, patience=2, cooldown=3, min_lr=0.02), metrics),
         rates(lambda o: s.ReduceLROnPlateau(o, mode="max", factor=0.1, patience=4, threshold=0.01), metrics),
     ]
+    table += [
+        rates(lambda o: s.ConstantLR(o, factor=0.4, total_iters=7)),
+        rates(lambda o: s.PolynomialLR(o, total_iters=30, power=2.5)),
+        rates(lambda o: s.CosineAnnealingWarmRestarts(o, 7, eta_min=0.01)),
+        rates(lambda o: s.CosineAnnealingWarmRestarts(o, 5, T_mult=2)),
+        rates(lambda o: s.CyclicLR(o, 0.01, 0.3, step_size_up=6, cycle_momentum=False)),
+        rates(lambda o: s.CyclicLR(o, 0.01, 0.3, step_size_up=4, step_size_down=9, mode="triangular2",
+                                   cycle_momentum=False)),
+        rates(lambda o: s.CyclicLR(o, 0.01, 0.3, step_size_up=5, mode="exp_range", gamma=0.96, cycle_momentum=False)),
+    ]
     save("rates", torch.tensor(table))

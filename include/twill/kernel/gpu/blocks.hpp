@@ -122,10 +122,10 @@ void gather_blocks(const twill::gpu::Queue<R>& queue, const T* from, const std::
             gpu::IndexedParameters<T>{from, index, to, blocks, {blocks.outer, blocks.places, blocks.inner}});
 }
 
-/// Scans in the order of eager code, with the totals of chunks in the stream's working memory where they fit; otherwise
-/// rows are scanned whole, one block or thread each.
-template <class T, twill::gpu::Runtime R>
-void running_sums(const twill::gpu::Queue<R>& queue, const T* from, T* to, const ScanShape& shape) {
+/// Running sums, products or extremes in the order of eager code, with the totals of chunks in the stream's working
+/// memory where they fit; otherwise rows are scanned whole, one block or thread each.
+template <class Op, class T, twill::gpu::Runtime R>
+void running(const twill::gpu::Queue<R>& queue, const T* from, T* to, const ScanShape& shape) {
   using C = compute_t<T>;
   if (shape.outer * shape.length * shape.inner == 0) return;
   gpu::ScanPlan plan = gpu::plan_scan(shape);
@@ -135,7 +135,7 @@ void running_sums(const twill::gpu::Queue<R>& queue, const T* from, T* to, const
     plan.blocks = plan.by_columns ? gpu::groups_of(gpu::tile_threads, shape.outer * shape.inner) : shape.outer;
   }
   const twill::gpu::WorkingMemory working = queue.working_memory();
-  gpu::enqueue_scan<Running<Reduction::sum>>(queue, from, to, shape, plan, static_cast<C*>(working.memory()));
+  gpu::enqueue_scan<Op>(queue, from, to, shape, plan, static_cast<C*>(working.memory()));
 }
 
 }}}} // namespace twill::v0::kernel::TWILL_ISA
