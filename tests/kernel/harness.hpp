@@ -16,6 +16,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -81,6 +82,8 @@ public:
       case DType::float64:
         put(real(random));
         break;
+      default:
+        throw std::logic_error("no random elements of this type");
       }
     }
   }
@@ -155,6 +158,8 @@ template <class P> struct Bound {
     return static_cast<double>(get(float{}));
   case DType::float64:
     return get(double{});
+  default: // a type that models do not have
+    break;
   }
   return 0;
 }

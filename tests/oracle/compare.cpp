@@ -85,6 +85,8 @@ std::string text_at(const Values& values, std::size_t i) {
   case DType::float64:
     print(element<double>(values, i));
     break;
+  default:
+    return std::string{name(values.type)}; // no case has it
   }
   return buffer;
 }

@@ -48,6 +48,8 @@ inline double rounded(double number, DType dtype) {
     return static_cast<double>(static_cast<float>(number));
   case DType::float64:
     return number;
+  default: // a type that models do not have
+    break;
   }
   return number;
 }

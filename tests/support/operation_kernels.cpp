@@ -57,10 +57,10 @@ template <const graph::Operation* O, KernelTypes Types> void run_in(DType dtype,
     return run(float{});
   case DType::float64:
     return run(double{});
-  case DType::boolean:
+  default:
     break;
   }
-  throw std::logic_error(std::string{O->name} + ": no kernel of truth values is compiled here");
+  throw std::logic_error(std::string{O->name} + ": no kernel of this type is compiled here");
 }
 
 /// An operation and how to call its kernel in the type that a graph says.

@@ -33,9 +33,9 @@ template <class X> [[nodiscard]] auto as_handle(X&& x) {
 /// A reduction of the real and of the imaginary parts.
 template <class Op, Rest Remains, int... Axes, class X> [[nodiscard]] auto reduced_parts(X&& x) {
   const auto z = as_handle(std::forward<X>(x));
-  using Part = std::remove_cvref_t<decltype(reduced_node<Op, Remains, Axes...>(detail::part_of(z, 0)))>;
-  using Result = Tensor<typename std::remove_cvref_t<decltype(z)>::value_type, typename Part::device_type,
-                        typename Part::shape_type>;
+  using PartNode = std::remove_cvref_t<decltype(reduced_node<Op, Remains, Axes...>(detail::part_of(z, 0)))>;
+  using Result = Tensor<typename std::remove_cvref_t<decltype(z)>::value_type, typename PartNode::device_type,
+                        typename PartNode::shape_type>;
   const auto real = reduced_node<Op, Remains, Axes...>(detail::part_of(z, 0));
   Result result(z.device(), real.shape());
   store(detail::part_of(result, 0), real);

@@ -101,6 +101,7 @@ struct DrawNode : Evaluates<DrawNode<F, T, D, S, P, Parameters>> {
 /// The next draw of a device with two parameters.
 template <class F, class T, AnyShape S, class P, class D>
 [[nodiscard]] auto drawn(const Dims& extents, const D& device, P first, P second) {
+  static_assert(!ByteFloat<T>, "twill: floats of 8 bits are stored, not drawn; draw float and convert with to<T>()");
   using Node = DrawNode<F, T, D, S, P, 2>;
   using Places = Tensor<std::int64_t, D, S>;
   return Node{
@@ -206,20 +207,19 @@ requires S::is_static [[nodiscard]] Tensor<T, D, S> exponential(double scale, co
 
 /// Integers in [low, high), equally likely up to 2^-64. throws: ValueError unless low < high and T holds both
 template <Scalar T = std::int64_t, AnyShape S, Device D = Cpu>
-requires(!FloatingScalar<T> && !std::same_as<T, bool>)
+requires(IntegerScalar<T>)
     [[nodiscard]] Tensor<T, D, S> integers(std::int64_t low, std::int64_t high, const Dims& extents,
                                            const D& device = current_device<D>()) {
   if (low >= high)
     throw ValueError("integers: there are none from " + std::to_string(low) + " to below " + std::to_string(high));
-  if (low < static_cast<std::int64_t>(std::numeric_limits<T>::min()) ||
-      high - 1 > static_cast<std::int64_t>(std::numeric_limits<T>::max()))
+  if (!std::in_range<T>(low) || !std::in_range<T>(high - 1))
     throw ValueError("integers: " + std::to_string(low) + " to " + std::to_string(high) + " do not fit " +
                      std::string(name(dtype_of<T>)));
   const auto range = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
   return eval(expr::drawn<expr::DrawIntegers, T, S>(extents, device, range, low));
 }
 template <Scalar T = std::int64_t, AnyShape S, Device D = Cpu>
-requires(!FloatingScalar<T> && !std::same_as<T, bool> && S::is_static)
+requires(IntegerScalar<T>&& S::is_static)
     [[nodiscard]] Tensor<T, D, S> integers(std::int64_t low, std::int64_t high, const D& device = current_device<D>()) {
   return integers<T, S, D>(low, high, S::dims(), device);
 }

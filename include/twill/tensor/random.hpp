@@ -115,6 +115,7 @@ template <> struct NormalProgram<double> {
 /// A new tensor that such a program fills with the next draw of its device.
 template <template <Scalar> class Of, Scalar T, AnyShape S, Device D>
 [[nodiscard]] Tensor<T, D, S> drawn(const Dims& extents, const D& device) {
+  static_assert(!ByteFloat<T>, "twill: floats of 8 bits are stored, not drawn; draw float and convert with to<T>()");
   Tensor<T, D, S> result(device, extents);
   const RandomDraw draw = generator(device).next();
   if (result.elements() == 0) return result;
