@@ -64,6 +64,22 @@ def like(device="cpu"):
     return zeros_of_another_shape, fives, ones_of_its_shape, floats_elsewhere
 
 
+def complex_numbers():
+    # region: complex
+    z = torch.complex(torch.ones(3), torch.arange(3.0))  # complex64
+    w = z * 1j + 2.0
+    size = w.abs()  # float32
+    z.real = torch.zeros(3)
+    energy = torch.vdot(w, w)  # conjugates the first
+    # end region
+    # region: small
+    bytes = torch.tensor([100, 200, -1]).to(torch.int8)
+    total = bytes.sum()  # int64
+    kept = torch.tensor([0.3, 500.0]).to(torch.float8_e4m3fn)
+    # end region
+    return size, energy, total, kept
+
+
 def gpu_utilization():
     # region: utilization
     os.environ["CUDA_VISIBLE_DEVICES"] = "2,0"  # before CUDA is first used

@@ -6,6 +6,8 @@
 // prints: the operands are on cpu:0 and cpu:1
 // prints: went on after running out of memory
 // prints: 1200 bytes take 1280
+// prints: (8+0j)
+// prints: [100 -56  -1]43[  0.3125 448.    ]
 // prints: shared through DLPack: yes
 
 #include <twill/device.hpp>
@@ -15,6 +17,7 @@
 #include <twill/profile/device_table.hpp>
 #include <twill/tensor.hpp>
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
@@ -70,6 +73,23 @@ void like() {
   const Tensor floats_elsewhere = zeros_like<float>(x, Cpu{0});
   // end region
   std::cout << to_string(zeros_of_another_shape.shape()) << fives << ones_of_its_shape << floats_elsewhere << '\n';
+}
+
+void complex_numbers() {
+  // region: complex
+  const Tensor z = complex(ones<float, Shape<3>>(), arange<float>(3.0F)); // complex64
+  const Tensor w = z * std::complex<float>{0, 1} + 2.0;
+  const Tensor size = abs(w);         // float
+  real(z) = zeros<float, Shape<3>>(); // a view, of the imaginary parts too
+  const Tensor energy = vdot(w, w);   // conjugates the first
+  // end region
+  std::cout << size << energy << '\n';
+  // region: small
+  const Tensor bytes = tensor({100, 200, -1}).to<std::int8_t>();  // wraps: 100, -56, -1
+  const Tensor total = sum(bytes);                                // int64
+  const Tensor kept = tensor({0.3F, 500.0F}).to<float8_e4m3fn>(); // 0.3125 and the largest, 448
+  // end region
+  std::cout << bytes << total << kept.to<float>() << '\n';
 }
 
 void utilization() {
@@ -156,6 +176,7 @@ int main() {
   transfer();
   placement();
   like();
+  complex_numbers();
   utilization();
   seeds();
   scalars();

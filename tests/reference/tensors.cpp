@@ -4,6 +4,7 @@
 
 #include <twill/twill.hpp>
 
+#include <complex>
 #include <iostream>
 #include <limits>
 #include <string>
@@ -30,10 +31,28 @@ void types(const Matrix& x) {
   { const std::size_t bytes = size_of(DType::float16); }
   { const int digits = with_scalar(x.dtype, []<class T>() { return std::numeric_limits<T>::digits; }); }
   { static_assert(is_floating(DType::bfloat16)); }
+  { static_assert(is_complex(DType::complex64)); }
+  { static_assert(is_fractional(DType::complex64) && is_fractional(DType::float32)); }
+  { static_assert(is_float8(DType::float8_e5m2)); }
+  { static_assert(is_short_float(DType::float8_e5m2) && is_short_float(DType::float16)); }
+  { static_assert(is_wide_unsigned(DType::uint32) && !is_wide_unsigned(DType::uint8)); }
+  { static_assert(is_model_type(DType::float32) && !is_model_type(DType::int16)); }
+  { static_assert(dtype_count == 17); }
+  { const int digits = with_model_scalar(x.dtype, []<class T>() { return std::numeric_limits<T>::digits; }); }
+  { const Complex<double> z{1.5, -2.0}; }
+  { const complex64 z = std::complex<float>{1.5F, -2.0F}; }
+  { const complex128 z{1.5, -2.0}; }
+  { const Float8<2> f{1.5F}; }
+  { const float8_e4m3fn f{448.0F}; }
+  { const float8_e5m2 f{57344.0F}; }
   { const std::string_view spelled = name(x.dtype); }
   { const Dims strides = contiguous_strides(x.shape()); }
   { const std::string shown = to_string(x.shape()); }
   { static_assert(promote(DType::int32, DType::float16) == DType::float16); }
+  { static_assert(promote(DType::uint16, DType::int32) == no_type); }
+  { static_assert(real_type(DType::complex64) == DType::float32); }
+  { static_assert(complex_type(DType::float64) == DType::complex128); }
+  { static_assert(computed_bytes(DType::float16) == 4); }
   { static_assert(category(DType::int32) == TypeCategory::integer); }
   { static_assert(weak_promote(DType::float16, TypeCategory::floating) == DType::float16); }
   { static_assert(sum_type(DType::int32) == DType::int64); }

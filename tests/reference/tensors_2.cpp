@@ -127,6 +127,17 @@ void real_functions(const Matrix& x, const Matrix& y) {
   { const Tensor z = polygamma(1, x); }
 }
 
+// Complex numbers: parts and angles. Arithmetic and functions are called as for real numbers.
+void complex_numbers(const Tensor<complex64, Cpu, Shape<dyn, 4>>& z, const Matrix& x, const Matrix& y) {
+  { const Tensor w = complex(x, y); }
+  { const Tensor parts = real(z); }
+  { const Tensor parts = imag(z); }
+  { const Tensor w = conj(z); }
+  { const Tensor radians = angle(z); }
+  { const Tensor pairs = view_as_real(z); }
+  { const Tensor w = view_as_complex(view_as_real(z)); }
+}
+
 // Rounding and floating-point numbers: parts of numbers, neighbours, NaN and infinities.
 void rounding(const Matrix& x, const Matrix& y, const Tensor<std::int32_t, Cpu, Shape<dyn, 4>>& i4) {
   { const Tensor z = floor(x); }

@@ -127,6 +127,15 @@ TEST_CASE("every element type of twill has its code in DLPack", "[tensor][LIB-2]
   there_and_back(bfloat16{}, {4, 16, 1});
   there_and_back(float{}, {2, 32, 1});
   there_and_back(double{}, {2, 64, 1});
+  there_and_back(std::int8_t{}, {0, 8, 1});
+  there_and_back(std::int16_t{}, {0, 16, 1});
+  there_and_back(std::uint16_t{}, {1, 16, 1});
+  there_and_back(std::uint32_t{}, {1, 32, 1});
+  there_and_back(std::uint64_t{}, {1, 64, 1});
+  there_and_back(float8_e4m3fn{}, {10, 8, 1});
+  there_and_back(float8_e5m2{}, {12, 8, 1});
+  there_and_back(complex64{}, {5, 64, 1});
+  there_and_back(complex128{}, {5, 128, 1});
 }
 
 TEST_CASE("a managed tensor that nobody takes gives its memory back", "[tensor][LIB-2]") {

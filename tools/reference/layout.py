@@ -108,7 +108,7 @@ class Page:
 
 PAGES = [
     Page("tensors", "Tensors", "Tensors, functions of them, and expressions that fuse into one kernel.", "tensors.md", [
-        Section("Types and shapes", ["tensor/tensor.hpp", "core/dtype.hpp", "core/shape.hpp", "core/half.hpp",
+        Section("Types and shapes", ["tensor/tensor.hpp", "core/dtype.hpp", "core/shape.hpp", "core/half.hpp", "core/float8.hpp", "core/complex.hpp",
                                      "core/promotion.hpp", "tensor/shapes.hpp", "tensor/extents.hpp"]),
         Section("Creation", ["tensor/create.hpp", "tensor/like.hpp", "tensor/sequence.hpp", "expr/grids.hpp"], rows=True),
         Section("Random numbers", ["tensor/random.hpp", "expr/draws.hpp", "expr/sampling.hpp"], rows=True),
@@ -121,6 +121,7 @@ PAGES = [
         Section("Arithmetic", ["elementwise/arithmetic.hpp"], rows=True),
         Section("Comparison, logic and bits", ["elementwise/comparison.hpp"], rows=True),
         Section("Real functions", ["elementwise/real.hpp"], rows=True),
+        Section("Complex numbers", ["expr/complex_functions.hpp", "tensor/complex_views.hpp"], rows=True),
         Section("Rounding and floating-point numbers", ["elementwise/floating.hpp", "expr/functions.hpp"], rows=True),
         Section("Operators", ["expr/operators.hpp"]),
         Section("Reductions", ["expr/reductions.hpp", "expr/statistics.hpp", "expr/quantile.hpp", "expr/norms.hpp"], rows=True),

@@ -50,15 +50,20 @@ template <std::floating_point T> struct alignas(2 * sizeof(T)) Complex {
   /// To std::complex.
   template <StandardComplex<T> Z> constexpr operator Z() const { return Z(re, im); } // NOLINT: implicit on purpose
 
+  /// std::complex's name of `re`.
   [[nodiscard]] constexpr T real() const { return re; }
+  /// std::complex's name of `im`.
   [[nodiscard]] constexpr T imag() const { return im; }
 
+  /// Equal parts.
   [[nodiscard]] friend constexpr bool operator==(const Complex& a, const Complex& b) {
     return a.re == b.re && a.im == b.im;
   }
+  /// Part by part.
   [[nodiscard]] friend constexpr Complex operator+(const Complex& a, const Complex& b) {
     return {a.re + b.re, a.im + b.im};
   }
+  /// Part by part.
   [[nodiscard]] friend constexpr Complex operator-(const Complex& a, const Complex& b) {
     return {a.re - b.re, a.im - b.im};
   }
@@ -76,11 +81,17 @@ template <std::floating_point T> struct alignas(2 * sizeof(T)) Complex {
     if (is_wide) return {(a.re + a.im * ratio) / divisor, (a.im - a.re * ratio) / divisor};
     return {(a.re * ratio + a.im) / divisor, (a.im * ratio - a.re) / divisor};
   }
+  /// Both parts with the other sign.
   [[nodiscard]] friend constexpr Complex operator-(const Complex& z) { return {-z.re, -z.im}; }
+  /// The number itself.
   [[nodiscard]] friend constexpr Complex operator+(const Complex& z) { return z; }
+  /// a = a + b
   friend constexpr Complex& operator+=(Complex& a, const Complex& b) { return a = a + b; }
+  /// a = a - b
   friend constexpr Complex& operator-=(Complex& a, const Complex& b) { return a = a - b; }
+  /// a = a * b
   friend constexpr Complex& operator*=(Complex& a, const Complex& b) { return a = a * b; }
+  /// a = a / b
   friend constexpr Complex& operator/=(Complex& a, const Complex& b) { return a = a / b; }
 
   /// The real part.

@@ -4,8 +4,8 @@
 // Two 8-bit floating types: `float8_e4m3fn` (4 bits of exponent, 3 of the fraction, NaN and no infinities, up to 448)
 // and `float8_e5m2` (5 and 2 bits, infinities, up to 57344). They are storage: tensors hold, convert and copy them, and
 // compute in a wider type. Conversions round once, to nearest with ties to even, with PyTorch's bits: a number beyond
-// the largest, infinity too, becomes the largest of the first and infinite in the second. Source: Micikevicius et al., "FP8 formats for deep
-// learning" (2022). Read next: core/dtype.hpp.
+// the largest, infinity too, becomes the largest of the first and infinite in the second. Source: Micikevicius et al.,
+// "FP8 formats for deep learning" (2022). Read next: core/dtype.hpp.
 
 #include <twill/core/half.hpp>
 

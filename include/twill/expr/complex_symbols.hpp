@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions of complex symbols as formulas of their real and imaginary parts, so that they fuse and run in the packs of
-// real numbers. Branch cuts, signed zeros and infinities are those of C's Annex G, which NumPy follows; accuracy is that
-// of the real functions times a small number, but near the zeros of `exp(w log z)`, which is how powers are computed.
-// Read next: expr/complex_functions.hpp.
+// real numbers. Branch cuts, signed zeros and infinities are those of C's Annex G, which NumPy follows. Errors are a
+// few times those of the real functions, relative to the size of the result; a power is exp(w log z). Read next:
+// expr/complex_functions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -170,7 +170,7 @@ TWILL_BODY NpyHeader read_npy_header(std::string_view where, std::span<const std
   return header;
 }
 
-/// Copies elements of `size` bytes from one order of axes to another, and reverses each `swapped` bytes of them, if any.
+/// Copies elements of `size` bytes from one order of axes to another, and reverses each `swapped` bytes, if any.
 TWILL_BODY void reorder_elements(std::byte* to, const std::byte* from, const Dims& extents, const Dims& from_strides,
                                  std::size_t size, std::size_t swapped) {
   Dims index{};

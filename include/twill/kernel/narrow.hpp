@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Floating types of 16 and 8 bits in packs: widened to float when loaded, rounded to nearest even when stored, with the
-// bits of core/half.hpp and core/float8.hpp. Hardware conversions, or integer arithmetic where there are none. Read next: kernel/pack.hpp.
+// bits of core/half.hpp and core/float8.hpp. Hardware conversions, or integer arithmetic where there are none. Read
+// next: kernel/pack.hpp.
 
 #include <twill/core/float8.hpp>
 #include <twill/core/half.hpp>

@@ -70,7 +70,6 @@ template <std::floating_point T>
 }
 
 inline constexpr std::int64_t worth_a_bfloat16_plan = 32 * 32 * 32; ///< multiplications
-inline constexpr std::int64_t small_complex_product = 8 * 8 * 8;    ///< multiplications that cost less than a BLAS call
 
 /// C = alpha * op(A) * op(B) + beta * C, where op transposes or not; op(A) is m x k, op(B) is k x n, row-major with
 /// `ld` elements from row to row. C is not read when beta is 0.
@@ -111,10 +110,7 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) c[i * ldc + j] = T{sum[i * n + j]};
   } else if constexpr (ComplexScalar<T>) {
-    if (m * n * k <= small_complex_product)
-      cpu::detail::gemm_plain(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-    else
-      cpu::gemm(team, cpu::Library::blas, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    cpu::gemm(team, cpu::Library::blas, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   } else {
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
