@@ -18,7 +18,9 @@
 namespace twill { inline namespace v0 {
 
 /// Axes of the results of `vmap`, one for all of them or one for each.
-template <int... Axes> struct OutAxes { static constexpr std::array<int, sizeof...(Axes)> axes{Axes...}; };
+template <int... Axes> struct OutAxes {
+  static constexpr std::array<int, sizeof...(Axes)> axes{Axes...}; ///< in the order of the results
+};
 /// As an argument: `vmap<0, unbatched>(f, out_axes<1>)`.
 template <int... Axes> inline constexpr OutAxes<Axes...> out_axes{};
 
