@@ -5,6 +5,7 @@
 // prints: gradient by w: [0.0799625 0.0799625 0.0799625 0.0799625]
 // prints: along t: 1.2794
 // prints: curvature: 1.6487, off the diagonal: 0.5000
+// prints: distance of the first and the last point: 10.0
 
 #include <twill/twill.hpp>
 

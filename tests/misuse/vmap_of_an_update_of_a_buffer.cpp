@@ -2,7 +2,7 @@
 //
 // A layer that updates running statistics, for each example of a batch.
 // expect: vmap_of_an_update_of_a_buffer
-// expect: weight<"norm.running_mean">
+// expect: "norm.running_mean"
 
 #include <twill/compile/vmap.hpp>
 #include <twill/nn.hpp>

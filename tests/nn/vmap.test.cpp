@@ -4,6 +4,7 @@
 // gradients of each example and their plans. That every operation has a batching rule is checked by
 // tests/support/batching_check.hpp.
 
+#include "tests/support/golden.hpp"
 #include "tests/support/numbers.hpp"
 
 #include <twill/compile.hpp>
@@ -17,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 using namespace twill;
@@ -309,4 +311,27 @@ TEST_CASE("the extent of a batch may be known only at run time", "[vmap]") {
   const auto images = randn<double, Shape<dyn, 2, 4, 4>>(Dims(3, 2, 4, 4));
   check_same(loop(images, [&](const auto& image) { return grad<1>(loss_of_image)(kernel, image); }),
              numbers(vmap<unbatched, 0>(grad<1>(loss_of_image))(kernel, images)));
+}
+
+TEST_CASE("gradients of each example, nested batches and batches of Hessians are PyTorch's", "[vmap][golden]") {
+  const auto read = []<class S>(const char* name, S) {
+    return from_values<S>(test::golden(std::string{"vmap/"} + name).values);
+  };
+  const auto expected = [](const char* name) { return test::golden(std::string{"vmap/"} + name).values; };
+  const auto w = read("w", Shape<4, 6>{});
+  const auto v = read("v", Shape<6, 3>{});
+  const auto x = read("x", Shape<5, 4>{});
+  const auto labels = read("labels", Shape<5>{}).to<std::int64_t>();
+  const auto [by_w, by_v] = vmap<unbatched, unbatched, 0, 0>(grad<2>(loss_of_one))(w, v, x, labels);
+  check_same(expected("by_w"), numbers(by_w));
+  check_same(expected("by_v"), numbers(by_v));
+  const auto kernel = read("kernel", Shape<4, 2, 3, 3>{});
+  const auto images = read("images", Shape<3, 2, 6, 4>{});
+  check_same(expected("by_kernel"), numbers(vmap<unbatched, 0>(grad<1>(loss_of_image))(kernel, images)));
+  const auto with_product = [](Value a) { return energy(a) + prod(a); };
+  check_same(expected("hessians"), numbers(vmap(hessian(with_product))(x)));
+  const auto cosine = [](Value a, Value b) { return tanh(sum(a * b)); };
+  const auto pairs = vmap<0, unbatched>(vmap<unbatched, 0>(cosine), out_axes<1>)(x, x(slice{0, 3}));
+  CHECK(pairs.shape() == Dims(3, 5));
+  check_same(expected("pairs"), numbers(pairs));
 }

@@ -36,9 +36,9 @@ namespace detail {
 
 /// The rule of an operation, for variables in the place of its results' gradients.
 struct LinearRule {
-  int id = -1;                ///< of the operation
-  Cotangents variables{};     ///< by result, -1 where none is needed
-  InputGradients gradients{}; ///< linear in the variables
+  int id = -1;                          ///< of the operation
+  Cotangents variables{-1, -1, -1, -1}; ///< by result, -1 where none is needed
+  InputGradients gradients{};           ///< linear in the variables
 };
 
 /// The tangents of some nodes that others have made.

@@ -82,6 +82,9 @@ inline constexpr Operation summing_product_operation{.name = "summing_product",
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
+/// activation(product + bias) by nodes of their own: kernels with epilogues take one product, not those of a batch.
+[[nodiscard]] TWILL_CONSTEXPR Value activated_sum(Value product, Value bias, Activation activation);
+
 /// The argument of a biased product's activation, its second result. It is made with the product: a stage that runs
 /// backward later keeps only nodes of the forward pass.
 [[nodiscard]] TWILL_CONSTEXPR Value argument_of(Value product) {
@@ -109,10 +112,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
     graph.refuse(Problem::broadcast_extents_differ, bias.rank() == 1 ? bias.shape()[0].factor : bias.rank(),
                  shape[shape.rank - 1].factor, site);
   if (graph.fault.any()) return product;
-  if (graph.is_one_example) { // kernels with epilogues take one product
-    const Value y = product + cast(bias, product.dtype());
-    return activation == Activation::relu ? relu(y) : activation == Activation::gelu_tanh ? gelu_tanh(y) : y;
-  }
+  if (graph.is_one_example) return detail::activated_sum(product, bias, activation);
   const Value result = add_operation(
       biased_product_operation,
       {Value{graph, product.node().input(0)}, Value{graph, product.node().input(1)}, cast(bias, product.dtype())},
@@ -149,6 +149,11 @@ inline constexpr Absorber absorbed<formula::GeluTanh> =
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
+
+TWILL_CONSTEXPR Value activated_sum(Value product, Value bias, Activation activation) {
+  const Value y = product + cast(bias, product.dtype());
+  return activation == Activation::relu ? relu(y) : activation == Activation::gelu_tanh ? gelu_tanh(y) : y;
+}
 
 /// The gradients of x, w and bias from that of x w + bias. `sums`, if known, is that of the bias.
 TWILL_CONSTEXPR void set_gradients(Value x, Value w, Value g, std::optional<Value> sums, InputGradients& gradients) {
