@@ -19,7 +19,8 @@ TWILL_BODY void RunScalars::set(std::string_view name, double number) {
     std::string known{};
     for (const graph::RunScalarInfo& info : infos_)
       known += (known.empty() ? "" : ", ") + std::string{info.name.view()};
-    throw ValueError("set: there is no run-time number '" + std::string{name} + "'; there are: " + known);
+    throw ValueError("set: there is no run-time number '" + std::string{name} + "'; " +
+                     (known.empty() ? "the model has none" : "there are: " + known));
   }
   if (infos_[static_cast<std::size_t>(index)].is_probability && !(number >= 0 && number <= 1))
     throw ValueError("set: '" + std::string{name} + "' has to be between 0 and 1; it is " + std::to_string(number));

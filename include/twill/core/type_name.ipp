@@ -43,13 +43,17 @@ TWILL_BODY std::string readable_name(std::string_view written) {
     const std::size_t arguments = own.find('<');
     const std::string_view plain = own.substr(0, arguments);
     if (plain.empty() || plain[0] == '(' || plain[0] == '{' || plain.starts_with("lambda")) return {};
-    if (arguments == own.npos || !name.starts_with("twill::")) return std::string{plain};
+    // g++ leaves out the namespaces of this function: "nn::Autocast<Classifier>".
+    const bool is_wrapper =
+        name.starts_with("nn::") || name.starts_with("parallel::") ||
+        (name.starts_with("twill::") && (name.find("::nn::") != name.npos || name.find("::parallel::") != name.npos));
+    if (arguments == own.npos || !is_wrapper) return std::string{plain};
     const std::string_view inside = own.substr(arguments + 1);
     const std::string_view first = inside.substr(0, detail::find_outside_brackets(inside, ",>"));
-    const bool is_type = !first.empty() && (first[0] == '_' || (first[0] >= 'A' && first[0] <= 'Z') ||
-                                            (first[0] >= 'a' && first[0] <= 'z'));
-    if (!is_type || (name.find("::nn::") == name.npos && name.find("::parallel::") == name.npos))
-      return std::string{plain};
+    const std::string_view last = detail::without_namespaces(first);
+    const bool is_type =
+        !last.empty() && (last[0] == '_' || (last[0] >= 'A' && last[0] <= 'Z') || (last[0] >= 'a' && last[0] <= 'z'));
+    if (!is_type) return std::string{plain};
     name = first;
   }
 }
