@@ -10,6 +10,7 @@
 #include <twill/expr.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/ops/concatenate.hpp>
+#include <twill/ops/cumprod.hpp>
 #include <twill/ops/cumsum.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/tensor/create.hpp>
@@ -42,7 +43,8 @@ constexpr auto taken_sum = [](Value x, Value index) {
 
 constexpr auto ordered = [](Value x) { return graph::topk(x, 3, 1).indices; };
 constexpr auto ordered_sum = [](Value x) {
-  return graph::sum(graph::square(graph::sort(x, 1).values) * graph::cumsum(x, 1));
+  const Value running = graph::cumsum(x, 1) + graph::cumprod(x, 1) + graph::cummax(x, 1) * graph::cummin(x, 1);
+  return graph::sum(graph::square(graph::sort(x, 1).values) * running);
 };
 
 template <class X> void compare(const X& x) {
@@ -64,10 +66,13 @@ const Case places_case{"compiled functions that move elements about agree with a
                        &functions_of_places_agree};
 
 void long_rows_agree() {
-  constexpr auto sums = [](Value x) { return graph::cumsum(x, 1); };
+  constexpr auto sums = [](Value x) {
+    return graph::stack({graph::cumsum(x, 1), graph::cummax(x, 1), graph::cummin(x, 1), graph::cumprod(x % 2 + 1, 1)});
+  };
   const auto x = eval(cast<std::int64_t>(rand<double, Shape<dyn, dyn>>(Dims(2, 9001)) * 9.0));
   require_same(compiled(sums)(x.to(TestedDevice{0})), compiled(sums)(x));
 }
-const Case rows_case{"running sums of long rows in a compiled function are those of a host", &long_rows_agree};
+const Case rows_case{"running sums, products and extremes of long rows in a compiled function are those of a host",
+                     &long_rows_agree};
 
 }} // namespace indexing_suite
