@@ -158,6 +158,9 @@ TEST_CASE("axes of extent one come, go and repeat", "[tensor]") {
   CHECK(numbers<int>(x.unsqueeze<1>().expand<Shape<2, 2, 3>>()) ==
         std::vector<int>{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
   CHECK(x.expand<Shape<4, 2, 3>>().strides() == Dims(0, 3, 1));
+  const auto wide = x.expand<Shape<4, 2, 3>>().transpose<1, 2>();
+  CHECK(Dims(wide.size<0>(), wide.size<1>(), wide.size<-1>()) == wide.shape());
+  CHECK(Dims(wide.stride<0>(), wide.stride<1>(), wide.stride<-1>()) == wide.strides());
   CHECK(x.flatten().shape() == Dims(6));
   CHECK(x.unsqueeze<0>().flatten<1, 2>().shape() == Dims(1, 6));
   CHECK(scalar(1).flatten().shape() == Dims(1));
