@@ -7,7 +7,7 @@
 // prints: went on after running out of memory
 // prints: 1200 bytes take 1280
 // prints: (8+0j)
-// prints: [100 -56  -1]43[  0.3125 448.    ]
+// prints: [100 -56  -1]43[3.125e-01 4.480e+02]
 // prints: shared through DLPack: yes
 
 #include <twill/device.hpp>
