@@ -47,7 +47,7 @@ static_assert(plan<Normalise>().launches == 1 && plan<Normalise>().row_launches 
 // Its gradient needs no more: the statistics are computed again from the row.
 constexpr auto normalised_loss = [](Value x, Value target) { return graph::sum(normalise(x) * target); };
 using NormaliseGradient =
-    compile::FunctionSource<detail::GradientFunction<decltype(normalised_loss), false>, Matrix, Matrix>;
+    compile::FunctionSource<detail::GradientFunction<decltype(normalised_loss), false, 0>, Matrix, Matrix>;
 static_assert(plan<NormaliseGradient>().launches == plan<NormaliseGradient>().row_launches);
 static_assert(plan<NormaliseGradient>().launches <= 2);
 
