@@ -51,7 +51,7 @@ constexpr auto choices = [](auto a, auto b) {
   return maximum(a, b) + minimum(a, 0.5) * 2 + fmax(a, b) * 3 + fmin(a, b) + heaviside(a, b) + clamp(a, 0.2, 0.4) +
          clip(a, 0.3, 0.6) + clamp_min(a, 0.4) + clamp_max(a, 0.4) + lerp(a, b, 0.25);
 };
-constexpr auto real = [](auto a, auto b) {
+constexpr auto of_reals = [](auto a, auto b) {
   return atan2(a, b) + arctan2(b, a) * 2 + hypot(a, b) + copysign(a, b - 0.5) + ldexp(a, round(b * 4)) +
          logaddexp(a, b) + logaddexp2(a, b) * 2 + xlogy(a, b) + nextafter(a, b);
 };
@@ -105,7 +105,7 @@ TEST_CASE("tensors, symbols and traced values share the functions of real number
   check(soft, a);
   check(arithmetic, a, b);
   check(choices, a, b);
-  check(real, a, b);
+  check(of_reals, a, b);
   check(truths, a, b);
 }
 
