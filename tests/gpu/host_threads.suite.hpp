@@ -99,7 +99,8 @@ void running_sums_of_long_rows() {
     const auto& own = x[static_cast<std::size_t>(t)];
     auto sums = empty<float, Shape<dyn>>(Dims(own.elements()), TestedDevice{0});
     launch(TestedDevice{0}, [&](const auto& queue) {
-      kernel::running<kernel::Running<kernel::Reduction::sum>>(queue, own.data(), sums.data(), kernel::ScanShape{1, own.elements(), 1});
+      kernel::running<kernel::Running<kernel::Reduction::sum>>(queue, own.data(), sums.data(),
+                                                               kernel::ScanShape{1, own.elements(), 1});
     });
     return sums;
   });
