@@ -68,7 +68,7 @@ TEST_CASE("an expression does not become a number by itself", "[expr]") {
   static_assert(!ImplicitNumber<Total>);
   static_assert(std::is_constructible_v<float, Total>);
   static_assert(!std::is_constructible_v<float, decltype(a + a)>, "three elements are no number");
-  static_assert(!std::is_constructible_v<bool, Total>, "a sum is no condition");
+  static_assert(!std::is_convertible_v<Total, bool>, "a sum is no condition; tests/misuse has the sentence");
   const Tensor<float, Cpu, Shape<>> total = sum(a); // still a tensor where one is asked for
   const Tensor again(sum(a) * 2);
   CHECK(total.item() == 3.5F);

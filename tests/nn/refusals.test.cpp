@@ -11,6 +11,10 @@
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn.hpp>
 #include <twill/ops.hpp>
+#include <twill/ops/cumprod.hpp>
+#include <twill/ops/einsum.hpp>
+#include <twill/ops/patches.hpp>
+#include <twill/ops/repeat.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -9,6 +9,10 @@
 #include <twill/expr.hpp>
 #include <twill/graph.hpp>
 #include <twill/ops.hpp>
+#include <twill/ops/cumprod.hpp>
+#include <twill/ops/einsum.hpp>
+#include <twill/ops/patches.hpp>
+#include <twill/ops/repeat.hpp>
 #include <twill/tensor.hpp>
 
 #include <catch2/catch.hpp>

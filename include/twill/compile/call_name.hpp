@@ -8,6 +8,7 @@
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/type_name.hpp>
+#include <twill/device/current.hpp>
 
 #include <cstddef>
 #include <string>
