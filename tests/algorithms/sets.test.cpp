@@ -6,6 +6,9 @@
 #include "tests/support/numbers.hpp"
 
 #include <twill/algorithms.hpp>
+#include <twill/algorithms/partition.hpp>
+#include <twill/algorithms/sampled.hpp>
+#include <twill/algorithms/sets.hpp>
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
 

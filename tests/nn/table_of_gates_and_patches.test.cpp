@@ -113,7 +113,7 @@ const OperationRow functions[]{
     {"margin_ranking", pairs, [](const Value* x) { return nn::margin_ranking(x[0], x[1], signs(x[0], 2), {.margin = 0.3}); },
      [](const Arrays& x) { double sum = 0; for (std::size_t i = 0; i < x[0].elements.size(); ++i) sum += std::max(0.0, (i % 2 == 0 ? -1 : 1) * (x[0].elements[i] - x[1].elements[i]) + 0.3); return Array{Dims{}, {sum / static_cast<double>(x[0].elements.size())}}; }},
     {"cosine_embedding", pairs, [](const Value* x) { return nn::cosine_embedding(x[0], x[1], signs(x[0], 1), {.margin = 0.1}); },
-     [](const Arrays& x) { return mean_of_rows(x, [](const std::vector<Line>& l, std::int64_t row) { const double c = product(l[0], l[1]) / std::sqrt(product(l[0], l[0]) * product(l[1], l[1])); return row % 2 == 0 ? 1 - c : std::max(0.0, c - 0.1); }); }, RowTypes::wide, {0.4, 2}},
+     [](const Arrays& x) { return mean_of_rows(x, [](const std::vector<Line>& l, std::int64_t row) { const double c = product(l[0], l[1]) / std::sqrt((product(l[0], l[0]) + 1e-12) * (product(l[1], l[1]) + 1e-12)); return row % 2 == 0 ? 1 - c : std::max(0.0, c - 0.1); }); }, RowTypes::wide, {0.4, 2}},
     {"triplet_margin", triples, [](const Value* x) { return nn::triplet_margin(x[0], x[1], x[2], {.margin = 3}); },
      [](const Arrays& x) { return mean_of_rows(x, [](const std::vector<Line>& l, std::int64_t) { return std::max(0.0, distance(l[0], l[1]) - distance(l[0], l[2]) + 3); }); }, RowTypes::wide},
     {"multi_margin", {{Dims(3, 4)}, {Dims(1, 1)}, {Dims(5, 17)}}, [](const Value* x) { return nn::multi_margin(x[0], labels(x[0])); },

@@ -37,9 +37,8 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 /// The weight of a table, whose padding row is zero.
 [[nodiscard]] TWILL_CONSTEXPR Value embedding_table(graph::Graph& graph, std::int64_t count, std::int64_t width,
-                                                    std::string_view name, std::int64_t padding, CallSite site) {
+                                                    std::int64_t padding, CallSite site) {
   if (padding >= count) graph.refuse(graph::Problem::padding_index_is_outside, padding, count, site);
-  const Scope scope{graph, name, site};
   Initialiser initialiser = initialise::normal(0, 1);
   if (padding >= 0) {
     initialiser.first_zero = padding * width;
@@ -57,7 +56,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 [[nodiscard]] TWILL_CONSTEXPR Value embedding(Value index, std::int64_t count, std::int64_t width,
                                               std::string_view name, const EmbeddingOptions& options = {},
                                               CallSite site = CallSite::here()) {
-  const Value weight = detail::embedding_table(index.graph(), count, width, name, options.padding, site);
+  const Scope scope{index.graph(), name, site};
+  const Value weight = detail::embedding_table(index.graph(), count, width, options.padding, site);
   return embedding(index, weight, options, site);
 }
 
@@ -105,7 +105,8 @@ struct EmbeddingBagOptions {
 [[nodiscard]] TWILL_CONSTEXPR Value embedding_bag(Value index, std::int64_t count, std::int64_t width,
                                                   std::string_view name, const EmbeddingBagOptions& options = {},
                                                   CallSite site = CallSite::here()) {
-  const Value weight = detail::embedding_table(index.graph(), count, width, name, options.padding, site);
+  const Scope scope{index.graph(), name, site};
+  const Value weight = detail::embedding_table(index.graph(), count, width, options.padding, site);
   return embedding_bag(index, weight, options, site);
 }
 

@@ -20,11 +20,14 @@ TWILL_CONSTEXPR void extreme_vjp(Graph& graph, int node, const Cotangents& cotan
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// y[o, j, i] = the product of x[o, 0, i] to x[o, j, i]
-inline constexpr Operation cumprod_operation{.name = "cumprod", .vjp = &detail::cumprod_vjp, .wants_dense = true};
+inline constexpr Operation cumprod_operation{
+    .name = "cumprod", .vjp = &detail::cumprod_vjp, .wants_dense = true, .batching = Batching::first_axis};
 /// y[o, j, i] = the greatest of x[o, 0, i] to x[o, j, i]
-inline constexpr Operation cummax_operation{.name = "cummax", .vjp = &detail::extreme_vjp, .wants_dense = true};
+inline constexpr Operation cummax_operation{
+    .name = "cummax", .vjp = &detail::extreme_vjp, .wants_dense = true, .batching = Batching::first_axis};
 /// y[o, j, i] = the least of x[o, 0, i] to x[o, j, i]
-inline constexpr Operation cummin_operation{.name = "cummin", .vjp = &detail::extreme_vjp, .wants_dense = true};
+inline constexpr Operation cummin_operation{
+    .name = "cummin", .vjp = &detail::extreme_vjp, .wants_dense = true, .batching = Batching::first_axis};
 
 /// The product of the elements up to and including each one along an axis; integers and truth values become int64.
 [[nodiscard]] TWILL_CONSTEXPR Value cumprod(Value x, int axis, CallSite site = CallSite::here()) {
