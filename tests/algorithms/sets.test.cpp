@@ -10,6 +10,7 @@
 #include <twill/algorithms/sampled.hpp>
 #include <twill/algorithms/sets.hpp>
 #include <twill/expr.hpp>
+#include <twill/expr/distances.hpp>
 #include <twill/tensor.hpp>
 
 #include <catch2/catch.hpp>
