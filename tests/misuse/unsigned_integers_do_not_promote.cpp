@@ -4,6 +4,8 @@
 // expect: element_types_have_no_common_one
 // expect: uint16
 // expect: int32
+// lines[g++]: 90
+// lines[clang]: 120
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
