@@ -72,7 +72,7 @@ private:
                tensor.template size<Axis>() == 1 ? 0 : tensor.template stride<Axis>()));
     if constexpr (missing == 0) {
       if (is_seen_)
-        agree_ = (agree_ & ... & (tensor.template size<Axis>() == extents_[Axis]));
+        agree_ = (agree_ && ... && (tensor.template size<Axis>() == extents_[Axis]));
       else
         (..., (extents_[Axis] = tensor.template size<Axis>()));
       is_seen_ = true;

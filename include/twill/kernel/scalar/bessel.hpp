@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 
 #include <cmath>
+#include <concepts>
 #include <limits>
 
 namespace twill { inline namespace v0 { namespace kernel { namespace detail {
@@ -45,12 +46,7 @@ constexpr double bessel_i(int order, double x) {
   return scaled_bessel_i(order, x) * half * half;
 }
 
-constexpr double bessel_j(int order, double x) {
-#if TWILL_DEVICE_CODE
-  return order == 0 ? ::j0(x) : ::j1(x);
-#else
-  return order == 0 ? __builtin_j0(x) : __builtin_j1(x);
-#endif
-}
+/// J_order(x), for the orders 0 and 1.
+template <std::same_as<double> T> constexpr T bessel_j(int order, T x) { return order == 0 ? ::j0(x) : ::j1(x); }
 
 }}}} // namespace twill::v0::kernel::detail
