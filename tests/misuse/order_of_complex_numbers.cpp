@@ -2,8 +2,6 @@
 //
 // A comparison by size of complex numbers.
 // expect: twill: complex numbers have no order; compare abs(x), real(x) or imag(x)
-// lines[g++]: 90
-// lines[clang]: 120
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

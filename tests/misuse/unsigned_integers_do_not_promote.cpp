@@ -4,8 +4,6 @@
 // expect: element_types_have_no_common_one
 // expect: uint16
 // expect: int32
-// lines[g++]: 90
-// lines[clang]: 120
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

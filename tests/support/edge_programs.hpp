@@ -104,8 +104,6 @@ inline const EdgeException edge_losses[] = {
      [](double a, double) { return std::fabs(a) >= 2; },
      "1 - tanh^2, and 0 times x^2 where that is infinite, as PyTorch's"},
     {"tanhshrink", {2}, is_far, "as for tanh"},
-    {"softsign", {1, 2}, is_far, "the difference of 1 / (1 + |x|) and |x| / (1 + |x|)^2"},
-    {"hardswish", {0}, [](double a, double) { return a > 1e37; }, "6 x is infinite, as PyTorch's in float32"},
     {"gelu", {1, 2}, is_far, "the exponent of the density is rounded, as PyTorch's"},
     {"gelu_accurate", {0, 1, 2}, is_far, "the exponent of erfc is rounded"},
     {"mish", {2}, is_far, "1 - tanh^2, and 0 times the largest, as PyTorch's"},

@@ -49,15 +49,15 @@ public:
       const std::int64_t place = axis > 0 ? index % extents_[axis] : index;
       index /= extents_[axis];
       for (std::size_t o = 0; o + 1 < Bound::count; ++o)
-        offsets[o] += place * operands_[o].strides[static_cast<std::size_t>(axis)];
+        offsets[o] += place * leaves_.operands()[o].strides[static_cast<std::size_t>(axis)];
     }
-    return ElementProgram<typename expr::ProgramOf<Source>::type>::template run<value_type>(operands_, offsets.data());
+    return ElementProgram<typename expr::ProgramOf<Source>::type>::template run<value_type>(leaves_.operands(),
+                                                                                            offsets.data());
   }
 
 private:
   E expression_;
   expr::Leaves<E> leaves_; // of the expression
-  const kernel::Operand* operands_ = leaves_.operands();
   Dims extents_;
   std::int64_t elements_ = 0;
 };

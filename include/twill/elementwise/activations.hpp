@@ -61,7 +61,7 @@ struct Mish {
 /// Source: Howard et al., "Searching for MobileNetV3" (2019).
 struct Hardswish {
   static constexpr std::string_view name = "hardswish";
-  constexpr auto operator()(auto x) const { return x * minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }
+  constexpr auto operator()(auto x) const { return x * (minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0); }
 };
 struct Hardsigmoid {
   static constexpr std::string_view name = "hardsigmoid";

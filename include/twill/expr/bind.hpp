@@ -43,6 +43,7 @@ public:
   }
 
   [[nodiscard]] kernel::Operand* operands() { return operands_; }
+  [[nodiscard]] const kernel::Operand* operands() const { return operands_; }
   /// Whether all leaves of the rank have the same extents and the others are numbers, which is the usual case.
   [[nodiscard]] bool agree() const { return is_seen_ && agree_; }
 

@@ -187,10 +187,13 @@ template <class X> [[nodiscard]] constexpr Typed typed() {
 template <class... X> [[nodiscard]] constexpr DType common_type() {
   constexpr Typed operands[] = {typed<X>()...};
   constexpr DType common = meet_all(operands, static_cast<int>(sizeof...(X)));
-  if constexpr (common == no_type)
+  if constexpr (common == no_type) {
     static_cast<void>(
         sizeof(Mistake<refused<Problem::element_types_have_no_common_one, with::type<typed<X>().type>...>>));
-  return common;
+    return operands[0].type;
+  } else {
+    return common;
+  }
 }
 
 /// Makes a leaf or passes an expression on; numbers become constants of type `T`.

@@ -13,6 +13,7 @@
 #include <twill/expr/symbol.hpp>
 
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
@@ -22,7 +23,7 @@ template <Primitive P> struct Apply {
   static constexpr std::string_view name() { return kernel::info(P).name; }
   static constexpr DType result(DType a) { return result_type(P, a); }
   static constexpr DType result(DType a, DType b) {
-    const DType common = promote(a, b);
+    const DType common = joint_type(a, b);
     return common == DType::boolean && family_of(P) == Family::arithmetic ? DType::boolean : result_type(P, common);
   }
   static constexpr Symbol emit(Symbol a) { return apply(P, a); }
@@ -32,7 +33,7 @@ template <Primitive P> struct Apply {
 /// a where the condition holds, b elsewhere.
 struct Where {
   static constexpr std::string_view name() { return "where"; }
-  static constexpr DType result(DType, DType a, DType b) { return promote(a, b); }
+  static constexpr DType result(DType, DType a, DType b) { return joint_type(a, b); }
   static constexpr Symbol emit(Symbol condition, Symbol a, Symbol b) { return choose(condition, a, b); }
 };
 
@@ -50,7 +51,12 @@ template <class F> struct Function {
     else
       return "map";
   }
-  static constexpr Symbol emit(auto... symbols) { return F{}(symbols...); }
+  static constexpr Symbol emit(auto... symbols) {
+    if constexpr (std::is_default_constructible_v<F>)
+      return F{}(symbols...);
+    else
+      return (symbols, ...); // refused by `map`
+  }
 };
 
 /// A node over a function of symbols; numbers take the floating type of the tensors beside them.
@@ -71,30 +77,48 @@ template <class Op, class... X> [[nodiscard]] auto make_node(X&&... x) {
          primitive == Primitive::minimum;
 }
 
+/// Refuses operands that are complex.
+template <class... X> constexpr void require_real() {
+  static_assert(!(is_complex(typed<X>().type) || ...),
+                "twill: complex numbers have no such function here; apply it to abs(x), real(x) or imag(x)");
+}
+
+/// The real part of a complex operand, others as they are: a refused expression goes on with it, so that the refusal is
+/// the one error.
+template <class X> [[nodiscard]] decltype(auto) real_part(X&& x) {
+  if constexpr (is_complex(typed<X>().type))
+    return real(std::forward<X>(x));
+  else
+    return std::forward<X>(x);
+}
+
 /// Refuses operands of types without this function.
-template <Primitive P, DType Common> constexpr void require_accepted() {
+template <Primitive P, DType Common, class... X> constexpr void require_accepted() {
   static_assert(!is_complex(Common) || !is_order(P),
                 "twill: complex numbers have no order; compare abs(x), real(x) or imag(x)");
-  static_assert(!is_complex(Common) || is_order(P) || takes_complex(P),
-                "twill: complex numbers have no such function here; apply it to abs(x), real(x) or imag(x)");
+  if constexpr (!is_order(P) && !takes_complex(P)) require_real<X...>();
   static_assert(!is_float8(Common) || family_of(P) == Family::comparison,
                 "twill: floats of 8 bits are stored, not computed with; convert the operand with cast<float>(x)");
 }
 
 template <Primitive P, class... X> [[nodiscard]] auto apply_node(X&&... x) {
   constexpr DType common = common_type<X...>();
-  if constexpr (is_complex(common) || is_float8(common)) require_accepted<P, common>();
-  static_assert(family_of(P) != Family::bitwise || accepts(P, common),
-                "twill: bitwise operations take integers or booleans; convert the operand with cast<T>(x)");
-  static_assert(family_of(P) != Family::integer || accepts(P, common),
-                "twill: this operation takes integers; convert the operand with cast<T>(x)");
-  static_assert(P != Primitive::nextafter || accepts(P, common),
-                "twill: nextafter and spacing take float or double; convert the operand with cast<float>(x)");
-  static_assert(accepts(P, common) || family_of(P) != Family::arithmetic,
-                "twill: this operation has no meaning for booleans; convert the operand with cast<T>(x)");
-  // beside bytes -3 would be 253, but a function of real numbers takes it as it is
-  constexpr DType numbers = family_of(P) == Family::floating ? floating_type(common) : common;
-  return Node<Apply<P>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
+  if constexpr (is_complex(common) || is_float8(common)) require_accepted<P, common, X...>();
+  if constexpr (is_complex(common) && !takes_complex(P)) {
+    return apply_node<P>(real_part(std::forward<X>(x))...);
+  } else {
+    static_assert(family_of(P) != Family::bitwise || accepts(P, common),
+                  "twill: bitwise operations take integers or booleans; convert the operand with cast<T>(x)");
+    static_assert(family_of(P) != Family::integer || accepts(P, common),
+                  "twill: this operation takes integers; convert the operand with cast<T>(x)");
+    static_assert(P != Primitive::nextafter || accepts(P, common),
+                  "twill: nextafter and spacing take float or double; convert the operand with cast<float>(x)");
+    static_assert(accepts(P, common) || family_of(P) != Family::arithmetic,
+                  "twill: this operation has no meaning for booleans; convert the operand with cast<T>(x)");
+    // beside bytes -3 would be 253, but a function of real numbers takes it as it is
+    constexpr DType numbers = family_of(P) == Family::floating ? floating_type(common) : common;
+    return Node<Apply<P>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
+  }
 }
 
 }}}} // namespace twill::v0::expr::TWILL_ISA
@@ -120,16 +144,14 @@ template <> struct Algebra<ArgumentKind::tensor> {
     return convert<floating_type(expr::typed<X>().type)>(std::forward<X>(x));
   }
   template <class F, class... X> static auto compose(X&&... x) {
-    static_assert(!(is_complex(expr::typed<X>().type) || ...),
-                  "twill: complex numbers have no such function here; apply it to abs(x), real(x) or imag(x)");
+    expr::require_real<X...>();
     if constexpr (requires { F::keeps_integers; })
       return expr::make_node<expr::Function<F>>(std::forward<X>(x)...);
     else
       return expr::function_node<F>(std::forward<X>(x)...);
   }
   template <class F, class X, class... P> static auto compose_with(X&& x, P... parameters) {
-    static_assert(!is_complex(expr::typed<X>().type),
-                  "twill: complex numbers have no such function here; apply it to abs(x), real(x) or imag(x)");
+    expr::require_real<X>();
     return expr::function_node<F>(std::forward<X>(x), parameters...);
   }
 };

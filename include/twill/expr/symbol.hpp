@@ -153,8 +153,14 @@ void complex_numbers_have_no_such_function();
   return {x.code(), x.code().step(primitive, result_type(primitive, x.type()), {operand.line(), 0, 0, 0})};
 }
 
+/// The type in which two operands meet; of a pair that was refused, that of the first.
+[[nodiscard]] constexpr DType joint_type(DType a, DType b) {
+  const DType common = promote(a, b);
+  return common == no_type ? a : common;
+}
+
 [[nodiscard]] constexpr Symbol apply(Primitive primitive, Symbol a, Symbol b) {
-  const DType common = promote(a.type(), b.type());
+  const DType common = joint_type(a.type(), b.type());
   if (common == DType::boolean && family_of(primitive) == Family::arithmetic) primitive = of_booleans(primitive);
   if (is_complex(common)) {
     if (!takes_complex(primitive)) complex_numbers_have_no_such_function();

@@ -203,6 +203,7 @@ template <> inline constexpr const Operation* rule_of<formula::Sigmoid> = &smoot
 
 namespace detail {
 [[nodiscard]] constexpr Value softplus_slope(const Applied<1>& f) { return sigmoid(f.x[0]); }
+[[nodiscard]] constexpr Value softsign_slope(const Applied<1>& f) { return reciprocal(square(abs(f.x[0]) + 1)); }
 } // namespace detail
 
 template <>
@@ -221,6 +222,7 @@ inline constexpr const Operation* rule_of<formula::Logaddexp2> =
 template <>
 inline constexpr const Operation* rule_of<formula::Xlogy> = &smooth_rule<detail::log_or_nothing, detail::ratio>;
 template <> inline constexpr const Operation* rule_of<formula::Softplus> = &smooth_rule<detail::softplus_slope>;
+template <> inline constexpr const Operation* rule_of<formula::Softsign> = &smooth_rule<detail::softsign_slope>;
 template <>
 inline constexpr const Operation* rule_of<formula::Elu> = &smooth_rule<detail::elu_slope, detail::elu_by_scale>;
 template <>
