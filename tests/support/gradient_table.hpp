@@ -182,6 +182,7 @@ inline constexpr std::tuple activation_rows{
     detail::row("gelu", {}, [](Value x) { return graph::gelu(x); }, [](const double* x) { return 0.5 * x[0] * std::erfc(-x[0] / std::sqrt(2.0)); }),
     detail::row("gelu_tanh", {}, [](Value x) { return graph::gelu_tanh(x); }, [](const double* x) { return 0.5 * x[0] * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x[0] + 0.044715 * x[0] * x[0] * x[0]))); }),
     detail::row("softplus", {}, [](Value x) { return graph::softplus(x); }, [](const double* x) { return std::log(1 + std::exp(x[0])); }),
+    detail::row("softsign", {}, [](Value x) { return graph::softsign(x); }, [](const double* x) { return x[0] / (1 + std::fabs(x[0])); }),
     detail::row("elu", {}, [](Value x) { return graph::elu(x, 1.5); }, [](const double* x) { return x[0] > 0 ? x[0] : 1.5 * std::expm1(x[0]); }),
     detail::row("logsigmoid", {}, [](Value x) { return graph::logsigmoid(x); }, [](const double* x) { return -std::log1p(std::exp(-x[0])); }),
     detail::row("mish", {}, [](Value x) { return graph::mish(x); }, [](const double* x) { return x[0] * std::tanh(std::log1p(std::exp(x[0]))); }),

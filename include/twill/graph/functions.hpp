@@ -203,7 +203,7 @@ template <> inline constexpr const Operation* rule_of<formula::Sigmoid> = &smoot
 
 namespace detail {
 [[nodiscard]] constexpr Value softplus_slope(const Applied<1>& f) { return sigmoid(f.x[0]); }
-[[nodiscard]] constexpr Value softsign_slope(const Applied<1>& f) { return reciprocal(square(abs(f.x[0]) + 1)); }
+[[nodiscard]] constexpr Value softsign_slope(const Applied<1>& f) { return square(reciprocal(abs(f.x[0]) + 1)); }
 } // namespace detail
 
 template <>

@@ -81,7 +81,7 @@ private:
   constexpr double exact_below = 10;
   if (k < exact_below) {
     double product = 1;
-    for (double factor = 2; factor <= k; ++factor) product *= factor;
+    for (int factor = 2; factor <= k; ++factor) product *= factor;
     return std::log(product);
   }
   const double n = k + 1, inverse = 1 / n, square = inverse * inverse;

@@ -53,7 +53,7 @@ constexpr double incomplete_gamma(double a, double x, bool upper) {
   // Q = prefactor a / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), by the method of Lentz
   constexpr double tiny = 1e-300;
   double b = x + 1 - a, c = 1 / tiny, d = 1 / b, fraction = d;
-  for (double k = 1; k < 1e7; ++k) {
+  for (int k = 1; k < 10'000'000; ++k) {
     const double numerator = -k * (k - a);
     b += 2;
     d = numerator * d + b;
