@@ -132,11 +132,52 @@ def training_steps():
         yield f"mlp_step/jax/{rows}", waiting(training.mlp_step(rows, 0.01))
 
 
+def decompositions():
+    for n in (64, 512):
+        a, b, plain = numbers(n, n) / 2 + n * np.eye(n, dtype=np.float32), numbers(n, 16), numbers(n, n) / 2
+        symmetric = (a + a.T) / 2
+        yield f"solve/jax/{n}", checked("solve", compiled(jnp.linalg.solve, a, b), np.linalg.solve(np.float64(a), np.float64(b)))
+        yield f"cholesky/jax/{n}", checked("cholesky", compiled(jnp.linalg.cholesky, symmetric), np.linalg.cholesky(np.float64(symmetric)), 1e-4)
+        svd = compiled(functools.partial(jnp.linalg.svd, full_matrices=False), plain)
+        u, s, vh = svd()
+        exact.require_close((np.float64(u) * np.float64(s)) @ np.float64(vh), np.float64(plain), 1e-4, "svd")
+        yield f"svd/jax/{n}", svd
+
+
+def transforms():
+    for n in (1 << 10, 1 << 15, 1 << 20, 10_007):
+        x = (numbers(n) + 1j * numbers(n)).astype(np.complex64)
+        for name, run, reference, values in (("fft", jnp.fft.fft, np.fft.fft, x), ("rfft", jnp.fft.rfft, np.fft.rfft, x.real.copy())):
+            transform = compiled(run, values)
+            difference = np.abs(np.asarray(transform()) - reference(values.astype(np.complex128 if name == "fft" else np.float64)))
+            exact.require_close(difference.max() / n ** 0.5, 0.0, 1e-5, name)
+            yield f"{name}/jax/{n}", transform
+
+
+def derivatives():
+    def jacobian(x, *layers):
+        return jax.jacrev(functions.tanh_network)(x, *layers)
+
+    def gradients(weights, images, labels):
+        return jax.vmap(jax.grad(functions.loss_of_one), in_axes=(None, 0, 0))(weights, images, labels)
+    layers = [numbers(rows, columns) / rows ** 0.5 for rows, columns in ((64, 128), (128, 128), (128, 32))]
+    x = numbers(64) / 4
+    yield "jacobian/jax", checked("jacobian", compiled(jacobian, x, *layers), exact.jacobian(x, layers), 1e-4)
+    weights = [numbers(rows, columns) / rows ** 0.5 for rows, columns in ((784, 256), (256, 10))]
+    images, labels = numbers(64, 784), np.arange(64) * 7 % 10
+    function, inputs = jax.jit(gradients), jax.device_put((weights, images, labels))
+    each = waiting(lambda: function(*inputs))
+    for found, expected in zip(each(), exact.gradients_of_examples(*weights, images, labels)):
+        exact.require_close(found, expected, 1e-4, "gradients of each example")
+    yield "per_example_gradients/jax", each
+
+
 def all_workloads(threads):
     for part in (elementwise, row_programs, products, convolutions):
         yield from part(threads)
     if threads == 1:
-        yield from training_steps()
+        for part in (training_steps, decompositions, transforms, derivatives):
+            yield from part()
 
 
 def main():

@@ -114,6 +114,50 @@ def convolutions(threads):
             yield f"convolution_with_gradients/{contender}/{size}", with_gradients
 
 
+def decompositions():
+    for n in (64, 512):
+        a = torch.rand(n, n) * 2 - 1 + n * torch.eye(n)
+        b, symmetric, plain = torch.rand(n, 16), (a + a.T) / 2, torch.rand(n, n) * 2 - 1
+        yield f"solve/pytorch/{n}", checked("solve", lambda a=a, b=b: torch.linalg.solve(a, b), torch.linalg.solve(a.double(), b.double()))
+        yield f"cholesky/pytorch/{n}", checked("cholesky", lambda s=symmetric: torch.linalg.cholesky(s),
+                                               torch.linalg.cholesky(symmetric.double()), 1e-4)
+        u, s, vh = torch.linalg.svd(plain, full_matrices=False)
+        require_close((u * s) @ vh, plain.double(), 1e-4, "svd")
+        yield f"svd/pytorch/{n}", lambda plain=plain: torch.linalg.svd(plain, full_matrices=False)
+
+
+def transforms():
+    for n in (1 << 10, 1 << 15, 1 << 20, 10_007):
+        x = torch.complex(torch.rand(n) * 2 - 1, torch.rand(n) * 2 - 1)
+        for name, run, values in (("fft", torch.fft.fft, x), ("rfft", torch.fft.rfft, x.real.contiguous())):
+            exact = run(values.to(torch.complex128 if values.is_complex() else torch.float64))
+            error = (run(values).to(torch.complex128) - exact).abs().max().item() / n ** 0.5
+            if not error <= 1e-5:
+                sys.exit(f"{name}: the result is wrong by {error}")
+            yield f"{name}/pytorch/{n}", lambda run=run, values=values: run(values)
+
+
+def derivatives():
+    def network(x, first, second, third):
+        return torch.tanh(torch.tanh(x @ first) @ second) @ third
+
+    def loss(weights, image, label):
+        hidden = torch.relu(image @ weights[0])
+        return F.cross_entropy((hidden @ weights[1]).unsqueeze(0), label.unsqueeze(0))
+    layers = [(torch.rand(rows, columns) - 0.5) * 4 / rows ** 0.5 for rows, columns in ((64, 128), (128, 128), (128, 32))]
+    x = torch.rand(64) - 0.5
+    jacobian = torch.func.jacrev(network)
+    exact = jacobian(*(value.double() for value in (x, *layers)))
+    yield "jacobian/pytorch", checked("jacobian", lambda: jacobian(x, *layers), exact, 1e-4)
+    weights = tuple((torch.rand(rows, columns) - 0.5) * 4 / rows ** 0.5 for rows, columns in ((784, 256), (256, 10)))
+    images, labels = torch.rand(64, 784) * 4 - 2, torch.arange(64) * 7 % 10
+    each = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))
+    exact = each(tuple(w.double() for w in weights), images.double(), labels)
+    for found, expected in zip(each(weights, images, labels), exact):
+        require_close(found, expected, 1e-4, "gradients of each example")
+    yield "per_example_gradients/pytorch", lambda: each(weights, images, labels)
+
+
 def copies():
     for size in (1 << 16, 1 << 20, 1 << 26):
         x, y = torch.rand(size // 4), torch.zeros(size // 4)
@@ -159,8 +203,8 @@ def all_workloads(threads):
     for part in (elementwise, row_programs, products, convolutions):
         yield from part(threads)
     if threads == 1:
-        yield from copies()
-        yield from training_steps()
+        for part in (copies, training_steps, decompositions, transforms, derivatives):
+            yield from part()
 
 
 def main():

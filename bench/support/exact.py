@@ -54,6 +54,24 @@ def cross_entropy_gradient(logits, labels):
     return gradient / len(labels)
 
 
+def jacobian(x, layers):
+    """Of a network with tanh between its layers, by its input: outputs x inputs."""
+    value, path = np.float64(x), np.eye(len(x))
+    for weights in layers[:-1]:
+        value = np.tanh(value @ weights)
+        path = path @ weights * (1 - value * value)
+    return (path @ layers[-1]).T
+
+
+def gradients_of_examples(first, second, images, labels):
+    """Of the cross entropy of each example through two layers with relu between them, by both."""
+    first, second, images = doubles(first, second, images)
+    hidden = np.maximum(images @ first, 0)
+    slopes = cross_entropy_gradient(hidden @ second, labels) * len(labels)
+    back = (slopes @ second.T) * (hidden > 0)
+    return images[:, :, None] * back[:, None, :], hidden[:, :, None] * slopes[:, None, :]
+
+
 def mean_squares_gradient(found, target):
     return 2 * (found - target) / found.size
 
