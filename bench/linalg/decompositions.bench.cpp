@@ -124,14 +124,14 @@ void cholesky_by_lapack(benchmark::State& state) {
   const int extent = static_cast<int>(n);
   const Numbers values = positive(n);
   Numbers l;
-  const auto run = [&] { // with zeros above the diagonal, as NumPy has them
+  const auto run = [&] { // L by rows, with zeros above the diagonal: LAPACK's upper triangle by columns
     int info = 0;
     l = values;
-    spotrf_("L", &extent, l.data(), &extent, &info, 1);
-    for (std::int64_t column = 1; column < n; ++column) std::fill_n(l.data() + column * n, column, 0.0F);
+    spotrf_("U", &extent, l.data(), &extent, &info, 1);
+    for (std::int64_t row = 0; row < n; ++row) std::fill_n(l.data() + row * n + row + 1, n - row - 1, 0.0F);
   };
   run();
-  require_product(by_columns(l.data(), n), by_rows(l.data(), n), by_rows(values.data(), n), n, n, n,
+  require_product(by_rows(l.data(), n), by_columns(l.data(), n), by_rows(values.data(), n), n, n, n,
                   "cholesky/reference");
   for (auto _ : state) run();
 }
