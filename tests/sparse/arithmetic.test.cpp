@@ -38,8 +38,7 @@ template <class T> Dense<T> small_dense(std::int64_t rows, std::int64_t columns,
 }
 
 /// A matrix with this share of its elements stored, in some rows none.
-template <class T>
-Dense<T> thinned(std::int64_t rows, std::int64_t columns, double share, std::mt19937_64& random) {
+template <class T> Dense<T> thinned(std::int64_t rows, std::int64_t columns, double share, std::mt19937_64& random) {
   const auto x = small_dense<T>(rows, columns, random);
   std::uniform_real_distribution<double> uniform{0, 1};
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -199,8 +198,12 @@ TEST_CASE("the bits of sparse products do not depend on the number of threads", 
 TEST_CASE("rows are shared out by their non-zeros", "[sparse]") {
   const std::vector<std::int64_t> offsets{0, 0, 100, 101, 102, 103, 104};
   const std::vector<std::int64_t> columns(104, 0);
-  const sparse::Structure a{
-      .count = 1, .rows = 6, .columns = 1, .entries = 104, .row_offsets = offsets.data(), .column_indices = columns.data()};
+  const sparse::Structure a{.count = 1,
+                            .rows = 6,
+                            .columns = 1,
+                            .entries = 104,
+                            .row_offsets = offsets.data(),
+                            .column_indices = columns.data()};
   CHECK(sparse::first_row_of_part(a, 0, 2) == 0);
   CHECK(sparse::first_row_of_part(a, 1, 2) == 2); // the long row is before it
   CHECK(sparse::first_row_of_part(a, 2, 2) == 6);

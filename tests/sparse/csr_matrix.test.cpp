@@ -27,9 +27,7 @@ auto integers(const Numbers& numbers) { return from_values(numbers, Cpu{0}); }
 auto doubles(const std::vector<double>& numbers) { return from_values(numbers, Cpu{0}); }
 
 /// [[1 0 0 2], [0 0 0 0], [0 3 0 0]]
-CsrMatrix<double> example() {
-  return {Dims(3, 4), integers({0, 2, 2, 3}), integers({0, 3, 1}), doubles({1, 2, 3})};
-}
+CsrMatrix<double> example() { return {Dims(3, 4), integers({0, 2, 2, 3}), integers({0, 3, 1}), doubles({1, 2, 3})}; }
 
 /// What the construction of these arrays, with as many values as columns, says.
 std::string refusal(const Dims& shape, const Numbers& offsets, const Numbers& columns, std::size_t values) {
@@ -81,7 +79,8 @@ TEST_CASE("arrays that are no sparse matrix are refused with both values", "[spa
 
 TEST_CASE("dense matrices become sparse ones and back", "[sparse]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto x = from_values<Shape<3, 4>>(std::vector<double>{1, 0, 0, 2, 0, -0.0, 0, 0, 0, 3, 0, 0}, Dims(3, 4), Cpu{0});
+  const auto x =
+      from_values<Shape<3, 4>>(std::vector<double>{1, 0, 0, 2, 0, -0.0, 0, 0, 0, 3, 0, 0}, Dims(3, 4), Cpu{0});
   const auto a = sparse::from_dense(x);
   STATIC_REQUIRE(std::is_same_v<decltype(a), const CsrMatrix<double, Cpu, Shape<3, 4>>>);
   CHECK(sparse::same_structure(a, example()));
@@ -95,8 +94,8 @@ TEST_CASE("dense matrices become sparse ones and back", "[sparse]") {
 }
 
 TEST_CASE("coordinates are sorted and duplicates are added up", "[sparse]") {
-  const auto a = sparse::from_coo(Dims(3, 4), integers({2, 0, 0, 2, 0}), integers({1, 3, 0, 1, 3}),
-                                  doubles({1, 0.5, 1, 2, 1.5}));
+  const auto a =
+      sparse::from_coo(Dims(3, 4), integers({2, 0, 0, 2, 0}), integers({1, 3, 0, 1, 3}), doubles({1, 0.5, 1, 2, 1.5}));
   CHECK(sparse::same_structure(a, example()));
   CHECK(to_vector(a.values()) == std::vector<double>{1, 2, 3});
   const auto [rows, columns, values, shape] = to_coo(a);

@@ -78,10 +78,8 @@ template <class T, class D, class S, class X>
   const Tensor<T, D, product_shape_t<S::extent(1), X>> y(a.device(), product_dims(a.columns(), x.shape()));
   const std::int64_t width = width_of(x.shape());
   if (y.elements() > 0)
-    launch(a.device(), [structure = a.structure(), values = a.values().data(), from = x.data(), width,
-                        to = y.data()](const auto& team) {
-      multiply_transposed(team, structure, values, from, width, to);
-    });
+    launch(a.device(), [structure = a.structure(), values = a.values().data(), from = x.data(), width, to = y.data()](
+                           const auto& team) { multiply_transposed(team, structure, values, from, width, to); });
   return y;
 }
 
@@ -92,10 +90,8 @@ template <class T, class D, class S, class X, class Y>
   const Tensor<T, D, Shape<dyn>> s(a.device(), Dims(a.nnz()));
   const std::int64_t width = width_of(x.shape());
   if (s.elements() > 0)
-    launch(a.device(), [structure = a.structure(), left = x.data(), right = y.data(), width,
-                        to = s.data()](const auto& team) {
-      multiply_sampled(team, structure, left, right, width, to);
-    });
+    launch(a.device(), [structure = a.structure(), left = x.data(), right = y.data(), width, to = s.data()](
+                           const auto& team) { multiply_sampled(team, structure, left, right, width, to); });
   return s;
 }
 
@@ -131,8 +127,7 @@ template <AnyCsrMatrix A, TensorOperand X> [[nodiscard]] auto transposed_matmul(
 /// A with the elements of x y at its non-zeros, for x (rows, width) and y (width, columns): `torch.sparse`'s
 /// `sampled_addmm` with beta = 0. A's values are not read.
 /// throws: ShapeError, DeviceError
-template <AnyCsrMatrix A, TensorOperand X, TensorOperand Y>
-[[nodiscard]] A sampled_matmul(const A& a, X&& x, Y&& y) {
+template <AnyCsrMatrix A, TensorOperand X, TensorOperand Y> [[nodiscard]] A sampled_matmul(const A& a, X&& x, Y&& y) {
   const auto left = expr::evaluated(std::forward<X>(x)).contiguous();
   const auto right = expr::evaluated(std::forward<Y>(y)).transpose().contiguous();
   static_assert(left.rank == 2 && right.rank == 2, "twill: sparse: sampled_matmul takes two dense matrices");
@@ -166,8 +161,8 @@ template <AnyCsrMatrix A, TensorOperand X> [[nodiscard]] A scale_rows(const A& a
   detail::require_fit("sparse scale_rows", a, factors, a.rows(), "rows");
   using T = typename A::value_type;
   const auto ones = full<T, Shape<dyn>, typename A::device_type>(Dims(a.columns()), static_cast<T>(1), a.device());
-  return a.with_values(Tensor<T, typename A::device_type, Shape<dyn>>(
-      a.values() * detail::multiplied_sampled(a, factors, ones)));
+  return a.with_values(
+      Tensor<T, typename A::device_type, Shape<dyn>>(a.values() * detail::multiplied_sampled(a, factors, ones)));
 }
 
 /// The matrix with column c times s[c]. throws: ShapeError, DeviceError
@@ -178,8 +173,8 @@ template <AnyCsrMatrix A, TensorOperand X> [[nodiscard]] A scale_columns(const A
   detail::require_fit("sparse scale_columns", a, factors, a.columns(), "columns");
   using T = typename A::value_type;
   const auto ones = full<T, Shape<dyn>, typename A::device_type>(Dims(a.rows()), static_cast<T>(1), a.device());
-  return a.with_values(Tensor<T, typename A::device_type, Shape<dyn>>(
-      a.values() * detail::multiplied_sampled(a, ones, factors)));
+  return a.with_values(
+      Tensor<T, typename A::device_type, Shape<dyn>>(a.values() * detail::multiplied_sampled(a, ones, factors)));
 }
 
 }}}} // namespace twill::v0::sparse::TWILL_ISA

@@ -33,7 +33,7 @@ template <class Index, class Values> struct Coo {
 
 }}} // namespace twill::v0::sparse
 
-namespace twill { inline namespace v0 { namespace sparse { namespace detail {
+namespace twill { inline namespace v0 { namespace sparse {
 
 /// Entries sorted by row and column: entry i of the result is entry order[i] of what was given.
 struct Sorted {
@@ -49,7 +49,9 @@ struct Sorted {
 /// The row of each entry.
 [[nodiscard]] std::vector<std::int64_t> rows_of_entries(const std::vector<std::int64_t>& row_offsets);
 
-inline namespace TWILL_ISA {
+}}} // namespace twill::v0::sparse
+
+namespace twill { inline namespace v0 { namespace sparse { namespace detail { inline namespace TWILL_ISA {
 
 /// A matrix on a device from arrays of the host. requires: they are one
 template <AnyShape S, class T, Device D>
@@ -57,20 +59,24 @@ template <AnyShape S, class T, Device D>
                                        const std::vector<std::int64_t>& column_indices, const std::vector<T>& values,
                                        const D& device) {
   using Matrix = CsrMatrix<T, D, S>;
-  return Matrix::unchecked(
-      shape, from_values<typename Matrix::Offsets::shape_type>(row_offsets, Dims(shape[0] + 1), device),
-      from_values(column_indices, device), from_values(values, device));
+  return Matrix::unchecked(shape,
+                           from_values<typename Matrix::Offsets::shape_type>(row_offsets, Dims(shape[0] + 1), device),
+                           from_values(column_indices, device), from_values(values, device));
 }
 
-/// A matrix of coordinates in host memory.
+}}}}} // namespace twill::v0::sparse::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace sparse { inline namespace TWILL_ISA {
+
+/// The matrix of entries in host memory, on a device; `where` begins the message. Entries of one place are added up.
+/// throws: ShapeError, IndexError naming the entry
 template <AnyShape S, class T, Device D>
-[[nodiscard]] CsrMatrix<T, D, S> assembled(std::string_view where, const Dims& shape,
-                                           const std::vector<std::int64_t>& rows,
-                                           const std::vector<std::int64_t>& columns, const std::vector<T>& values,
-                                           const D& device) {
+[[nodiscard]] CsrMatrix<T, D, S>
+assemble(std::string_view where, const Dims& shape, const std::vector<std::int64_t>& rows,
+         const std::vector<std::int64_t>& columns, const std::vector<T>& values, const D& device) {
   const Sorted sorted = sorted_entries(where, shape, rows, columns);
-  check_lengths(where, shape, shape[0] + 1, static_cast<std::int64_t>(columns.size()),
-                static_cast<std::int64_t>(values.size()));
+  detail::check_lengths(where, shape, shape[0] + 1, static_cast<std::int64_t>(columns.size()),
+                        static_cast<std::int64_t>(values.size()));
   std::vector<std::int64_t> offsets{0};
   std::vector<std::int64_t> indices{};
   std::vector<T> sums{};
@@ -94,13 +100,8 @@ template <AnyShape S, class T, Device D>
     }
     offsets.push_back(static_cast<std::int64_t>(indices.size()));
   }
-  return moved<S>(shape, offsets, indices, sums, device);
+  return detail::moved<S>(shape, offsets, indices, sums, device);
 }
-
-} // namespace TWILL_ISA
-}}}} // namespace twill::v0::sparse::detail
-
-namespace twill { inline namespace v0 { namespace sparse { inline namespace TWILL_ISA {
 
 /// The matrix of entries (row, column, value) in any order; those of one place are added up, as `torch.sparse`'s
 /// `coalesce` and SciPy's `tocsr` do.
@@ -110,21 +111,20 @@ requires(S::rank == 2 && S1::rank == 1 && S2::rank == 1 && S3::rank == 1 && !std
     [[nodiscard]] CsrMatrix<T, D, S> from_coo(const Dims& shape, const Tensor<std::int64_t, D, S1>& row_indices,
                                               const Tensor<std::int64_t, D, S2>& column_indices,
                                               const Tensor<T, D, S3>& values) {
-  return detail::assembled<S>("from_coo", shape, to_vector(row_indices), to_vector(column_indices), to_vector(values),
-                              values.device());
+  return assemble<S>("from_coo", shape, to_vector(row_indices), to_vector(column_indices), to_vector(values),
+                     values.device());
 }
 
 /// The coordinates of the non-zeros, by rows.
 template <Scalar T, Device D, AnyShape S>
 [[nodiscard]] Coo<Tensor<std::int64_t, D, Shape<dyn>>, Tensor<T, D, Shape<dyn>>> to_coo(const CsrMatrix<T, D, S>& a) {
-  return {from_values(detail::rows_of_entries(to_vector(a.row_offsets())), a.device()), a.column_indices(), a.values(),
+  return {from_values(rows_of_entries(to_vector(a.row_offsets())), a.device()), a.column_indices(), a.values(),
           a.shape()};
 }
 
 /// The elements of a dense matrix that are not zero; NaN is not.
 template <Scalar T, Device D, AnyShape S>
-requires(S::rank == 2 && !std::same_as<T, bool>)
-    [[nodiscard]] CsrMatrix<T, D, S> from_dense(const Tensor<T, D, S>& x) {
+requires(S::rank == 2 && !std::same_as<T, bool>) [[nodiscard]] CsrMatrix<T, D, S> from_dense(const Tensor<T, D, S>& x) {
   const Dims shape = x.shape();
   const std::vector<T> elements = to_vector(x);
   std::vector<std::int64_t> offsets{0};
@@ -156,10 +156,10 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] Tensor<T, D, S> to_dense
 
 /// The transposed matrix, by rows.    cost: linear
 template <Scalar T, Device D, AnyShape S> [[nodiscard]] auto transpose(const CsrMatrix<T, D, S>& a) {
-  const std::vector<std::int64_t> rows = detail::rows_of_entries(to_vector(a.row_offsets()));
+  const std::vector<std::int64_t> rows = rows_of_entries(to_vector(a.row_offsets()));
   const std::vector<T> values = to_vector(a.values());
   const Dims shape(a.columns(), a.rows());
-  const detail::Sorted sorted = detail::sorted_entries("transpose", shape, to_vector(a.column_indices()), rows);
+  const Sorted sorted = sorted_entries("transpose", shape, to_vector(a.column_indices()), rows);
   std::vector<std::int64_t> indices(rows.size());
   std::vector<T> moved(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace twill { inline namespace v0 { namespace sparse { namespace detail {
+namespace twill { inline namespace v0 { namespace sparse {
 
 TWILL_BODY Sorted sorted_entries(std::string_view where, const Dims& shape, const std::vector<std::int64_t>& rows,
                                  const std::vector<std::int64_t>& columns) {
@@ -51,4 +51,4 @@ TWILL_BODY std::vector<std::int64_t> rows_of_entries(const std::vector<std::int6
   return rows;
 }
 
-}}}} // namespace twill::v0::sparse::detail
+}}} // namespace twill::v0::sparse

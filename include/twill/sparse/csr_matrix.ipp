@@ -27,8 +27,8 @@ TWILL_BODY void check_structure(std::string_view where, const Structure& a) {
 TWILL_BODY void check_lengths(std::string_view where, const Dims& shape, std::int64_t offsets, std::int64_t indices,
                               std::int64_t values) {
   if (offsets != shape[0] + 1)
-    throw ShapeError(join_text({where, ": there are ", offsets, " row offsets for ", shape[0],
-                                " rows; there is one more than rows"}));
+    throw ShapeError(join_text(
+        {where, ": there are ", offsets, " row offsets for ", shape[0], " rows; there is one more than rows"}));
   if (indices != values)
     throw ShapeError(join_text({where, ": there are ", indices, " column indices and ", values, " values"}));
 }

@@ -214,9 +214,9 @@ namespace twill { inline namespace v0 { namespace sparse { inline namespace TWIL
 [[nodiscard]] TWILL_CONSTEXPR Value matmul(const CsrValue& a, Value x, CallSite site = CallSite::here()) {
   const detail::Operands fitting = detail::fitting(a, x, a.columns, site);
   if (a.graph().fault.any()) return x;
-  return detail::finished(detail::multiplied(fitting.a.row_offsets, fitting.a.column_indices, fitting.a.values,
-                                             fitting.x, a.rows),
-                          fitting, site);
+  return detail::finished(
+      detail::multiplied(fitting.a.row_offsets, fitting.a.column_indices, fitting.a.values, fitting.x, a.rows), fitting,
+      site);
 }
 
 /// A^T x for x (rows, width), or a vector, without the transposed matrix.
@@ -290,8 +290,7 @@ template <class T> [[nodiscard]] const T* input(const kernel::Launch& launch, in
 }
 
 /// Refuses teams of other devices than hosts.
-template <class TeamType>
-inline constexpr bool is_host_team = std::is_same_v<TeamType, Team>;
+template <class TeamType> inline constexpr bool is_host_team = std::is_same_v<TeamType, Team>;
 
 }}}}} // namespace twill::v0::sparse::detail::TWILL_ISA
 

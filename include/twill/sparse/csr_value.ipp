@@ -12,8 +12,8 @@ TWILL_BODY Structure launched_structure(std::string_view where, const kernel::La
   const Dims& offsets = launch.shapes[0];
   const Dims& indices = launch.shapes[1];
   if (columns_of(offsets) != rows + 1)
-    throw ShapeError(join_text({where, ": there are ", columns_of(offsets), " row offsets for ", rows,
-                                " rows; there is one more than rows"}));
+    throw ShapeError(join_text(
+        {where, ": there are ", columns_of(offsets), " row offsets for ", rows, " rows; there is one more than rows"}));
   Structure a{.rows = rows,
               .columns = columns,
               .entries = columns_of(indices),

@@ -15,11 +15,11 @@ TWILL_BODY void check_offsets(std::string_view where, const Structure& a) {
     if (offsets[0] != 0) throw ValueError(join_text({where, ": the first row offset is ", offsets[0], ", not 0"}));
     for (std::int64_t r = 0; r < a.rows; ++r)
       if (offsets[r + 1] < offsets[r])
-        throw ValueError(join_text({where, ": row offsets have to ascend; those of row ", r, " are ", offsets[r],
-                                    " and ", offsets[r + 1]}));
+        throw ValueError(join_text(
+            {where, ": row offsets have to ascend; those of row ", r, " are ", offsets[r], " and ", offsets[r + 1]}));
     if (offsets[a.rows] != a.entries)
-      throw ValueError(join_text({where, ": the last row offset is ", offsets[a.rows], ", there are ", a.entries,
-                                  " column indices"}));
+      throw ValueError(join_text(
+          {where, ": the last row offset is ", offsets[a.rows], ", there are ", a.entries, " column indices"}));
   }
 }
 
