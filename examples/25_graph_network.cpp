@@ -75,13 +75,16 @@ double accuracy(const sparse::CsrMatrix<float>& graph, const Tensor<float, Cpu, 
   manual_seed_all(1);
   // region: training
   nn::Network<GraphNetwork> network{};
-  auto step = train_step(network, nn::cross_entropy, optim::Adam{{.rate = 0.02}});
+  constexpr auto loss = nn::loss([](auto logits, auto label) {
+    return nn::cross_entropy(logits, label, {.ignore_index = unknown}); // the others have none
+  });
+  auto step = train_step(network, loss, optim::Adam{{.rate = 0.02}});
   for (int epoch = 0; epoch < 150; ++epoch)
     step(graph.row_offsets(), graph.column_indices(), graph.values(), features, labels);
   const Tensor found = argmax<1>(network.infer(graph.row_offsets(), graph.column_indices(), graph.values(), features));
   // end region
   const Tensor is_asked = eval(labels == unknown);
-  return static_cast<double>(count_nonzero(is_asked && found == community).item()) /
+  return static_cast<double>(count_nonzero(is_asked & (found == community)).item()) /
          static_cast<double>(count_nonzero(is_asked).item());
 }
 
