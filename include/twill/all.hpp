@@ -26,4 +26,6 @@
 #include <twill/optim/maximize.hpp>
 #include <twill/parallel.hpp>
 #include <twill/profile.hpp>
+#include <twill/sparse.hpp>
+#include <twill/sparse/csr_matrix.hpp>
 #include <twill/twill.hpp>

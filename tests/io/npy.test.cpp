@@ -100,6 +100,17 @@ TEST_CASE("arrays of every type, rank and order come back from .npy and .npz fil
   }
 }
 
+TEST_CASE("tensors without elements come back from .npz files", "[io][IO-1]") {
+  const TemporaryFolder folder{};
+  for (const bool compresses : {false, true}) {
+    io::NpzWriter file{folder / "empty.npz", {.compresses = compresses}};
+    file.add("x", zeros<float, Shape<0, 3>>()); // of no address
+    file.finish();
+    const nn::StateDict read = io::load_npz(folder / "empty.npz");
+    CHECK(read.find("x")->shape == Dims(0, 3));
+  }
+}
+
 TEST_CASE("a tensor of a known type comes from a file, maps it, and refuses another type or shape", "[io][IO-1]") {
   const TemporaryFolder folder{};
   const std::string path = folder / "x.npy";

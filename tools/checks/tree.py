@@ -8,11 +8,11 @@ from pathlib import Path
 # A file includes its own layer or an earlier one.
 LAYERS = [
     "core", "device", "memory", "kernel", "elementwise", "tensor", "graph", "compile", "expr",
-    "ops", "linalg", "fft", "nn", "optim", "training", "data", "io", "parallel", "profile",
+    "ops", "linalg", "fft", "sparse", "nn", "optim", "training", "data", "io", "parallel", "profile",
     "algorithms",
 ]
 # Layers that <twill/twill.hpp> leaves to <twill/all.hpp>.
-BESIDE = ["linalg", "fft", "data", "io", "parallel", "profile"]
+BESIDE = ["linalg", "fft", "sparse", "data", "io", "parallel", "profile"]
 # Layers whose .cuh headers no other umbrella includes, because they need a library that takes long to compile.
 APART = ["algorithms"]
 

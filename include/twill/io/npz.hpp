@@ -73,23 +73,26 @@ public:
   /// throws: SystemError, ValueError for a name that is too long
   void add(std::string_view name, const nn::StoredTensor& tensor) {
     const nn::StoredTensor ordered = in_order(tensor, options_.order);
-    const std::string header = npy_header(tensor.dtype, tensor.shape, options_.order);
-    Record record{.name = join_text({name, ".npy"}), .at = file_.size(), .bytes = header.size() + tensor.bytes.size()};
+    add(name, npy_header(tensor.dtype, tensor.shape, options_.order), ordered.bytes);
+  }
+  /// An array by the header and the elements of its .npy file, of a type that tensors do not have.
+  void add(std::string_view name, std::string_view header, std::span<const std::byte> elements) {
+    Record record{.name = join_text({name, ".npy"}), .at = file_.size(), .bytes = header.size() + elements.size()};
     if (record.name.size() > std::numeric_limits<std::uint16_t>::max())
       throw ValueError(join_text({"save_npz: a name has ", record.name.size(), " bytes, at most 65535 are possible"}));
     record.is_64 = record.bytes >= options_.zip64_from_bytes || record.at >= options_.zip64_from_bytes;
     const std::span<const std::byte> start = std::as_bytes(std::span{header});
-    record.checksum = detail::checksum_of(detail::checksum_of(0, start), ordered.bytes);
+    record.checksum = detail::checksum_of(detail::checksum_of(0, start), elements);
     record.packed = record.bytes;
     write_local(record, false);
     if (options_.compresses) {
       const std::uint64_t before = file_.size();
-      deflate_parts({start, ordered.bytes});
+      deflate_parts({start, elements});
       record.packed = file_.size() - before;
       write_local(record, true);
     } else {
       file_.write(start);
-      file_.write(ordered.bytes);
+      file_.write(elements);
     }
     records_.push_back(std::move(record));
   }

@@ -169,6 +169,7 @@ void inflate_pieces(const ZipReader& file, const ZipMember& member, std::span<st
 }
 
 [[nodiscard]] inline std::uint32_t checksum_of(std::uint32_t before, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return before; // of no address, zlib gives the checksum of nothing
   return static_cast<std::uint32_t>(crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
