@@ -22,4 +22,6 @@
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
 #include <twill/optim/maximize.hpp>
+#include <twill/training/early_stopping.hpp>
+#include <twill/training/rate_finder.hpp>
 #include <twill/twill.hpp>

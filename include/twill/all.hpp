@@ -26,4 +26,6 @@
 #include <twill/optim/maximize.hpp>
 #include <twill/parallel.hpp>
 #include <twill/profile.hpp>
+#include <twill/training/early_stopping.hpp>
+#include <twill/training/rate_finder.hpp>
 #include <twill/twill.hpp>

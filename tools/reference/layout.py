@@ -188,6 +188,7 @@ PAGES = [
     ]),
     Page("training", "Training", "Steps, planned or in stages, accumulation, and reports on compiled models.", "training.md", [
         Section("Steps", ["training/train_step.hpp", "training/accumulation.hpp", "training/optimiser.hpp"]),
+        Section("Rates and stopping", ["training/rate_finder.hpp", "training/early_stopping.hpp"]),
         Section("Summaries and plans", ["training/summary.hpp", "training/inspect.hpp", "training/fit_report.hpp", "compile/*/*"]),
         Section("Options of rules in checkpoints", ["training/rule_options.hpp"], needs_code=False),
     ]),
