@@ -19,9 +19,11 @@
 #include <twill/ops/einsum.hpp>
 #include <twill/ops/patches.hpp>
 #include <twill/ops/repeat.hpp>
+#include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
 #include <twill/optim/maximize.hpp>
+#include <twill/optim/muon.hpp>
 #include <twill/training/early_stopping.hpp>
 #include <twill/training/rate_finder.hpp>
 #include <twill/twill.hpp>

@@ -21,9 +21,11 @@
 #include <twill/ops/einsum.hpp>
 #include <twill/ops/patches.hpp>
 #include <twill/ops/repeat.hpp>
+#include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
 #include <twill/optim/maximize.hpp>
+#include <twill/optim/muon.hpp>
 #include <twill/parallel.hpp>
 #include <twill/profile.hpp>
 #include <twill/training/early_stopping.hpp>

@@ -36,6 +36,9 @@ void rules() {
   { const optim::NAdam rule{{.rate = 2e-3}}; }
   { const optim::RAdam rule{{.rate = 1e-3}}; }
   { const optim::Lion rule{{.rate = 1e-4, .weight_decay = 0.1}}; }
+  { const optim::Adafactor rule{{.rate = 1e-2}}; }
+  // PyTorch: `Muon`, which iterates in bfloat16; here in the precision of the weights.
+  { const auto rule = optim::groups(optim::Muon{{.rate = 1e-3}}, optim::vectors(optim::AdamW{{.rate = 1e-3}})); }
 }
 
 // Around rules: wrapped from the inside out, `optim::loss_scaled(optim::clip_norm(optim::AdamW{{.rate = 0.01}}, 1.0))`.

@@ -180,7 +180,8 @@ PAGES = [
     ]),
     Page("optimisers", "Optimisers and schedules", "Rules that update weights, what wraps them, and schedules of their rate.",
          "training.md", [
-        Section("Rules", ["optim/sgd.hpp", "optim/adam.hpp", "optim/rmsprop.hpp", "optim/lamb.hpp", "optim/adaptive.hpp"],
+        Section("Rules", ["optim/sgd.hpp", "optim/adam.hpp", "optim/rmsprop.hpp", "optim/lamb.hpp", "optim/adaptive.hpp",
+                          "optim/adafactor.hpp", "optim/muon.hpp"],
                 types_need_code=True),
         Section("Around rules", ["optim/clip.hpp", "optim/loss_scale.hpp", "optim/groups.hpp", "optim/maximize.hpp",
                                   "optim/averaged.hpp"]),
