@@ -24,10 +24,14 @@
 #include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
+#include <twill/optim/lbfgs.hpp>
 #include <twill/optim/maximize.hpp>
 #include <twill/optim/muon.hpp>
+#include <twill/optim/sam.hpp>
 #include <twill/parallel.hpp>
 #include <twill/profile.hpp>
 #include <twill/training/early_stopping.hpp>
+#include <twill/training/lbfgs_step.hpp>
 #include <twill/training/rate_finder.hpp>
+#include <twill/training/sam_step.hpp>
 #include <twill/twill.hpp>

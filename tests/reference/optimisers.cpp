@@ -4,6 +4,8 @@
 
 #include <twill/all.hpp>
 
+#include <vector>
+
 using namespace twill;
 
 // clang-format off
@@ -95,4 +97,11 @@ void schedules(Step& step, double validation_loss) {
   { const auto schedule = optim::then(optim::Linear{.rate = 0.1, .steps = 500}, 500, optim::Exponential{.rate = 0.1}); }
   // PyTorch: `ReduceLROnPlateau(mode, factor, patience, threshold, cooldown, min_lr, eps)`.
   { optim::Plateau plateau{{.rate = 0.1, .patience = 5}}; }
+}
+
+// Functions of many numbers: minimised from their values and gradients, on the host.
+void functions(std::vector<double>& x, const optim::Lbfgs::Function& function) {
+  // PyTorch: `LBFGS(line_search_fn="strong_wolfe")`, where no line search is the default.
+  { optim::Lbfgs method{{.iterations = 20}}; }
+  { const optim::LbfgsOptions options{.rate = 0.1, .line_search = optim::LineSearch::none}; }
 }

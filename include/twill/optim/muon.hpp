@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Muon (Jordan et al., 2024): momentum whose step is made orthogonal, for weights that are matrices. Other weights,
-// and usually embeddings and the last layer, have a rule of their own by parameter groups: `optim::groups(optim::Muon{},
-// optim::vectors(optim::AdamW{}))`. Formulas and defaults are those of torch.optim.Muon, in the weight's precision where
-// PyTorch has bfloat16. Not in twill.hpp. Read next: optim/groups.hpp.
+// and usually embeddings and the last layer, have a rule of their own by groups, `optim::groups(optim::Muon{},
+// optim::vectors(optim::AdamW{}))`. Formulas and defaults are those of torch.optim.Muon, in the weight's precision
+// where PyTorch has bfloat16. Not in twill.hpp. Read next: optim/groups.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/shape_functions.hpp>
