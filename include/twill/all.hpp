@@ -7,6 +7,10 @@
 #include <twill/algorithms/sampled.hpp>
 #include <twill/algorithms/sets.hpp>
 #include <twill/data.hpp>
+#include <twill/data/color_jitter.hpp>
+#include <twill/data/mixing.hpp>
+#include <twill/data/random_regions.hpp>
+#include <twill/data/rotation.hpp>
 #include <twill/expr/distances.hpp>
 #include <twill/fft.hpp>
 #include <twill/io.hpp>
