@@ -7,6 +7,10 @@
 #include <twill/algorithms/partition.hpp>
 #include <twill/algorithms/sampled.hpp>
 #include <twill/algorithms/sets.hpp>
+#include <twill/data/color_jitter.hpp>
+#include <twill/data/mixing.hpp>
+#include <twill/data/random_regions.hpp>
+#include <twill/data/rotation.hpp>
 #include <twill/expr/distances.hpp>
 #include <twill/linalg.hpp>
 #include <twill/nn/gates.hpp>
@@ -19,8 +23,16 @@
 #include <twill/ops/einsum.hpp>
 #include <twill/ops/patches.hpp>
 #include <twill/ops/repeat.hpp>
+#include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
+#include <twill/optim/lbfgs.hpp>
 #include <twill/optim/maximize.hpp>
 #include <twill/sparse/csr_value.hpp>
+#include <twill/optim/muon.hpp>
+#include <twill/optim/sam.hpp>
+#include <twill/training/early_stopping.hpp>
+#include <twill/training/lbfgs_step.hpp>
+#include <twill/training/rate_finder.hpp>
+#include <twill/training/sam_step.hpp>
 #include <twill/twill.hpp>

@@ -5,15 +5,19 @@
 #include "tests/support/golden.hpp"
 #include "tests/training/models.hpp"
 
+#include <twill/optim/adafactor.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/groups.hpp>
+#include <twill/optim/loss_scale.hpp>
 #include <twill/optim/maximize.hpp>
+#include <twill/optim/muon.hpp>
 #include <twill/optim/rmsprop.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/training/optimiser.hpp>
+#include <twill/training/sources.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -33,16 +37,32 @@ struct Three {
   }
 };
 
+/// A tall matrix, and a weight of three axes.
+struct Other {
+  static constexpr auto forward(Input<Dim<"batch">, 2> x) {
+    const auto y = nn::linear(x, 5, "tall", {.bias = false});
+    return mean(y) * sum(nn::parameter(x.graph(), "deep", {2, 3, 4}, nn::initialise::ones()));
+  }
+};
+
+/// The start, the gradients and the trajectories in tests/golden/rules.
+struct Files {
+  const char* start = "rules/start";
+  const char* gradients = "rules/gradients";
+  const char* weights = "rules/weights";
+};
+
 /// Six steps of rule number `k` of tests/golden/scripts/rules.py. Calls look(optimiser, step) after each.
-template <class R, class Look> void check(std::size_t k, R rule, const Look& look) {
+template <class Model = Three, class R, class Look>
+void check(std::size_t k, R rule, const Look& look, const Files& files = {}) {
   INFO("rule " << k);
-  const Golden gradients = golden("rules/gradients");
-  const Golden weights = golden("rules/weights");
+  const Golden gradients = golden(files.gradients);
+  const Golden weights = golden(files.weights);
   const auto steps = static_cast<std::size_t>(gradients.shape[0]);
   const auto elements = static_cast<std::size_t>(gradients.shape[1]);
   const Cpu device{0};
-  nn::Network<Three, Cpu, double> model{device};
-  set_weights(model, golden("rules/start").values);
+  nn::Network<Model, Cpu, double> model{device};
+  set_weights(model, golden(files.start).values);
   training::Optimiser optimiser{model, rule};
   for (std::size_t step = 0; step < steps; ++step) {
     const double* next = gradients.values.data() + step * elements;
@@ -97,6 +117,53 @@ TEST_CASE("relatives of Adam and Adagrad follow torch.optim step by step", "[opt
   check(23, RAdam{{.rate = 0.02, .beta1 = 0.6, .beta2 = 0.9, .weight_decay = 0.1}});
   check(24, Lion{});
   check(25, Lion{{.rate = 0.02, .beta1 = 0.6, .beta2 = 0.7, .weight_decay = 0.1}});
+}
+
+TEST_CASE("Adafactor and Muon follow torch.optim step by step", "[optim][TRAIN-3]") {
+  using namespace optim;
+  check(27, Adafactor{});
+  check(28,
+        Adafactor{
+            {.rate = 0.5, .beta2_decay = -0.5, .epsilon1 = 1e-2, .epsilon2 = 0.3, .clip = 1.05, .weight_decay = 0.1}});
+  const auto rest = vectors(AdamW{{.rate = 0.01, .weight_decay = 0.1}});
+  check(29, groups(Muon{}, rest));
+  check(30, groups(Muon{{.rate = 0.05, .momentum = 0.7, .weight_decay = 0.2, .nesterov = false}}, rest));
+  check(31, groups(Muon{{.rate = 0.05, .a = 2, .b = -1.5, .c = 0.5, .matches_adamw = true}}, rest));
+  const auto nothing = [](const auto&, std::size_t) {};
+  const Files other{"rules/other_start", "rules/other_gradients", "rules/other_weights"};
+  check<Other>(0, Adafactor{{.rate = 0.05}}, nothing, other);
+  check<Other>(1, groups(Muon{}, group<"deep">(AdamW{{.rate = 0.01, .weight_decay = 0.1}})), nothing, other);
+  CHECK_THROWS_WITH(Adafactor({.beta2_decay = 0.5}), Catch::Contains("beta2_decay must not be above 0, got 0.5"));
+  CHECK_THROWS_WITH(Adafactor({.clip = 0.5}), Catch::Contains("clip must be at least 1, got 0.5"));
+  CHECK_THROWS_WITH(Muon({.momentum = 1}), Catch::Contains("muon: momentum must lie in [0, 1), got 1"));
+}
+
+TEST_CASE("Adafactor and Muon count on the device where steps may be skipped", "[optim][TRAIN-6]") {
+  using namespace optim;
+  constexpr LossScaleOptions unscaled{.initial = 1, .interval = 100};
+  check(27, loss_scaled<unscaled>(Adafactor{}));
+  const auto rest = vectors(AdamW{{.rate = 0.01, .weight_decay = 0.1}});
+  check(29, loss_scaled<unscaled>(groups(Muon{}, rest)));
+}
+
+TEST_CASE("rules of matrices refuse other weights, and parts of weights", "[optim][TRAIN-3]") {
+  using optim::Adafactor, optim::Muon, optim::Updated;
+  constexpr auto problem = []<class R>(R, Updated updated) {
+    return training::trace_update<Three, double, R>(updated).fault.problem;
+  };
+  STATIC_REQUIRE(problem(Muon{}, Updated::whole_weights) == graph::Problem::matrix_needs_two_axes);
+  STATIC_REQUIRE(problem(Adafactor{}, Updated::parts) == graph::Problem::matrix_needs_two_axes);
+  STATIC_REQUIRE(problem(Adafactor{}, Updated::whole_weights) == graph::Problem::none);
+}
+
+TEST_CASE("Adafactor keeps rows and columns of a matrix", "[optim][TRAIN-3]") {
+  check(27, optim::Adafactor{}, [](const auto& optimiser, std::size_t) {
+    const nn::StateDict states = optimiser.state_dict();
+    REQUIRE(states.find("layer.weight.row_var") != nullptr);
+    CHECK(states.find("layer.weight.row_var")->shape == Dims(3, 1));
+    CHECK(states.find("layer.weight.col_var")->shape == Dims(1, 4));
+    CHECK(states.find("layer.bias.variance")->shape == Dims(3));
+  });
 }
 
 TEST_CASE("a rule can maximise", "[optim][TRAIN-3]") {

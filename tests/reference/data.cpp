@@ -3,7 +3,11 @@
 // Lines of code of docs/reference/data.md: tools/reference/lines.py says how they are found. They are compiled, not run.
 
 #include <twill/data.hpp>
+#include <twill/data/color_jitter.hpp>
 #include <twill/data/fashion_mnist.hpp>
+#include <twill/data/mixing.hpp>
+#include <twill/data/random_regions.hpp>
+#include <twill/data/rotation.hpp>
 #include <twill/io.hpp>
 #include <twill/io/npz.hpp>
 #include <twill/twill.hpp>
@@ -53,8 +57,8 @@ void loaders(const Samples& samples) {
   { const std::string waits = data::to_string(data::WaitReport{}); }
 }
 
-// Transforms of images: steps of `data::compose`, run by the loader's workers.
-void transforms() {
+// Transforms of images: steps of `data::compose`, run by the loader's workers; functions do what random ones do, with given numbers.
+void transforms(const data::Image<float>& image) {
   { const auto transform = data::compose(data::RandomCrop{.height = 28, .width = 28, .padding = 2}, data::ToFloat{}); }
   { const data::RandomCrop crop{.height = 28, .width = 28, .padding = 2}; }
   { const data::CenterCrop crop{.height = 224, .width = 224}; }
@@ -63,6 +67,26 @@ void transforms() {
   { const data::Grayscale grey{}; }
   { const data::ToFloat scaled{}; }
   { const data::Normalize normal{.mean = {0.2F}, .stddev = {0.2F}}; }
+  { const data::ColorJitter jitter{.brightness = 0.4F, .contrast = 0.4F, .saturation = 0.4F, .hue = 0.1F}; }
+  { const data::RandomRotation turn{.degrees = 15, .options = {.interpolation = data::Interpolation::bilinear}}; }
+  // PyTorch: `RandomResizedCrop(antialias=False)`, where antialiasing is the default.
+  { const data::RandomResizedCrop crop{.height = 224, .width = 224, .scale = {0.2, 1}}; }
+  { const data::RandomErasing erasing{.probability = 0.25F, .value = {0.5F}}; }
+  { const auto darker = data::adjust_brightness(image, 0.5F); }
+  { const auto flatter = data::adjust_contrast(image, 0.5F); }
+  { const auto paler = data::adjust_saturation(image, 0.5F); }
+  { const auto turned = data::adjust_hue(image, 0.25F); }
+  { const auto turned = data::rotate(image, 30, {.fill = {0.5F}}); }
+  { const auto part = data::resized_crop(image, {.top = 4, .left = 4, .height = 20, .width = 20}, 32, 32); }
+  { const auto erased = data::erase(image, {.top = 4, .left = 4, .height = 8, .width = 8}, {0.5F}); }
+}
+
+// Mixed batches: on a host device, before a step whose loss is `nn::cross_entropy`.
+void mixed(const Tensor<float, Cpu, Shape<dyn, 3, 32, 32>>& x, const Labels& label) {
+  // PyTorch: `torchvision.transforms.v2.MixUp(alpha=0.2, num_classes=10)`.
+  { data::MixUp<10> mix{{.alpha = 0.2, .seed = 1}}; const auto [images, labels] = mix(x, label); }
+  // PyTorch: `torchvision.transforms.v2.CutMix(num_classes=10)`.
+  { data::CutMix<10> mix{{.seed = 1}}; const auto [images, labels] = mix(x, label); }
 }
 
 // Tables: columns by their headers or by their numbers.

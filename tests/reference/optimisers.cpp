@@ -4,6 +4,8 @@
 
 #include <twill/all.hpp>
 
+#include <vector>
+
 using namespace twill;
 
 // clang-format off
@@ -36,6 +38,9 @@ void rules() {
   { const optim::NAdam rule{{.rate = 2e-3}}; }
   { const optim::RAdam rule{{.rate = 1e-3}}; }
   { const optim::Lion rule{{.rate = 1e-4, .weight_decay = 0.1}}; }
+  { const optim::Adafactor rule{{.rate = 1e-2}}; }
+  // PyTorch: `Muon`, which iterates in bfloat16; here in the precision of the weights.
+  { const auto rule = optim::groups(optim::Muon{{.rate = 1e-3}}, optim::vectors(optim::AdamW{{.rate = 1e-3}})); }
 }
 
 // Around rules: wrapped from the inside out, `optim::loss_scaled(optim::clip_norm(optim::AdamW{{.rate = 0.01}}, 1.0))`.
@@ -92,4 +97,11 @@ void schedules(Step& step, double validation_loss) {
   { const auto schedule = optim::then(optim::Linear{.rate = 0.1, .steps = 500}, 500, optim::Exponential{.rate = 0.1}); }
   // PyTorch: `ReduceLROnPlateau(mode, factor, patience, threshold, cooldown, min_lr, eps)`.
   { optim::Plateau plateau{{.rate = 0.1, .patience = 5}}; }
+}
+
+// Functions of many numbers: minimised from their values and gradients, on the host.
+void functions(std::vector<double>& x, const optim::Lbfgs::Function& function) {
+  // PyTorch: `LBFGS(line_search_fn="strong_wolfe")`, where no line search is the default.
+  { optim::Lbfgs method{{.iterations = 20}}; }
+  { const optim::LbfgsOptions options{.rate = 0.1, .line_search = optim::LineSearch::none}; }
 }

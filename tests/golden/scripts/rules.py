@@ -45,6 +45,32 @@ class Lion(torch.optim.Optimizer):
                 self.state[w]["m"] = b2 * m + (1 - b2) * w.grad
 
 
+def in_float64(rule):
+    """PyTorch's Muon iterates in bfloat16; here without rounding, where a test can tell formulas apart."""
+
+    def step():
+        narrow = torch.bfloat16
+        torch.bfloat16 = torch.float64
+        try:
+            type(rule).step(rule)
+        finally:
+            torch.bfloat16 = narrow
+
+    rule.step = step
+    return rule
+
+
+class Both:
+    """Two optimisers that share the weights."""
+
+    def __init__(self, *rules):
+        self.rules = rules
+
+    def step(self):
+        for rule in self.rules:
+            rule.step()
+
+
 def make(save):
     start = [torch.randn(shape) for shape in SHAPES]
     gradients = [[torch.randn(shape) for shape in SHAPES] for _ in range(STEPS)]
@@ -86,6 +112,14 @@ def make(save):
         every(lambda w: Lion(w, lr=0.02, betas=(0.6, 0.7), weight_decay=0.1)),
         every(lambda w: o.Adam(w, lr=0.01, weight_decay=0.1, maximize=True)),
     ]
+    muon = lambda w, **options: Both(in_float64(o.Muon(w[:1], **options)), o.AdamW(w[1:], lr=0.01, weight_decay=0.1))
+    rules += [
+        every(lambda w: o.Adafactor(w)),
+        every(lambda w: o.Adafactor(w, lr=0.5, beta2_decay=-0.5, eps=(1e-2, 0.3), d=1.05, weight_decay=0.1)),
+        every(lambda w: muon(w)),
+        every(lambda w: muon(w, lr=0.05, momentum=0.7, weight_decay=0.2, nesterov=False)),
+        every(lambda w: muon(w, lr=0.05, adjust_lr_fn="match_rms_adamw", ns_coefficients=(2, -1.5, 0.5))),
+    ]
     trajectories = []
     for k, rule in enumerate(rules):
         weights = [w.clone().requires_grad_(True) for w in start]
@@ -105,3 +139,21 @@ def make(save):
         if norms:
             save("norms", torch.stack(norms))
     save("weights", torch.stack(trajectories))
+
+    # A tall matrix, and a weight of three axes.
+    start = [torch.randn(shape) for shape in [(5, 2), (2, 3, 4)]]
+    gradients = [[torch.randn_like(w) for w in start] for _ in range(STEPS)]
+    save("other_start", flat(start))
+    save("other_gradients", torch.stack([flat(g) for g in gradients]))
+    trajectories = []
+    for rule in [lambda w: o.Adafactor(w, lr=0.05), muon]:
+        weights = [w.clone().requires_grad_(True) for w in start]
+        optimiser = rule(weights)
+        trajectory = []
+        for step in range(STEPS):
+            for w, g in zip(weights, gradients[step]):
+                w.grad = g.clone()
+            optimiser.step()
+            trajectory.append(flat(weights).detach().clone())
+        trajectories.append(torch.stack(trajectory))
+    save("other_weights", torch.stack(trajectories))
