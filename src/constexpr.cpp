@@ -28,9 +28,9 @@
 #include <twill/optim/averaged.hpp>
 #include <twill/optim/lbfgs.hpp>
 #include <twill/optim/maximize.hpp>
-#include <twill/sparse/csr_value.hpp>
 #include <twill/optim/muon.hpp>
 #include <twill/optim/sam.hpp>
+#include <twill/sparse/csr_value.hpp>
 #include <twill/training/early_stopping.hpp>
 #include <twill/training/lbfgs_step.hpp>
 #include <twill/training/rate_finder.hpp>
