@@ -116,8 +116,7 @@ TEST_CASE("the label of a mixed image is the share of its pixels", "[data][TRAIN
 TEST_CASE("a step takes mixed images and their labels", "[data][TRAIN-8]") {
   nn::Network<Classifier> model{Cpu{0}};
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0}});
-  const auto flat = images().reshape(4, 60);
-  const auto x = from_values<Shape<dyn, 60>>(to_vector(flat), Dims(4, 60));
+  const auto x = from_values<Shape<dyn, 60>>(to_vector(images()), Dims(4, 60));
   const auto label = labels();
   // region: mixing
   data::MixUp<4> mixup{{.alpha = 0.2, .seed = 1}}; // of four classes

@@ -77,7 +77,8 @@ void transforms(const data::Image<float>& image) {
   { const auto paler = data::adjust_saturation(image, 0.5F); }
   { const auto turned = data::adjust_hue(image, 0.25F); }
   { const auto turned = data::rotate(image, 30, {.fill = {0.5F}}); }
-  { const auto part = data::resized_crop(image, {.top = 4, .left = 4, .height = 20, .width = 20}, 32, 32); }
+  { const data::Region region{.top = 4, .left = 4, .height = 20, .width = 20}; const auto part = data::resized_crop(image, region, 32, 32); }
+  { const data::Between scale{0.2, 1}; }
   { const auto erased = data::erase(image, {.top = 4, .left = 4, .height = 8, .width = 8}, {0.5F}); }
 }
 

@@ -183,7 +183,7 @@ TEST_CASE("a rate is found, and training stops when the loss stays", "[training]
   training::EarlyStopping stop{{.patience = 5, .min_delta = 1e-4}};
   for (int epoch = 0; epoch < 500; ++epoch) {
     step(x, target);
-    const Tensor error = mean(square(model.infer(x) - target)); // best of data that no step has seen
+    const Tensor error = mean(square(model.infer(x) - target)); // better: of data that no step has seen
     if (stop(error.item(), model)) break;
   }
   stop.restore_best(model);

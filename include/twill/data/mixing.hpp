@@ -61,10 +61,10 @@ void cut_rows(std::span<const float> from, std::span<float> to, std::int64_t row
                                               std::int64_t classes);
 
 template <class T> inline constexpr bool is_host_batch = false;
-template <class S> inline constexpr bool is_host_batch<Tensor<float, Cpu, S>> = S::rank >= 2;
+template <AnyShape S> inline constexpr bool is_host_batch<Tensor<float, Cpu, S>> = S::rank >= 2;
 template <class T> inline constexpr bool are_labels = false;
-template <class S> inline constexpr bool are_labels<Tensor<std::int64_t, Cpu, S>> = S::rank == 1;
-template <class S> inline constexpr bool are_labels<Tensor<float, Cpu, S>> = S::rank == 2;
+template <AnyShape S> inline constexpr bool are_labels<Tensor<std::int64_t, Cpu, S>> = S::rank == 1;
+template <AnyShape S> inline constexpr bool are_labels<Tensor<float, Cpu, S>> = S::rank == 2;
 
 /// The labels of a batch, mixed.
 template <std::int64_t Classes, class Labels>

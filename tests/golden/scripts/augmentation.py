@@ -13,6 +13,7 @@ def make(save):
     if functional is None:
         print("skipped: torchvision is not installed")
         return
+    torch.set_default_dtype(torch.float32)  # in which images are blended
     picture = torch.randint(0, 256, (3, 7, 6), dtype=torch.uint8)
     picture[:, 0, 0] = torch.tensor([90, 90, 90])  # grey
     picture[:, 0, 1] = torch.tensor([0, 0, 0])
@@ -46,3 +47,4 @@ def make(save):
     mixed = v2.CutMix(num_classes=4)
     save("cutmix_images", mixed.transform(images, cut))
     save("cutmix_labels", mixed.transform(labels, cut))
+    torch.set_default_dtype(torch.float64)
