@@ -13,6 +13,7 @@
 #include <twill/parallel/fit/pipeline_replay.ipp>
 #include <twill/parallel/fit/planned.ipp>
 #include <twill/parallel/fit/replica.ipp>
+#include <twill/parallel/fit/search.ipp>
 #include <twill/parallel/fit/stage_plan.ipp>
 #include <twill/parallel/fit/stage_replay.ipp>
 #include <twill/parallel/group/call_check.ipp>

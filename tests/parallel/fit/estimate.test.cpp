@@ -62,7 +62,8 @@ struct Halves {
 
 using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
 template <class M> using Step = training::StepOf<M, nn::cross_entropy, optim::Adam, Labels>;
-template <class M> [[nodiscard]] parallel::fit::Estimator estimator(std::int64_t rows, parallel::BucketOptions buckets = {}) {
+template <class M>
+[[nodiscard]] parallel::fit::Estimator estimator(std::int64_t rows, parallel::BucketOptions buckets = {}) {
   return {parallel::fit::traces_of<Step<M>>, {{"batch", rows}}, {}, buckets};
 }
 
@@ -214,8 +215,8 @@ template <class S> void check_counted(std::string_view schedule, Checkpointing m
   step(x, labels);
   for (const Cpu device : devices) reset_peak_memory_stats(device);
   step(x, labels);
-  const auto report = estimator<Halves>(rows).report(
-      {.pipeline = 2, .schedule = schedule, .micro_batches = 4, .checkpointing = mode});
+  const auto report =
+      estimator<Halves>(rows).report({.pipeline = 2, .schedule = schedule, .micro_batches = 4, .checkpointing = mode});
   for (std::size_t rank = 0; rank < 2; ++rank) {
     INFO(schedule << ", checkpointing " << static_cast<int>(mode) << ", rank " << rank);
     synchronize(devices[rank]);

@@ -59,9 +59,10 @@ private:
   std::optional<PlannedProgram> gradient_{};
   std::optional<PlannedProgram> update_{};
   std::optional<PlannedProgram> update_of_parts_{};
-  std::map<std::int64_t, PlannedProgram> within_{};               ///< by budget
-  std::map<std::pair<int, bool>, std::vector<StagePlan>> stages_{}; ///< by their number, and whether they split gradients
-  std::map<std::int64_t, std::int64_t> loss_bytes_{};             ///< by rows
+  std::map<std::int64_t, PlannedProgram> within_{}; ///< by budget
+  std::map<std::pair<int, bool>, std::vector<StagePlan>>
+      stages_{};                                      ///< by their number, and whether they split gradients
+  std::map<std::int64_t, std::int64_t> loss_bytes_{}; ///< by rows
 };
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

@@ -17,7 +17,12 @@
 #include <cstddef>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace parallel { namespace fit { namespace detail { inline namespace TWILL_ISA {
+namespace twill {
+  inline namespace v0 {
+    namespace parallel {
+      namespace fit {
+        namespace detail {
+          inline namespace TWILL_ISA {
 
 /// The numbers of a trace's symbols; one for those that have no size.
 [[nodiscard]] inline graph::SymbolValues symbols_of(const graph::Graph& graph, const Sizes& sizes) {
@@ -69,7 +74,8 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit { inl
 TWILL_BODY Estimator::Estimator(const Traces& traces, Sizes sizes, Machine machine, BucketOptions buckets)
     : traces_{traces}, sizes_{std::move(sizes)}, machine_{machine}, buckets_{buckets}, model_{traces.model()} {
   const graph::Graph& graph = model_.graph;
-  const int symbol = graph.inputs.empty() || graph.inputs[0].shape.rank == 0 ? -1 : graph.inputs[0].shape[0].single_symbol();
+  const int symbol =
+      graph.inputs.empty() || graph.inputs[0].shape.rank == 0 ? -1 : graph.inputs[0].shape[0].single_symbol();
   if (symbol < 0)
     throw ValueError("fit: the first extent of the model's first input has to be a named dimension, which counts rows; "
                      "declare it, Input<Dim<\"batch\">, ...>");
@@ -82,7 +88,8 @@ TWILL_BODY Estimator::Estimator(const Traces& traces, Sizes sizes, Machine machi
     if (name == rows_name_) rows_ = size;
   }
   if (rows_ == 0)
-    throw ValueError(join_text({"fit: the dimension \"", rows_name_, "\" has no size; give it, --size ", rows_name_, "=64"}));
+    throw ValueError(
+        join_text({"fit: the dimension \"", rows_name_, "\" has no size; give it, --size ", rows_name_, "=64"}));
 }
 
 TWILL_BODY const PlannedProgram& Estimator::made(std::optional<PlannedProgram>& program, graph::Graph (*trace)()) {
@@ -124,8 +131,7 @@ TWILL_BODY std::vector<StagePlan>& Estimator::stages(int number, bool splits_gra
 TWILL_BODY std::int64_t Estimator::loss_bytes(std::int64_t rows) {
   if (const auto known = loss_bytes_.find(rows); known != loss_bytes_.end()) return known->second;
   const Sizes sizes = with_rows(sizes_, rows_name_, rows);
-  const Dims prediction =
-      model_.graph.node(model_.root).shape.evaluate(detail::symbols_of(model_.graph, sizes));
+  const Dims prediction = model_.graph.node(model_.root).shape.evaluate(detail::symbols_of(model_.graph, sizes));
   const graph::InputInfo& target = gradient().view().inputs[gradient().view().inputs.size() - 1];
   const Dims targets = target.shape.evaluate(gradient().symbols(sizes));
   return loss_bytes_.emplace(rows, traces_.loss_bytes(prediction, targets)).first->second;
@@ -159,31 +165,32 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
     report.ranks.push_back(report_of_device(step, sizes_));
     cost.input_gradient_s = counted_s(step, step.symbols(sizes_), machine_.device);
   } else {
-    if (options.budget_bytes > 0)
-      throw ValueError("fit: a budget for parts to be computed again is for one device");
+    if (options.budget_bytes > 0) throw ValueError("fit: a budget for parts to be computed again is for one device");
     if (options.is_replicated && options.zero > 0)
       throw ValueError("fit: DataParallel divides nothing but the rows; ZeRO is for ranks");
     const PlannedProgram& backward = gradient();
-    const PlannedProgram& update = options.zero > 0 ? made(update_of_parts_, traces_.update_of_parts)
-                                                    : made(update_, traces_.update);
+    const PlannedProgram& update =
+        options.zero > 0 ? made(update_of_parts_, traces_.update_of_parts) : made(update_, traces_.update);
     for (int rank = 0; rank < replicas; ++rank) {
-      const std::int64_t own = rank < static_cast<int>(pieces.size()) ? pieces[static_cast<std::size_t>(rank)].count : 0;
+      const std::int64_t own =
+          rank < static_cast<int>(pieces.size()) ? pieces[static_cast<std::size_t>(rank)].count : 0;
       const Sizes sizes = with_rows(sizes_, rows_name_, own);
-      report.ranks.push_back(options.is_replicated
-                                 ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
-                                 : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_,
-                                                  traces_.element_bytes));
+      report.ranks.push_back(
+          options.is_replicated
+              ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
+              : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_, traces_.element_bytes));
     }
     cost.input_gradient_s = counted_s(backward, backward.symbols(most), machine_.device);
     cost.update_s = counted_s(update, {}, machine_.device) / (options.zero > 0 ? replicas : 1);
     cost.gradient_bytes = detail::gradient_bytes(update.view());
     if (options.zero == 3) { // weights are fetched by bucket, in place of once after the update
       const double fetched = static_cast<double>(gathered_bytes(backward, replicas, buckets_));
-      fetch_s = (replicas - 1) * machine_.between_replicas.time_s((fetched - static_cast<double>(cost.gradient_bytes)) / replicas);
+      fetch_s = (replicas - 1) *
+                machine_.between_replicas.time_s((fetched - static_cast<double>(cost.gradient_bytes)) / replicas);
     }
   }
-  const pipeline::Prediction prediction = pipeline::predict(
-      schedule, {cost}, {.replicas = replicas, .between_replicas = machine_.between_replicas});
+  const pipeline::Prediction prediction =
+      pipeline::predict(schedule, {cost}, {.replicas = replicas, .between_replicas = machine_.between_replicas});
   report.timeline = prediction.timeline;
   report.bubble_s = prediction.bubble_s;
   report.all_reduce_s = prediction.all_reduce_s + fetch_s;
@@ -193,8 +200,8 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
 
 TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
   if (options.zero > 1)
-    throw ValueError(join_text({"fit: ranks of a pipeline divide the optimiser's states, ZeRO 1, at most; got ",
-                                options.zero}));
+    throw ValueError(
+        join_text({"fit: ranks of a pipeline divide the optimiser's states, ZeRO 1, at most; got ", options.zero}));
   const ScheduleName& kind = schedule_called(options.schedule);
   const pipeline::Schedule schedule = kind.make(options.pipeline, options.micro_batches);
   const std::int64_t rows = chunk_rows(rows_, options.data)[0].count;
@@ -215,11 +222,10 @@ TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
   List<pipeline::StageCost> costs{};
   for (const StagePlan& stage : *setting.stages)
     costs.push_back(detail::cost_of(stage, piece, options.checkpointing, machine_.device));
-  const pipeline::Prediction prediction =
-      pipeline::predict(schedule, costs,
-                        {.replicas = options.data,
-                         .between_stages = machine_.between_stages,
-                         .between_replicas = machine_.between_replicas});
+  const pipeline::Prediction prediction = pipeline::predict(schedule, costs,
+                                                            {.replicas = options.data,
+                                                             .between_stages = machine_.between_stages,
+                                                             .between_replicas = machine_.between_replicas});
   report.timeline = prediction.timeline;
   report.bubble_s = prediction.bubble_s;
   report.all_reduce_s = prediction.all_reduce_s;

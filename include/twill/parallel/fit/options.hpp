@@ -24,8 +24,8 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit {
 
 /// A kind of schedule by its name.
 struct ScheduleName {
-  std::string_view name{};      ///< on command lines, in small letters
-  int stages_per_rank = 1;      ///< of the kind
+  std::string_view name{};       ///< on command lines, in small letters
+  int stages_per_rank = 1;       ///< of the kind
   bool splits_gradients = false; ///< computes those of inputs and of weights apart
   /// The schedule with its messages, proved. throws: ValueError naming what it lacks
   pipeline::Schedule (*make)(int ranks, int micro_batches) = nullptr;
@@ -35,8 +35,12 @@ struct ScheduleName {
 
 /// A kind of schedule as a value.
 template <pipeline::ScheduleKind S> [[nodiscard]] constexpr ScheduleName named_schedule(std::string_view name) {
-  return {name, S::stages_per_rank, pipeline::detail::splits_gradients<S, 2>(), &pipeline::schedule<S>,
-          &pipeline::least_micro_batches<S>, &pipeline::multiple_of<S>};
+  return {name,
+          S::stages_per_rank,
+          pipeline::detail::splits_gradients<S, 2>(),
+          &pipeline::schedule<S>,
+          &pipeline::least_micro_batches<S>,
+          &pipeline::multiple_of<S>};
 }
 
 /// The schedules of the library.
@@ -46,14 +50,16 @@ template <pipeline::ScheduleKind S> [[nodiscard]] constexpr ScheduleName named_s
 
 /// One way to divide a training.
 struct Options {
-  int data = 1;          ///< replicas, each with its share of the rows
-  int pipeline = 1;      ///< ranks of a pipeline
-  int zero = 0;          ///< ZeRO's stage; a pipeline takes 0 or 1
-  bool is_replicated = false; ///< `DataParallel`, replicas in one process, instead of ranks; of one device the plain step
-  std::string_view schedule = "1f1b"; ///< of a pipeline
-  int micro_batches = 1;              ///< of a pipeline
+  int data = 1;     ///< replicas, each with its share of the rows
+  int pipeline = 1; ///< ranks of a pipeline
+  int zero = 0;     ///< ZeRO's stage; a pipeline takes 0 or 1
+  bool is_replicated =
+      false; ///< `DataParallel`, replicas in one process, instead of ranks; of one device the plain step
+  std::string_view schedule = "1f1b";                                     ///< of a pipeline
+  int micro_batches = 1;                                                  ///< of a pipeline
   pipeline::Checkpointing checkpointing = pipeline::Checkpointing::never; ///< of a pipeline's stages
-  std::int64_t budget_bytes = 0; ///< without a pipeline: computes parts again to stay within it, like `nn::Fit`; 0: none
+  std::int64_t budget_bytes =
+      0; ///< without a pipeline: computes parts again to stay within it, like `nn::Fit`; 0: none
   DType precision = DType::float32; ///< of the model's elements
 
   /// All of them.

@@ -23,12 +23,12 @@ struct PipelineSetting {
   const pipeline::Schedule* schedule = nullptr; ///< with its messages
   std::vector<StagePlan>* stages = nullptr;     ///< in order
   pipeline::Checkpointing checkpointing = pipeline::Checkpointing::never;
-  std::string_view rows_name{};   ///< the dimension that counts rows
-  std::int64_t rows = 0;          ///< of one replica
-  Sizes sizes{};                  ///< of the other dimensions
-  int replicas = 1;               ///< pipelines side by side
-  int zero_stage = 0;             ///< 0 or 1
-  BucketOptions buckets{};        ///< of sums over replicas
+  std::string_view rows_name{}; ///< the dimension that counts rows
+  std::int64_t rows = 0;        ///< of one replica
+  Sizes sizes{};                ///< of the other dimensions
+  int replicas = 1;             ///< pipelines side by side
+  int zero_stage = 0;           ///< 0 or 1
+  BucketOptions buckets{};      ///< of sums over replicas
   /// The bytes that the loss of a number of rows takes beside its operands.
   std::function<std::int64_t(std::int64_t rows)> loss_bytes{};
 };

@@ -20,7 +20,12 @@
 #include <optional>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace parallel { namespace fit { namespace detail { inline namespace TWILL_ISA {
+namespace twill {
+  inline namespace v0 {
+    namespace parallel {
+      namespace fit {
+        namespace detail {
+          inline namespace TWILL_ISA {
 
 /// A rank of a group whose messages arrive at once and nowhere.
 class CountingCommunicator {
@@ -227,7 +232,8 @@ inline void replay_ties(const PipelineSetting& setting, int rank, Ledger& ledger
       const int root = rank_of(tied.owners[0]);
       const int peer = rank_of(tied.owners[i]);
       if (rank == root) {
-        const Ledger::Entry moved = ledger.allocate(Bytes::communication, compile::bytes_of(info.dtype, info.shape, {}));
+        const Ledger::Entry moved =
+            ledger.allocate(Bytes::communication, compile::bytes_of(info.dtype, info.shape, {}));
         if (peer != root) communicator.run(Call::send({nullptr, count, info.dtype}, peer));
       } else if (rank == peer) {
         communicator.run(Call::send({nullptr, count, info.dtype}, root));

@@ -13,9 +13,9 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit { inl
 TWILL_BODY PlannedProgram::PlannedProgram(graph::Graph traced, std::string_view what)
     : graph_{traced}, lowered_{compile::lower(std::move(traced))} {
   if (const graph::Fault& fault = lowered_.fault; fault.any())
-    throw ValueError(join_text({"fit: ", what, " cannot be planned (problem ", static_cast<int>(fault.problem),
-                                ", values ", fault.left, " and ", fault.right,
-                                "); a program that trains it does not compile, and says which"}));
+    throw ValueError(
+        join_text({"fit: ", what, " cannot be planned (problem ", static_cast<int>(fault.problem), ", values ",
+                   fault.left, " and ", fault.right, "); a program that trains it does not compile, and says which"}));
 }
 
 TWILL_BODY graph::SymbolValues PlannedProgram::symbols(const Sizes& sizes) const {
@@ -56,8 +56,7 @@ TWILL_BODY const ArenaBytes& PlannedProgram::arena(const graph::SymbolValues& sy
 
 TWILL_BODY bool PlannedProgram::reads_input(std::size_t input) const {
   for (const compile::ValueInfo& value : view().values)
-    if (value.storage == compile::Storage::input && value.first_use >= 0 &&
-        value.index == static_cast<int>(input))
+    if (value.storage == compile::Storage::input && value.first_use >= 0 && value.index == static_cast<int>(input))
       return true;
   return false;
 }

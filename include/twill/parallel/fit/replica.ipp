@@ -13,7 +13,12 @@
 #include <algorithm>
 #include <vector>
 
-namespace twill { inline namespace v0 { namespace parallel { namespace fit { namespace detail { inline namespace TWILL_ISA {
+namespace twill {
+  inline namespace v0 {
+    namespace parallel {
+      namespace fit {
+        namespace detail {
+          inline namespace TWILL_ISA {
 
 /// The classes of a rank under construction. Each allocation is counted as the pool does; what it takes beyond its
 /// content is fragmentation.

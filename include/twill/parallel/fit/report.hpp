@@ -54,9 +54,9 @@ struct ByteCounts {
 
 /// One rank of an estimate.
 struct RankReport {
-  ByteCounts bytes{};           ///< at the peak of a step after the first
-  std::int64_t held_bytes = 0;  ///< between two steps
-  std::int64_t sent_bytes = 0;  ///< to ranks of its pipeline, in a step
+  ByteCounts bytes{};            ///< at the peak of a step after the first
+  std::int64_t held_bytes = 0;   ///< between two steps
+  std::int64_t sent_bytes = 0;   ///< to ranks of its pipeline, in a step
   std::int64_t summed_bytes = 0; ///< to replicas, in a step
 };
 

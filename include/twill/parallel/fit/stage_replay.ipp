@@ -59,8 +59,7 @@ TWILL_BODY void StageReplay::complete(Kept& own, ReplayedBlocks made) const {
 
 TWILL_BODY StageReplay::Kept StageReplay::take_with_cotangents(int micro_batch) {
   Kept own = std::move(kept_.extract(micro_batch).mapped());
-  if (own.is_recomputed)
-    complete(own, run(plan_->updates_buffers ? plan_->forward_again : plan_->forward, own.sizes));
+  if (own.is_recomputed) complete(own, run(plan_->updates_buffers ? plan_->forward_again : plan_->forward, own.sizes));
   ReplayedBlocks given = std::move(cotangents.extract(micro_batch).mapped());
   std::move(given.begin(), given.end(), own.operands.begin() + plan_->counts.given + plan_->counts.received);
   return own;
@@ -110,10 +109,10 @@ TWILL_BODY void StageReplay::add_gradients(ReplayedBlocks made) {
     return;
   }
   for (std::size_t i = rests_.size(); i < made.size(); ++i)
-    rests_.push_back(size_of(made[i].dtype) < sizeof(float)
-                         ? ReplayedBlock{ledger_->allocate(Bytes::gradients, made[i].count * 4), made[i].count,
-                                         DType::float32}
-                         : ReplayedBlock{});
+    rests_.push_back(
+        size_of(made[i].dtype) < sizeof(float)
+            ? ReplayedBlock{ledger_->allocate(Bytes::gradients, made[i].count * 4), made[i].count, DType::float32}
+            : ReplayedBlock{});
 }
 
 TWILL_BODY ReplayedBlocks StageReplay::make_inputs(const Sizes& sizes) const {

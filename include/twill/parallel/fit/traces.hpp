@@ -58,7 +58,12 @@ struct Traces {
 
 }}}} // namespace twill::v0::parallel::fit
 
-namespace twill { inline namespace v0 { namespace parallel { namespace fit { namespace detail { inline namespace TWILL_ISA {
+namespace twill {
+  inline namespace v0 {
+    namespace parallel {
+      namespace fit {
+        namespace detail {
+          inline namespace TWILL_ISA {
 
 /// The places between which `StageNow` cuts on this thread.
 struct PlacesNow {
@@ -107,7 +112,12 @@ struct ModelStage<parallel::fit::detail::StageWeightsNow<M>, T, Training> {
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace parallel { namespace fit { namespace detail { inline namespace TWILL_ISA {
+namespace twill {
+  inline namespace v0 {
+    namespace parallel {
+      namespace fit {
+        namespace detail {
+          inline namespace TWILL_ISA {
 
 /// The results of a stage that its backward pass reads, by their number: the first of equal ones.
 [[nodiscard]] inline List<char> results_kept(const pipeline::detail::StageJoint& joint) {
@@ -213,7 +223,8 @@ template <class Step> struct StepTraces {
 template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Targets>
 struct StepTraces<training::WholeStep<M, T, L, R, Targets...>> {
   template <FloatingScalar E>
-  static constexpr Traces as = TracesOf<nn::unfitted_t<M>, E, L, R, typename FollowingArgument<Targets, E>::type...>::all();
+  static constexpr Traces
+      as = TracesOf<nn::unfitted_t<M>, E, L, R, typename FollowingArgument<Targets, E>::type...>::all();
 };
 
 }}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
@@ -222,6 +233,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit { inl
 
 /// The traces of a step, `training::StepOf<Model, loss, Rule, Targets...>`, for a model of elements of T; floating
 /// targets follow it.
-template <class Step, FloatingScalar T = float> inline constexpr Traces traces_of = detail::StepTraces<Step>::template as<T>;
+template <class Step, FloatingScalar T = float>
+inline constexpr Traces traces_of = detail::StepTraces<Step>::template as<T>;
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA
