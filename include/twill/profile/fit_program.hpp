@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program that `twill_add_fit` makes of a header: the bytes and the predicted time of a step, for one way to divide
-// it or for all that fit, by a command line. It allocates on no device. `fit_usage` lists its options. Not in twill.hpp.
-// Read next: parallel/fit/search.hpp.
+// it or for all that fit, by a command line. It allocates on no device. `fit_usage` lists its options.
+// Not in twill.hpp. Read next: parallel/fit/search.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/fit/traces.hpp>

@@ -7,7 +7,6 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
-#include <twill/parallel/fit/planned.hpp>
 #include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
@@ -19,8 +18,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit {
+
+/// Numbers of a model's named dimensions: `{{"batch", 64}}`.
+using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// A kind of schedule by its name.
 struct ScheduleName {

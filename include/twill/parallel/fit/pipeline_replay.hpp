@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replay of a pipeline's step on each rank: `pipeline::run` carries out the real schedule with a runner that only counts
-// memory and a communicator whose messages arrive at once, so the life of a message is that of a step. Memory depends
-// only on the schedule (parallel/pipeline/run/run.hpp), so the ranks are replayed one after another. Not in twill.hpp.
-// Read next: parallel/pipeline/run/memory.hpp, which has the same figures for pipelines that are types.
+// Replay of a pipeline's step on each rank: `pipeline::run` carries out the real schedule with a runner that only
+// counts memory and a communicator whose messages arrive at once, so the life of a message is that of a step. Memory
+// depends only on the schedule (parallel/pipeline/run/run.hpp), so the ranks are replayed one after another.
+// Not in twill.hpp. Read next: parallel/pipeline/run/memory.hpp, which has the figures of pipelines that are types.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/buckets.hpp>

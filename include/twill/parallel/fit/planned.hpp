@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Programs that are traced and planned at run time, by the functions with which the compiler makes those that run: a
-// question about a model costs milliseconds, whatever its options, and needs neither kernels nor a device. Not in
-// twill.hpp. Read next: parallel/fit/replica.hpp.
+// question about a model costs milliseconds, whatever its options, and needs neither kernels nor a device.
+// Not in twill.hpp. Read next: parallel/fit/replica.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
+#include <twill/parallel/fit/options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +20,6 @@
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
-
-/// Numbers of a model's named dimensions: `{{"batch", 64}}`.
-using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// Bytes of an arena: those of the values that are alive together at most, and all of it.
 struct ArenaBytes {

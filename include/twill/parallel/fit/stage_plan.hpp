@@ -30,8 +30,8 @@ struct StagePlan {
   PlannedProgram update{};
   PlannedProgram update_of_parts{};
 
-  /// Whether a backward program reads an input: of the stage, the batch's first, a gradient of a result, or a value that
-  /// the forward pass keeps.
+  /// Whether a backward program reads an input: of the stage, the batch's first, a gradient of a result, or a value
+  /// that the forward pass keeps.
   [[nodiscard]] bool reads_after_forward(std::size_t input) const;
   /// Whether the gradients of the weights read it, after those of the inputs.
   [[nodiscard]] bool weights_read(std::size_t input) const;

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replay of a stage's memory: the values that `pipeline::Stage` keeps of each micro-batch, in the same order, as entries
-// of a ledger. Not in twill.hpp. Read next: parallel/pipeline/model/stage.hpp, parallel/fit/pipeline_replay.hpp.
+// Replay of a stage's memory: the values that `pipeline::Stage` keeps of each micro-batch, in the same order, as
+// entries of a ledger. Not in twill.hpp. Read next: parallel/pipeline/model/stage.hpp,
+// parallel/fit/pipeline_replay.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/fit/ledger.hpp>

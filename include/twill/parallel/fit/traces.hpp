@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Traces of a training step for estimates: the sources of the steps that run, called at run time. The stages of a
-// pipeline are cut at places that are values, so all numbers of stages share one function of each kind. Not in
-// twill.hpp. Read next: parallel/fit/estimate.hpp.
+// pipeline are cut at places that are values, so all numbers of stages share one function of each kind.
+// Not in twill.hpp. Read next: parallel/fit/estimate.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/meta/meta.hpp>
@@ -59,11 +59,7 @@ struct Traces {
 }}}} // namespace twill::v0::parallel::fit
 
 namespace twill {
-  inline namespace v0 {
-    namespace parallel {
-      namespace fit {
-        namespace detail {
-          inline namespace TWILL_ISA {
+inline namespace v0 { namespace parallel { namespace fit { namespace detail { inline namespace TWILL_ISA {
 
 /// The places between which `StageNow` cuts on this thread.
 struct PlacesNow {
@@ -89,14 +85,13 @@ template <nn::Model M> struct StageWeightsNow {
   static constexpr graph::Value forward(); ///< never defined: the stage is traced from the whole
 };
 
-}}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::fit::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Without training only the weights are used.
-template <Model M, FloatingScalar T, bool Training>
-struct ModelStage<parallel::fit::detail::StageWeightsNow<M>, T, Training> {
-  using Source = parallel::fit::detail::StageNow<M, T>; ///< traces the stage
+template <Model M, FloatingScalar T, bool Training> struct ModelStage<parallel::fit::StageWeightsNow<M>, T, Training> {
+  using Source = parallel::fit::StageNow<M, T>; ///< traces the stage
   /// An empty graph with the model's element type.
   static graph::Graph make_graph() { return Source::make_graph(); }
   /// Traces the stage, which has one result.
