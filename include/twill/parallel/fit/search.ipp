@@ -47,6 +47,7 @@ TWILL_BODY std::vector<Report> search(Estimator& estimator, const SearchOptions&
     throw ValueError(join_text({"fit: a search is for at least one device, got ", options.devices}));
   std::vector<Report> found{};
   for (const Options& candidate : candidates(options, estimator.rows())) {
+    if (candidate.budget_bytes > 0 && !found.empty()) continue; // the whole step fits
     try {
       Report report = estimator.report(candidate);
       if (options.budget_bytes == 0 || report.peak_bytes() <= options.budget_bytes) found.push_back(std::move(report));
