@@ -17,12 +17,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace twill {
-  inline namespace v0 {
-    namespace parallel {
-      namespace fit {
-        namespace detail {
-          inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
 
 /// The numbers of a trace's symbols; one for those that have no size.
 [[nodiscard]] inline graph::SymbolValues symbols_of(const graph::Graph& graph, const Sizes& sizes) {
@@ -67,7 +62,7 @@ namespace twill {
   return cost;
 }
 
-}}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 

@@ -20,12 +20,7 @@
 #include <optional>
 #include <utility>
 
-namespace twill {
-  inline namespace v0 {
-    namespace parallel {
-      namespace fit {
-        namespace detail {
-          inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
 
 /// A rank of a group whose messages arrive at once and nowhere.
 class CountingCommunicator {
@@ -242,7 +237,7 @@ inline void replay_ties(const PipelineSetting& setting, int rank, Ledger& ledger
   }
 }
 
-}}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 

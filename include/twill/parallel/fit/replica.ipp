@@ -13,12 +13,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace twill {
-  inline namespace v0 {
-    namespace parallel {
-      namespace fit {
-        namespace detail {
-          inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
 
 /// The classes of a rank under construction. Each allocation is counted as the pool does; what it takes beyond its
 /// content is fragmentation.
@@ -62,7 +57,7 @@ private:
   return most;
 }
 
-}}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 

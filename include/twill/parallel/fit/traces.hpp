@@ -58,8 +58,7 @@ struct Traces {
 
 }}}} // namespace twill::v0::parallel::fit
 
-namespace twill {
-inline namespace v0 { namespace parallel { namespace fit { namespace detail { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 
 /// The places between which `StageNow` cuts on this thread.
 struct PlacesNow {
@@ -107,12 +106,7 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage<parallel::
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
-namespace twill {
-  inline namespace v0 {
-    namespace parallel {
-      namespace fit {
-        namespace detail {
-          inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
 
 /// The results of a stage that its backward pass reads, by their number: the first of equal ones.
 [[nodiscard]] inline List<char> results_kept(const pipeline::detail::StageJoint& joint) {
@@ -222,7 +216,7 @@ struct StepTraces<training::WholeStep<M, T, L, R, Targets...>> {
       as = TracesOf<nn::unfitted_t<M>, E, L, R, typename FollowingArgument<Targets, E>::type...>::all();
 };
 
-}}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 
