@@ -64,8 +64,13 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit { inl
 struct PlacesNow {
   int begin = 0;
   int end = 0;
+
+  /// Those of the calling thread.
+  [[nodiscard]] static PlacesNow& here() {
+    thread_local PlacesNow places{};
+    return places;
+  }
 };
-inline thread_local PlacesNow places_now{};
 
 /// A model's stage between places that are values, as the source of its programs.
 template <nn::Model M, FloatingScalar T> struct StageNow {
@@ -74,8 +79,9 @@ template <nn::Model M, FloatingScalar T> struct StageNow {
   static pipeline::StageTrace build(graph::Graph& graph) {
     const int root = Whole::build(graph).id();
     if (graph.fault.any()) return {};
+    const auto [begin, end] = PlacesNow::here();
     const int all = graph.size();
-    return pipeline::detail::cut_out(graph, root, places_now.begin, places_now.end < all ? places_now.end : all);
+    return pipeline::detail::cut_out(graph, root, begin, end < all ? end : all);
   }
 };
 
@@ -152,7 +158,7 @@ template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Target
   static StageGraphs stage(int begin, int end, bool splits_gradients) {
     using Source = StageNow<M, T>;
     using Weights = StageWeightsNow<M>;
-    places_now = {begin, end};
+    PlacesNow::here() = {begin, end};
     StageGraphs all{};
     all.counts = pipeline::detail::count<Source>();
     all.results_kept = results_kept(pipeline::detail::joint<Source>());
