@@ -6,8 +6,6 @@
 # docs/will_it_fit.md. The header names a training::StepOf<...>, `Step` unless told otherwise. PRECISIONS are types of elements,
 # `float` if there are none; LINK is twill::twill or twill::compiled.
 
-set(twill_fit_template ${CMAKE_CURRENT_LIST_DIR}/fit_main.cpp.in)
-
 function(twill_add_fit target header)
   cmake_parse_arguments(PARSE_ARGV 2 fit "" "STEP;LINK" "PRECISIONS")
   if(fit_UNPARSED_ARGUMENTS)
@@ -28,7 +26,7 @@ function(twill_add_fit target header)
     string(APPEND twill_fit_arguments ", ${precision}")
   endforeach()
   set(main ${CMAKE_CURRENT_BINARY_DIR}/${target}_main.cpp)
-  configure_file(${twill_fit_template} ${main} @ONLY)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fit_main.cpp.in ${main} @ONLY)
   add_executable(${target} ${main})
   target_link_libraries(${target} PRIVATE ${fit_LINK})
 endfunction()
