@@ -21,7 +21,8 @@ endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/twillConfigVersion.cmake
                                  COMPATIBILITY ${compatibility} ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/twillConfig.cmake ${PROJECT_BINARY_DIR}/cmake/twillConfigVersion.cmake
-              cmake/build_type.cmake cmake/compiled_library.cmake cmake/cuda_libraries.cmake cmake/host_libraries.cmake
+              cmake/build_type.cmake cmake/compiled_library.cmake cmake/cuda_libraries.cmake cmake/fit.cmake cmake/fit_main.cpp.in
+              cmake/host_libraries.cmake
         DESTINATION ${package_dir})
 
 # For builds without CMake. The second and third add the libraries for matrix products and convolutions, the last names the

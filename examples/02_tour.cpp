@@ -7,6 +7,7 @@
 // prints: curvature: 1.6487, off the diagonal: 0.5000
 // prints: distance of the first and the last point: 10.0
 
+#include <twill/training/peak_bytes.hpp>
 #include <twill/twill.hpp>
 
 #include <cstdint>
@@ -29,6 +30,8 @@ struct Classifier {
 // region: plan
 using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
 static_assert(plan<Classifier, nn::cross_entropy, optim::Adam, Labels>().launches == 11);
+using Step = training::StepOf<Classifier, nn::cross_entropy, optim::Adam, Labels>;
+static_assert(peak_bytes<Step, nn::Size<"batch", 1024>> <= 80_GB);
 // end region
 
 namespace {

@@ -11,6 +11,7 @@
 #include <twill/data/mixing.hpp>
 #include <twill/data/random_regions.hpp>
 #include <twill/data/rotation.hpp>
+#include <twill/core/decimal_bytes.hpp>
 #include <twill/expr/distances.hpp>
 #include <twill/linalg.hpp>
 #include <twill/nn/gates.hpp>
@@ -35,4 +36,19 @@
 #include <twill/training/lbfgs_step.hpp>
 #include <twill/training/rate_finder.hpp>
 #include <twill/training/sam_step.hpp>
+#include <twill/parallel/fit/counted_time.hpp>
+#include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/fit/ledger.hpp>
+#include <twill/parallel/fit/options.hpp>
+#include <twill/parallel/fit/pipeline_replay.hpp>
+#include <twill/parallel/fit/planned.hpp>
+#include <twill/parallel/fit/replica.hpp>
+#include <twill/parallel/fit/report.hpp>
+#include <twill/parallel/fit/search.hpp>
+#include <twill/parallel/fit/stage_plan.hpp>
+#include <twill/parallel/fit/stage_replay.hpp>
+#include <twill/parallel/fit/traces.hpp>
+#include <twill/profile/fit_program.hpp>
+#include <twill/profile/fit_table.hpp>
+#include <twill/training/peak_bytes.hpp>
 #include <twill/twill.hpp>

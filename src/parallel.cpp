@@ -7,6 +7,15 @@
 #include <twill/parallel/data/distributed.ipp>
 #include <twill/parallel/data/replicas.ipp>
 #include <twill/parallel/data/shards.ipp>
+#include <twill/parallel/fit/counted_time.ipp>
+#include <twill/parallel/fit/estimate.ipp>
+#include <twill/parallel/fit/options.ipp>
+#include <twill/parallel/fit/pipeline_replay.ipp>
+#include <twill/parallel/fit/planned.ipp>
+#include <twill/parallel/fit/replica.ipp>
+#include <twill/parallel/fit/search.ipp>
+#include <twill/parallel/fit/stage_plan.ipp>
+#include <twill/parallel/fit/stage_replay.ipp>
 #include <twill/parallel/group/call_check.ipp>
 #include <twill/parallel/group/communicator.ipp>
 #include <twill/parallel/group/failure.ipp>

@@ -4,6 +4,8 @@
 
 #include <twill/profile/confusion.ipp>
 #include <twill/profile/device_table.ipp>
+#include <twill/profile/fit_program.ipp>
+#include <twill/profile/fit_table.ipp>
 #include <twill/profile/format.ipp>
 #include <twill/profile/gantt.ipp>
 #include <twill/profile/memory_page.ipp>

@@ -222,6 +222,7 @@ PAGES = [
         Section("Collectives", ["parallel/group/collectives.hpp"], rows=True),
         Section("Pipelines", ["parallel/pipeline/model/*", "parallel/pipeline/run/*", "nn/stage_boundary.hpp", "ops/move.hpp"]),
         Section("Schedules of pipelines", ["parallel/pipeline/schedule/*"]),
+        Section("Will it fit", ["parallel/fit/*", "profile/fit_*.hpp", "training/peak_bytes.hpp", "core/decimal_bytes.hpp"]),
     ]),
     Page("memory_and_devices", "Memory and devices", "Devices, streams and random numbers of devices; pools of memory and what "
          "they report.", "memory.md", [

@@ -1,0 +1,231 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of parallel/fit/estimate.hpp.
+
+#include <twill/compile/passes/divisions.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/parallel/data/chunk.hpp>
+#include <twill/parallel/fit/counted_time.hpp>
+#include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/fit/pipeline_replay.hpp>
+#include <twill/parallel/fit/replica.hpp>
+#include <twill/parallel/pipeline/schedule/predict.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
+
+/// The numbers of a trace's symbols; one for those that have no size.
+[[nodiscard]] inline graph::SymbolValues symbols_of(const graph::Graph& graph, const Sizes& sizes) {
+  graph::SymbolValues symbols{};
+  symbols.fill(1);
+  for (std::size_t i = 0; i < graph.symbols.size(); ++i)
+    for (const auto& [name, size] : sizes)
+      if (graph.symbols[i].name.view() == name) symbols[i] = size;
+  return symbols;
+}
+
+[[nodiscard]] inline std::int64_t gradient_bytes(const compile::TableView& table) {
+  std::int64_t bytes = 0;
+  for (const graph::ParameterInfo& info : table.parameters)
+    if (info.role == graph::Role::weight) bytes += compile::bytes_of(info.dtype, info.shape, {});
+  return bytes;
+}
+
+/// Costs of a stage on micro-batches of these sizes.
+[[nodiscard]] inline pipeline::StageCost cost_of(const StagePlan& stage, const Sizes& sizes,
+                                                 pipeline::Checkpointing checkpointing,
+                                                 const pipeline::Machine& machine) {
+  pipeline::StageCost cost{};
+  const auto seconds = [&](const PlannedProgram& program) {
+    return counted_s(program, program.symbols(sizes), machine);
+  };
+  cost.forward_s = seconds(stage.forward);
+  if (stage.splits_gradients) {
+    if (stage.counts.received > 0) cost.input_gradient_s = seconds(stage.input_gradient);
+    if (stage.counts.weights > 0) cost.weight_gradient_s = seconds(stage.weight_gradient);
+  } else {
+    cost.input_gradient_s = seconds(stage.backward);
+  }
+  if (checkpointing != pipeline::Checkpointing::never) cost.input_gradient_s += cost.forward_s;
+  const graph::SymbolValues symbols = stage.inference.symbols(sizes);
+  for (const int id : stage.inference.graph().outputs) {
+    const graph::Node& node = stage.inference.graph().node(id);
+    cost.output_bytes += compile::bytes_of(node.dtype, node.shape, symbols);
+  }
+  cost.gradient_bytes = gradient_bytes(stage.inference.view());
+  cost.update_s = counted_s(stage.update, {}, machine);
+  return cost;
+}
+
+}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
+
+TWILL_BODY Estimator::Estimator(const Traces& traces, Sizes sizes, Machine machine, BucketOptions buckets)
+    : traces_{traces}, sizes_{std::move(sizes)}, machine_{machine}, buckets_{buckets}, model_{traces.model()} {
+  const graph::Graph& graph = model_.graph;
+  const int symbol =
+      graph.inputs.empty() || graph.inputs[0].shape.rank == 0 ? -1 : graph.inputs[0].shape[0].single_symbol();
+  if (symbol < 0)
+    throw ValueError("fit: the first extent of the model's first input has to be a named dimension, which counts rows; "
+                     "declare it, Input<Dim<\"batch\">, ...>");
+  rows_name_ = graph.symbols[static_cast<std::size_t>(symbol)].name.view();
+  for (const auto& [name, size] : sizes_) {
+    const bool is_known = std::any_of(graph.symbols.begin(), graph.symbols.end(),
+                                      [&](const graph::Symbol& known) { return known.name.view() == name; });
+    if (!is_known) throw ValueError(join_text({"fit: the model has no dimension \"", name, "\""}));
+    if (size < 1) throw ValueError(join_text({"fit: the size of \"", name, "\" is at least 1, got ", size}));
+    if (name == rows_name_) rows_ = size;
+  }
+  if (rows_ == 0)
+    throw ValueError(
+        join_text({"fit: the dimension \"", rows_name_, "\" has no size; give it, --size ", rows_name_, "=64"}));
+}
+
+TWILL_BODY const PlannedProgram& Estimator::made(std::optional<PlannedProgram>& program, graph::Graph (*trace)()) {
+  if (!program) program.emplace(trace(), "the update");
+  return *program;
+}
+
+TWILL_BODY const PlannedProgram& Estimator::gradient() {
+  if (!gradient_) gradient_.emplace(traces_.gradient({}), "the step");
+  return *gradient_;
+}
+
+TWILL_BODY const PlannedProgram& Estimator::step_within(std::int64_t budget_bytes) {
+  if (const auto known = within_.find(budget_bytes); known != within_.end()) return known->second;
+  if (budget_bytes == 0) return within_.emplace(0, PlannedProgram{traces_.step({}), "the step"}).first->second;
+  const compile::ForwardTrace forward = traces_.forward();
+  const compile::Divisions divisions =
+      compile::divisions(forward.graph, forward.root, detail::symbols_of(forward.graph, sizes_));
+  PlannedProgram smallest{};
+  std::int64_t least = -1;
+  for (int i = 0; i < divisions.count; ++i) { // by work done again
+    PlannedProgram step{traces_.step(divisions.items[static_cast<std::size_t>(i)].parts), "the step"};
+    const std::int64_t bytes = compile::memory_use(step.view(), step.symbols(sizes_)).total();
+    if (least >= 0 && bytes >= least) continue;
+    least = bytes;
+    smallest = std::move(step);
+    if (least <= budget_bytes) break;
+  }
+  return within_.emplace(budget_bytes, std::move(smallest)).first->second;
+}
+
+TWILL_BODY std::vector<StagePlan>& Estimator::stages(int number, bool splits_gradients) {
+  const std::pair key{number, splits_gradients};
+  const auto known = stages_.find(key);
+  if (known != stages_.end()) return known->second;
+  return stages_.emplace(key, plan_stages(traces_, number, splits_gradients, sizes_)).first->second;
+}
+
+TWILL_BODY std::int64_t Estimator::loss_bytes(std::int64_t rows) {
+  if (const auto known = loss_bytes_.find(rows); known != loss_bytes_.end()) return known->second;
+  const Sizes sizes = with_rows(sizes_, rows_name_, rows);
+  const Dims prediction = model_.graph.node(model_.root).shape.evaluate(detail::symbols_of(model_.graph, sizes));
+  const graph::InputInfo& target = gradient().view().inputs[gradient().view().inputs.size() - 1];
+  const Dims targets = target.shape.evaluate(gradient().symbols(sizes));
+  return loss_bytes_.emplace(rows, traces_.loss_bytes(prediction, targets)).first->second;
+}
+
+TWILL_BODY Report Estimator::report(const Options& options) {
+  if (options.data < 1 || options.pipeline < 1)
+    throw ValueError(join_text({"fit: there is at least one replica and one rank of a pipeline, got ", options.data,
+                                " and ", options.pipeline}));
+  if (options.zero < 0 || options.zero > 3)
+    throw ValueError(join_text({"fit: ZeRO has stages 1 to 3, and 0 for none, got ", options.zero}));
+  if (options.data > rows_)
+    throw ValueError(join_text({"fit: ", rows_, " rows are less than one for each of ", options.data, " replicas"}));
+  Report report = options.pipeline > 1 ? report_of_stages(options) : report_of_whole_model(options);
+  report.options = options;
+  report.rows = rows_;
+  for (RankReport& rank : report.ranks) rank.bytes[Bytes::working] += machine_.library_bytes;
+  return report;
+}
+
+TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
+  Report report{};
+  const int replicas = options.data;
+  const pipeline::Schedule schedule = pipeline::schedule<pipeline::GPipe>(1, 1);
+  pipeline::StageCost cost{};
+  double fetch_s = 0;
+  const auto pieces = chunk_rows(rows_, replicas);
+  const Sizes most = with_rows(sizes_, rows_name_, pieces[0].count);
+  if (replicas == 1 && options.zero == 0) {
+    const PlannedProgram& step = step_within(options.budget_bytes);
+    report.ranks.push_back(report_of_device(step, sizes_));
+    cost.input_gradient_s = counted_s(step, step.symbols(sizes_), machine_.device);
+  } else {
+    if (options.budget_bytes > 0) throw ValueError("fit: a budget for parts to be computed again is for one device");
+    if (options.is_replicated && options.zero > 0)
+      throw ValueError("fit: DataParallel divides nothing but the rows; ZeRO is for ranks");
+    const PlannedProgram& backward = gradient();
+    const PlannedProgram& update =
+        options.zero > 0 ? made(update_of_parts_, traces_.update_of_parts) : made(update_, traces_.update);
+    for (int rank = 0; rank < replicas; ++rank) {
+      const std::int64_t own =
+          rank < static_cast<int>(pieces.size()) ? pieces[static_cast<std::size_t>(rank)].count : 0;
+      const Sizes sizes = with_rows(sizes_, rows_name_, own);
+      report.ranks.push_back(
+          options.is_replicated
+              ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
+              : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_, traces_.element_bytes));
+    }
+    cost.input_gradient_s = counted_s(backward, backward.symbols(most), machine_.device);
+    cost.update_s = counted_s(update, {}, machine_.device) / (options.zero > 0 ? replicas : 1);
+    cost.gradient_bytes = detail::gradient_bytes(update.view());
+    if (options.zero == 3) { // weights are fetched by bucket, in place of once after the update
+      const double fetched = static_cast<double>(gathered_bytes(backward, replicas, buckets_));
+      fetch_s = (replicas - 1) *
+                machine_.between_replicas.time_s((fetched - static_cast<double>(cost.gradient_bytes)) / replicas);
+    }
+  }
+  const pipeline::Prediction prediction =
+      pipeline::predict(schedule, {cost}, {.replicas = replicas, .between_replicas = machine_.between_replicas});
+  report.timeline = prediction.timeline;
+  report.bubble_s = prediction.bubble_s;
+  report.all_reduce_s = prediction.all_reduce_s + fetch_s;
+  report.step_s = prediction.step_s + fetch_s;
+  return report;
+}
+
+TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
+  if (options.zero > 1)
+    throw ValueError(
+        join_text({"fit: ranks of a pipeline divide the optimiser's states, ZeRO 1, at most; got ", options.zero}));
+  const ScheduleName& kind = schedule_called(options.schedule);
+  const pipeline::Schedule schedule = kind.make(options.pipeline, options.micro_batches);
+  const std::int64_t rows = chunk_rows(rows_, options.data)[0].count;
+  PipelineSetting setting{};
+  setting.schedule = &schedule;
+  setting.stages = &stages(schedule.stages, kind.splits_gradients);
+  setting.checkpointing = options.checkpointing;
+  setting.rows_name = rows_name_;
+  setting.rows = rows;
+  setting.sizes = sizes_;
+  setting.replicas = options.data;
+  setting.zero_stage = options.data > 1 ? options.zero : 0;
+  setting.buckets = buckets_;
+  setting.loss_bytes = [this](std::int64_t of) { return loss_bytes(of); };
+  Report report{};
+  report.ranks = report_of_pipeline(setting);
+  const Sizes piece = with_rows(sizes_, rows_name_, chunk_rows(rows, options.micro_batches)[0].count);
+  List<pipeline::StageCost> costs{};
+  for (const StagePlan& stage : *setting.stages)
+    costs.push_back(detail::cost_of(stage, piece, options.checkpointing, machine_.device));
+  const pipeline::Prediction prediction = pipeline::predict(schedule, costs,
+                                                            {.replicas = options.data,
+                                                             .between_stages = machine_.between_stages,
+                                                             .between_replicas = machine_.between_replicas});
+  report.timeline = prediction.timeline;
+  report.bubble_s = prediction.bubble_s;
+  report.all_reduce_s = prediction.all_reduce_s;
+  report.step_s = prediction.step_s;
+  return report;
+}
+
+}}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

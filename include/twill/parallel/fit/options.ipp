@@ -1,0 +1,51 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of parallel/fit/options.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/parallel/fit/options.hpp>
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit {
+
+TWILL_BODY std::span<const ScheduleName> schedules() {
+  static constexpr std::array all{
+      named_schedule<pipeline::GPipe>("gpipe"),
+      named_schedule<pipeline::OneForwardOneBackward>("1f1b"),
+      named_schedule<pipeline::Interleaved<2>>("interleaved-2"),
+      named_schedule<pipeline::ZeroBubbleH1>("zb-h1"),
+      named_schedule<pipeline::ZeroBubbleH2>("zb-h2"),
+      named_schedule<pipeline::ZeroBubbleV>("zbv"),
+  };
+  return all;
+}
+
+TWILL_BODY const ScheduleName& schedule_called(std::string_view name) {
+  std::string known{};
+  for (const ScheduleName& schedule : schedules()) {
+    if (schedule.name == name) return schedule;
+    known += (known.empty() ? "" : ", ") + std::string{schedule.name};
+  }
+  throw ValueError(join_text({"fit: there is no schedule \"", name, "\"; there are ", known}));
+}
+
+TWILL_BODY std::string to_string(const Options& options) {
+  std::string text{};
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  if (options.data > 1) add("data " + std::to_string(options.data));
+  if (options.zero > 0) add("zero " + std::to_string(options.zero));
+  if (options.pipeline > 1) {
+    add("pipeline " + std::to_string(options.pipeline));
+    add(std::string{options.schedule});
+    add(std::to_string(options.micro_batches) + " micro-batches");
+    if (options.checkpointing == pipeline::Checkpointing::except_last) add("checkpointing except-last");
+    if (options.checkpointing == pipeline::Checkpointing::always) add("checkpointing always");
+  }
+  if (options.devices() == 1) add("one device");
+  if (options.budget_bytes > 0) add("computes again within " + std::to_string(options.budget_bytes) + " bytes");
+  if (options.precision != DType::float32) add(std::string{name(options.precision)});
+  return text;
+}
+
+}}}} // namespace twill::v0::parallel::fit

@@ -1,0 +1,270 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of parallel/fit/pipeline_replay.hpp.
+
+#include <twill/device/meta/meta.hpp>
+#include <twill/parallel/data/chunk.hpp>
+#include <twill/parallel/data/sharded_state.hpp>
+#include <twill/parallel/data/shards.hpp>
+#include <twill/parallel/fit/pipeline_replay.hpp>
+#include <twill/parallel/fit/stage_replay.hpp>
+#include <twill/parallel/pipeline/model/ties.hpp>
+#include <twill/parallel/pipeline/run/run.hpp>
+#include <twill/parallel/pipeline/run/runner.hpp>
+#include <twill/parallel/pipeline/run/stage_optimisers.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
+
+/// A rank of a group whose messages arrive at once and nowhere.
+class CountingCommunicator {
+public:
+  using Device = Meta;
+
+  /// A finished call.
+  struct Handle {
+    void wait() {}
+    [[nodiscard]] bool is_done() const { return true; }
+  };
+
+  CountingCommunicator(int rank, int size) : rank_{rank}, size_{size} {}
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] Meta device() const { return Meta{}; }
+  [[nodiscard]] std::int64_t timeout_ms() const { return 0; }
+  [[nodiscard]] OperationTraffic traffic() const { return {}; }
+  void run(const Call& call) { static_cast<void>(start(call)); }
+  Handle start(const Call& call) {
+    if (call.operation == Operation::send) sent_bytes_ += static_cast<std::int64_t>(call.source.bytes());
+    return {};
+  }
+  [[nodiscard]] CountingCommunicator split(int, int) const { return *this; }
+  void fail(const std::exception_ptr&) {}
+
+  /// Of all messages.
+  [[nodiscard]] std::int64_t sent_bytes() const { return sent_bytes_; }
+
+private:
+  int rank_;
+  int size_;
+  std::int64_t sent_bytes_ = 0;
+};
+static_assert(Communicator<CountingCommunicator>);
+
+/// Replays the stages of one rank, like `pipeline::detail::ModelRunner` runs them.
+class ReplayRunner {
+public:
+  ReplayRunner(const PipelineSetting& setting, int rank, Ledger& ledger)
+      : setting_{&setting},
+        rank_{rank},
+        ledger_{&ledger},
+        pieces_{pipeline::detail::micro_batches_of(setting.rows, setting.schedule->micro_batches)} {
+    for (std::size_t i = 0; i < setting.stages->size(); ++i) {
+      stages_.emplace_back();
+      if (is_here(static_cast<int>(i))) stages_.back().emplace((*setting.stages)[i], ledger);
+    }
+  }
+
+  void run_forward(int stage, int m) {
+    if (stage > 0 && is_here(stage - 1))
+      at(stage).inputs.insert_or_assign(m, std::move(at(stage - 1).outputs.extract(m).mapped()));
+    at(stage).forward(m, sizes(m), rank_ == setting_->schedule->rank(0), recomputes(m));
+  }
+  void run_backward(int stage, int m) {
+    find_cotangents(stage, m);
+    at(stage).backward(m);
+  }
+  void run_input_gradient(int stage, int m) {
+    find_cotangents(stage, m);
+    at(stage).input_gradient(m);
+  }
+  void run_weight_gradient(int stage, int m) { at(stage).weight_gradient(m); }
+
+  [[nodiscard]] pipeline::Message input(int stage, int m) {
+    return message_of(at(stage).inputs.insert_or_assign(m, at(stage).make_inputs(sizes(m))).first->second);
+  }
+  [[nodiscard]] pipeline::Message output(int stage, int m) { return message_of(at(stage).outputs.at(m)); }
+  [[nodiscard]] pipeline::Message output_gradient(int stage, int m) {
+    return message_of(at(stage).cotangents.insert_or_assign(m, at(stage).make_cotangents(sizes(m))).first->second);
+  }
+  [[nodiscard]] pipeline::Message input_gradient(int stage, int m) {
+    return message_of(at(stage).input_gradients.at(m));
+  }
+  void output_is_sent(int stage, int m) { at(stage).outputs.erase(m); }
+  void input_gradient_is_sent(int stage, int m) { at(stage).input_gradients.erase(m); }
+
+private:
+  [[nodiscard]] static pipeline::Message message_of(const ReplayedBlocks& blocks) {
+    return pipeline::detail::message_of(blocks);
+  }
+  [[nodiscard]] StageReplay& at(int stage) { return *stages_[static_cast<std::size_t>(stage)]; }
+  [[nodiscard]] bool is_here(int stage) const { return setting_->schedule->rank(stage) == rank_; }
+  [[nodiscard]] std::int64_t rows(int m) const { return pieces_[static_cast<std::size_t>(m)].count; }
+  [[nodiscard]] Sizes sizes(int m) const { return with_rows(setting_->sizes, setting_->rows_name, rows(m)); }
+  [[nodiscard]] bool recomputes(int m) const {
+    const bool is_last = m + 1 == setting_->schedule->micro_batches;
+    return setting_->checkpointing == pipeline::Checkpointing::always ||
+           (setting_->checkpointing == pipeline::Checkpointing::except_last && !is_last);
+  }
+
+  void find_cotangents(int stage, int m) {
+    if (stage + 1 == setting_->schedule->stages) {
+      const ReplayedBlocks results = std::move(at(stage).outputs.extract(m).mapped());
+      { const Ledger::Entry loss = ledger_->allocate(Bytes::working, setting_->loss_bytes(rows(m))); }
+      at(stage).cotangents.insert_or_assign(m, ReplayedBlocks{at(stage).make_cotangent_of(results[0])});
+    } else if (is_here(stage + 1)) {
+      at(stage).cotangents.insert_or_assign(m, std::move(at(stage + 1).input_gradients.extract(m).mapped()));
+    }
+  }
+
+  const PipelineSetting* setting_;
+  int rank_;
+  Ledger* ledger_;
+  std::vector<Rows> pieces_;
+  std::vector<std::optional<StageReplay>> stages_{}; ///< none for those of other ranks
+};
+static_assert(pipeline::StageRunner<ReplayRunner>);
+
+/// What a rank holds in all steps: weights, states, and memory in which replicas sum gradients.
+class HeldByRank {
+public:
+  HeldByRank(const PipelineSetting& setting, Ledger& ledger, int rank) : setting_{&setting}, ledger_{&ledger} {
+    for (std::size_t i = 0; i < setting.stages->size(); ++i)
+      if (setting.schedule->rank(static_cast<int>(i)) == rank) add((*setting.stages)[i]);
+  }
+
+  /// The updates of the stages, after all gradients, one by one.
+  void update(int rank) {
+    for (std::size_t i = 0; i < setting_->stages->size(); ++i) {
+      if (setting_->schedule->rank(static_cast<int>(i)) != rank) continue;
+      const StagePlan& stage = (*setting_->stages)[i];
+      {
+        const ArenaBytes& arena = (setting_->zero_stage > 0 ? stage.update_of_parts : stage.update).arena({});
+        const Ledger::Entry during = ledger_->allocate(Bytes::working, arena.live, arena.total);
+      }
+      if (setting_->zero_stage == 0) continue;
+      std::int64_t most = 0;
+      for (const Bucket& bucket : buckets_of(stage).buckets) most = std::max(most, bucket.bytes());
+      const Ledger::Entry fetched = ledger_->allocate(Bytes::communication, most);
+    }
+  }
+
+  /// The bytes that this rank sends to replicas in a step.
+  [[nodiscard]] std::int64_t summed_bytes() const { return summed_; }
+
+private:
+  [[nodiscard]] Buckets buckets_of(const StagePlan& stage) const {
+    return pipeline::detail::weight_buckets(stage.inference.view().parameters, setting_->buckets, setting_->replicas);
+  }
+  void hold(Bytes kind, std::int64_t bytes) { entries_.push_back(ledger_->allocate(kind, bytes)); }
+
+  void add(const StagePlan& stage) {
+    const auto infos = stage.inference.view().parameters;
+    std::int64_t gradients = 0;
+    for (const graph::ParameterInfo& info : infos) {
+      const std::int64_t bytes = compile::bytes_of(info.dtype, info.shape, {});
+      hold(Bytes::weights, bytes);
+      if (info.role == graph::Role::weight) gradients += bytes;
+    }
+    if (setting_->zero_stage == 0) {
+      for (const graph::ParameterInfo& info : stage.update.view().parameters)
+        if (info.role == graph::Role::optimiser_state)
+          hold(Bytes::states, compile::bytes_of(info.dtype, info.shape, {}));
+    } else { // the fullest replica's: rank 0 of them
+      const std::vector<Part> parts = parts_of(buckets_of(stage), 0, setting_->replicas);
+      hold(Bytes::states, ShardedState<Cpu>::bytes(stage.update_of_parts.view().parameters, parts));
+      std::int64_t stand_ins = 0;
+      for (const Part& part : parts) stand_ins += part.needs_stand_in() ? 2 * 64 : 0;
+      hold(Bytes::working, stand_ins);
+    }
+    if (setting_->replicas < 2) return;
+    hold_travelling(infos, graph::Role::weight);
+    hold_travelling(infos, graph::Role::buffer);
+    summed_ += 2 * gradients * (setting_->replicas - 1) / setting_->replicas;
+  }
+
+  /// Memory of tensors that are sent as one; a single one is sent from where it is.
+  void hold_travelling(ListView<graph::ParameterInfo> infos, graph::Role role) {
+    parallel::detail::BucketFiller filler{setting_->buckets, 1};
+    std::vector<std::pair<int, std::int64_t>> found{}; // tensors and bytes
+    for (std::size_t k = infos.size(); k-- > 0;) {
+      if (infos[k].role != role) continue;
+      const std::int64_t count = infos[k].shape.elements().factor;
+      const BucketEntry entry = filler.add(infos[k].dtype, count);
+      found.resize(std::max(found.size(), static_cast<std::size_t>(entry.bucket) + 1));
+      auto& [tensors, bytes] = found[static_cast<std::size_t>(entry.bucket)];
+      ++tensors;
+      bytes += count * static_cast<std::int64_t>(size_of(infos[k].dtype));
+    }
+    for (const auto& [tensors, bytes] : found)
+      if (tensors > 1) hold(Bytes::communication, bytes);
+  }
+
+  const PipelineSetting* setting_;
+  Ledger* ledger_;
+  std::vector<Ledger::Entry> entries_{};
+  std::int64_t summed_ = 0;
+};
+
+/// The gradients of other stages that a rank receives for weights that it owns first, one at a time.
+inline void replay_ties(const PipelineSetting& setting, int rank, Ledger& ledger, CountingCommunicator& communicator) {
+  std::vector<ListView<graph::ParameterInfo>> infos{};
+  for (const StagePlan& stage : *setting.stages) infos.push_back(stage.inference.view().parameters);
+  for (const pipeline::TiedWeight& tied : pipeline::tied_weights(infos)) {
+    const auto rank_of = [&](const pipeline::TiedWeight::Owner& owner) {
+      return setting.schedule->rank(static_cast<int>(owner.stage));
+    };
+    const graph::ParameterInfo& info = infos[tied.owners[0].stage][tied.owners[0].index];
+    const std::int64_t count = info.shape.elements().factor;
+    for (std::size_t i = 1; i < tied.owners.size(); ++i) {
+      const int root = rank_of(tied.owners[0]);
+      const int peer = rank_of(tied.owners[i]);
+      if (rank == root) {
+        const Ledger::Entry moved =
+            ledger.allocate(Bytes::communication, compile::bytes_of(info.dtype, info.shape, {}));
+        if (peer != root) communicator.run(Call::send({nullptr, count, info.dtype}, peer));
+      } else if (rank == peer) {
+        communicator.run(Call::send({nullptr, count, info.dtype}, root));
+      }
+    }
+  }
+}
+
+}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
+
+TWILL_BODY Sizes with_rows(const Sizes& sizes, std::string_view rows_name, std::int64_t rows) {
+  Sizes result = sizes;
+  for (auto& [name, size] : result)
+    if (name == rows_name) size = rows;
+  return result;
+}
+
+TWILL_BODY std::vector<RankReport> report_of_pipeline(const PipelineSetting& setting) {
+  std::vector<RankReport> ranks{};
+  for (int rank = 0; rank < setting.schedule->ranks; ++rank) {
+    Ledger ledger{};
+    detail::HeldByRank held{setting, ledger, rank};
+    detail::CountingCommunicator communicator{rank, setting.schedule->ranks};
+    detail::ReplayRunner runner{setting, rank, ledger};
+    static_cast<void>(pipeline::run(*setting.schedule, communicator, runner));
+    detail::replay_ties(setting, rank, ledger, communicator);
+    held.update(rank);
+    RankReport& report = ranks.emplace_back();
+    report.bytes = ledger.peak();
+    report.held_bytes = ledger.now().total();
+    report.sent_bytes = communicator.sent_bytes();
+    report.summed_bytes = held.summed_bytes();
+  }
+  return ranks;
+}
+
+}}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

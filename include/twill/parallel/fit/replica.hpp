@@ -1,0 +1,37 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a step on one device, or on one of several replicas of a model, by class: `memory_use`, the buckets and the
+// parts of ZeRO's stages come from the functions by which the steps allocate. Not in twill.hpp. Read next:
+// parallel/data/distributed_step.hpp, parallel/fit/estimate.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/data/buckets.hpp>
+#include <twill/parallel/fit/planned.hpp>
+#include <twill/parallel/fit/report.hpp>
+
+#include <cstdint>
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
+
+/// A step on one device, `train_step(network, loss, rule)`.
+[[nodiscard]] RankReport report_of_device(const PlannedProgram& step, const Sizes& sizes);
+
+/// One of several replicas in one process, `train_step(DataParallel, loss, rule)`. Those after the first have copies of
+/// their rows, which are on the first one's device.
+[[nodiscard]] RankReport report_of_replica(const PlannedProgram& gradient, const PlannedProgram& update,
+                                           const Sizes& sizes, int rank, int replicas, std::int64_t element_bytes);
+
+/// One of several ranks, `train_step(DistributedDataParallel, loss, rule, zero<stage>)`, on a host device.
+[[nodiscard]] RankReport report_of_rank(const PlannedProgram& gradient, const PlannedProgram& update,
+                                        const Sizes& sizes, int rank, int ranks, int zero_stage,
+                                        const BucketOptions& options, std::int64_t element_bytes);
+
+/// The bytes that a rank fetches of the others' weights in a step of ZeRO's third stage.
+[[nodiscard]] std::int64_t gathered_bytes(const PlannedProgram& gradient, int ranks, const BucketOptions& options);
+
+}}}}} // namespace twill::v0::parallel::fit::TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/fit/replica.ipp>
+#endif

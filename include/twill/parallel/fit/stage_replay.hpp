@@ -1,0 +1,86 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replay of a stage's memory: the values that `pipeline::Stage` keeps of each micro-batch, in the same order, as
+// entries of a ledger. Not in twill.hpp. Read next: parallel/pipeline/model/stage.hpp,
+// parallel/fit/pipeline_replay.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/fit/ledger.hpp>
+#include <twill/parallel/fit/stage_plan.hpp>
+#include <twill/parallel/group/communicator.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
+
+/// A value of a stage: its memory, and what a message says of it.
+struct ReplayedBlock {
+  Ledger::Entry memory{};
+  std::int64_t count = 0;
+  DType dtype = DType::float32;
+
+  /// The elements of a message; none of them exists.
+  [[nodiscard]] Elements elements() const { return {nullptr, count, dtype}; }
+};
+/// Several values.
+using ReplayedBlocks = std::vector<ReplayedBlock>;
+
+/// One stage on one device.
+class StageReplay {
+public:
+  StageReplay(const StagePlan& plan, Ledger& ledger) : plan_{&plan}, ledger_{&ledger} {}
+
+  std::map<int, ReplayedBlocks> inputs{};
+  std::map<int, ReplayedBlocks> outputs{};
+  std::map<int, ReplayedBlocks> cotangents{};
+  std::map<int, ReplayedBlocks> input_gradients{};
+
+  /// The forward pass of a micro-batch of these sizes; `has_batch`: its part of the batch is on this device already.
+  void forward(int micro_batch, const Sizes& sizes, bool has_batch, bool recompute);
+  /// The whole backward pass.
+  void backward(int micro_batch);
+  /// The part for which the stage before waits.
+  void input_gradient(int micro_batch);
+  /// The rest.
+  void weight_gradient(int micro_batch);
+
+  /// Memory for the received values of a micro-batch.
+  [[nodiscard]] ReplayedBlocks make_inputs(const Sizes& sizes) const;
+  /// Memory for the received gradients of its results.
+  [[nodiscard]] ReplayedBlocks make_cotangents(const Sizes& sizes) const;
+  /// A value of this stage's first result.
+  [[nodiscard]] ReplayedBlock make_cotangent_of(const ReplayedBlock& result) const;
+
+  [[nodiscard]] const StagePlan& plan() const { return *plan_; }
+
+private:
+  struct Kept {
+    Sizes sizes{};
+    ReplayedBlocks operands{};
+    bool is_recomputed = false;
+  };
+
+  [[nodiscard]] ReplayedBlock make(Bytes kind, DType dtype, const graph::Extents& shape,
+                                   const graph::SymbolValues& symbols) const;
+  /// Runs a program: its results, and for a moment its arena.
+  [[nodiscard]] ReplayedBlocks run(const PlannedProgram& program, const Sizes& sizes) const;
+  void complete(Kept& own, ReplayedBlocks made) const;
+  [[nodiscard]] Kept take_with_cotangents(int micro_batch);
+  void add_gradients(ReplayedBlocks made);
+
+  const StagePlan* plan_;
+  Ledger* ledger_;
+  std::map<int, Kept> kept_{};
+  ReplayedBlocks gradients_{};
+  ReplayedBlocks rests_{}; ///< rounding errors of sums in half precision
+};
+
+}}}}} // namespace twill::v0::parallel::fit::TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/fit/stage_replay.ipp>
+#endif

@@ -1,0 +1,234 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traces of a training step for estimates: the sources of the steps that run, called at run time. The stages of a
+// pipeline are cut at places that are values, so all numbers of stages share one function of each kind.
+// Not in twill.hpp. Read next: parallel/fit/estimate.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/meta/meta.hpp>
+#include <twill/memory/statistics.hpp>
+#include <twill/nn/leaf.hpp>
+#include <twill/parallel/data/zero.hpp>
+#include <twill/parallel/pipeline/model/balance.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/model/programs.hpp>
+#include <twill/parallel/pipeline/model/stage_rules.hpp>
+#include <twill/parallel/pipeline/run/memory.hpp>
+#include <twill/training/inspect.hpp>
+#include <twill/training/sources.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit {
+
+/// A stage of a pipeline as graphs. Those that its schedule does not need are empty.
+struct StageGraphs {
+  pipeline::StageCounts counts{};
+  List<char> results_kept{}; ///< whether the backward pass reads each result
+  graph::Graph inference{};
+  graph::Graph forward{};
+  graph::Graph forward_again{};
+  graph::Graph backward{};
+  graph::Graph input_gradient{};
+  graph::Graph weight_gradient{};
+  graph::Graph update{};
+  graph::Graph update_of_parts{};
+};
+
+/// The traces of one step for one element type.
+struct Traces {
+  compile::ForwardTrace (*forward)() = nullptr;            ///< model and loss
+  compile::ForwardTrace (*model)() = nullptr;              ///< the model alone
+  graph::Graph (*step)(const graph::Parts&) = nullptr;     ///< forward, loss, backward, update
+  graph::Graph (*gradient)(const graph::Parts&) = nullptr; ///< forward, loss, backward
+  graph::Graph (*update)() = nullptr;                      ///< of all weights
+  graph::Graph (*update_of_parts)() = nullptr;             ///< of a rank's part of each
+  /// The stage of the nodes between two places of the model's trace.
+  StageGraphs (*stage)(int begin, int end, bool splits_gradients) = nullptr;
+  /// The bytes that the loss and its gradient take of a device at most, beside prediction and targets of these shapes.
+  std::int64_t (*loss_bytes)(const Dims& prediction, const Dims& targets) = nullptr;
+  std::int64_t element_bytes = 0;
+};
+
+}}}} // namespace twill::v0::parallel::fit
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
+
+/// The places between which `StageNow` cuts on this thread.
+struct PlacesNow {
+  int begin = 0;
+  int end = 0;
+
+  /// Those of the calling thread.
+  [[nodiscard]] static PlacesNow& here() {
+    thread_local PlacesNow places{};
+    return places;
+  }
+};
+
+/// A model's stage between places that are values, as the source of its programs.
+template <nn::Model M, FloatingScalar T> struct StageNow {
+  using Whole = nn::ModelStage<M, T, true>;
+  static constexpr graph::Graph make_graph() { return Whole::make_graph(); }
+  static pipeline::StageTrace build(graph::Graph& graph) {
+    const int root = Whole::build(graph).id();
+    if (graph.fault.any()) return {};
+    const auto [begin, end] = PlacesNow::here();
+    const int all = graph.size();
+    return pipeline::detail::cut_out(graph, root, begin, end < all ? end : all);
+  }
+};
+
+/// The weights of such a stage, for updates.
+template <nn::Model M> struct StageWeightsNow {
+  static constexpr graph::Value forward(); ///< never defined: the stage is traced from the whole
+};
+
+}}}}} // namespace twill::v0::parallel::fit::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
+/// Without training only the weights are used.
+template <Model M, FloatingScalar T, bool Training> struct ModelStage<parallel::fit::StageWeightsNow<M>, T, Training> {
+  using Source = parallel::fit::StageNow<M, T>; ///< traces the stage
+  /// An empty graph with the model's element type.
+  static graph::Graph make_graph() { return Source::make_graph(); }
+  /// Traces the stage, which has one result.
+  static graph::Value build(graph::Graph& graph) {
+    const pipeline::StageTrace trace = Source::build(graph);
+    if (!Training) {
+      pipeline::detail::drop_assignments(graph);
+      graph.requirements.clear();
+    }
+    return {graph, trace.results.empty() ? 0 : trace.results[0]};
+  }
+};
+
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
+
+/// The results of a stage that its backward pass reads, by their number: the first of equal ones.
+[[nodiscard]] inline List<char> results_kept(const pipeline::detail::StageJoint& joint) {
+  const List<int> nodes = nn::kept_nodes(joint);
+  List<char> found(joint.results, 0);
+  for (std::size_t i = 0; i < joint.results; ++i) {
+    bool is_repeated = false;
+    for (std::size_t other = 0; other < i; ++other)
+      is_repeated = is_repeated || joint.graph.outputs[other] == joint.graph.outputs[i];
+    for (const int id : nodes)
+      if (id == joint.graph.outputs[i] && !is_repeated) found.items[i] = 1;
+  }
+  return found;
+}
+
+/// An argument of a step for a model of T: floating ones follow the model.
+template <class Argument, FloatingScalar T> struct FollowingArgument;
+template <Scalar A, AnyShape S, FloatingScalar T> struct FollowingArgument<compile::Argument<A, S>, T> {
+  using type = compile::Argument<std::conditional_t<FloatingScalar<A>, T, A>, S>;
+};
+
+/// The last target of a step as a tensor on `Meta`.
+template <class Argument> struct MetaTensor;
+template <Scalar A, AnyShape S> struct MetaTensor<compile::Argument<A, S>> { using type = Tensor<A, Meta, S>; };
+
+template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Targets> struct TracesOf {
+  static compile::ForwardTrace forward() { return training::trace_forward<M, T, L, Targets...>(); }
+  static compile::ForwardTrace model() {
+    compile::ForwardTrace result{};
+    result.graph = nn::ModelStage<M, T, true>::make_graph();
+    result.root = nn::ModelStage<M, T, true>::build(result.graph).id();
+    return result;
+  }
+  static graph::Graph step(const graph::Parts& parts) {
+    return training::WholeStep<M, T, L, R, Targets...>::trace_with(parts);
+  }
+  static graph::Graph gradient(const graph::Parts& parts) {
+    return training::LossGradient<M, T, L, R, Targets...>::trace_with(parts);
+  }
+  static graph::Graph update() { return training::UpdateWeights<M, T, R>::trace(); }
+  static graph::Graph update_of_parts() { return UpdateParts<M, T, R>::trace(); }
+
+  static StageGraphs stage(int begin, int end, bool splits_gradients) {
+    using Source = StageNow<M, T>;
+    using Weights = StageWeightsNow<M>;
+    PlacesNow::here() = {begin, end};
+    StageGraphs all{};
+    all.counts = pipeline::detail::count<Source>();
+    all.results_kept = results_kept(pipeline::detail::joint<Source>());
+    all.inference = pipeline::StageInference<Source>::trace();
+    all.forward = pipeline::StageForward<Source>::trace();
+    all.forward_again = pipeline::StageForwardAgain<Source>::trace();
+    if (splits_gradients) {
+      if (all.counts.received > 0) all.input_gradient = pipeline::StageInputGradient<Source>::trace();
+      if (all.counts.weights > 0) all.weight_gradient = pipeline::StageWeightGradient<Source>::trace();
+    } else {
+      all.backward = pipeline::StageBackward<Source>::trace();
+    }
+    all.update = pipeline::detail::UpdateStage<Weights, T, R>::trace();
+    all.update_of_parts = pipeline::detail::UpdateStage<Weights, T, R, optim::Updated::parts>::trace();
+    return all;
+  }
+
+  static std::int64_t loss_bytes(const Dims& prediction, const Dims& targets) {
+    using Prediction = compile::shown_output_t<nn::PlainForward<nn::ModelStage<M, T, true>>, 0, Meta>;
+    using Target = typename MetaTensor<std::tuple_element_t<0, std::tuple<Targets...>>>::type;
+    const std::lock_guard lock(pipeline::detail::measuring);
+    const Meta device = pipeline::detail::measured_device(0);
+    const Prediction made(device, prediction);
+    const Target wanted(device, targets);
+    const std::int64_t before = memory_allocated(device);
+    reset_peak_memory_stats(device);
+    {
+      const nn::Leaf result{made};
+      const auto value = L{}(result, wanted);
+      using Value = typename std::remove_cvref_t<decltype(value)>::Value;
+      const Value weight(value.device(), value.shape());
+      value.backward_from(weight);
+    }
+    return max_memory_allocated(device) - before;
+  }
+
+  static constexpr Traces all() {
+    Traces traces{};
+    traces.forward = &forward;
+    traces.model = &model;
+    traces.step = &step;
+    traces.gradient = &gradient;
+    traces.update = &update;
+    traces.update_of_parts = &update_of_parts;
+    if constexpr (sizeof...(Targets) == 1) { // a pipeline's loss takes one target
+      traces.stage = &stage;
+      traces.loss_bytes = &loss_bytes;
+    }
+    traces.element_bytes = sizeof(T);
+    return traces;
+  }
+};
+
+template <class Step> struct StepTraces {
+  static_assert(sizeof(Step) == 0, "twill: fit: a step is training::StepOf<Model, loss, Rule, Targets...>");
+};
+template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Targets>
+struct StepTraces<training::WholeStep<M, T, L, R, Targets...>> {
+  template <FloatingScalar E>
+  static constexpr Traces
+      as = TracesOf<nn::unfitted_t<M>, E, L, R, typename FollowingArgument<Targets, E>::type...>::all();
+};
+
+}}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
+
+/// The traces of a step, `training::StepOf<Model, loss, Rule, Targets...>`, for a model of elements of T; floating
+/// targets follow it.
+template <class Step, FloatingScalar T = float>
+inline constexpr Traces traces_of = detail::StepTraces<Step>::template as<T>;
+
+}}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Estimated bytes against `step.memory`, `pipeline::memory` and the peaks that the pools of host devices count in steps
+// that run, for one device, replicas, ZeRO's stages and pipelines.
+
+#include "tests/support/ranks.hpp"
+#include "tests/training/models.hpp"
+
+#include <twill/memory/statistics.hpp>
+#include <twill/nn/batch_norm.hpp>
+#include <twill/nn/linear.hpp>
+#include <twill/nn/losses.hpp>
+#include <twill/nn/stage_boundary.hpp>
+#include <twill/optim/adam.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/parallel/data/data_parallel_step.hpp>
+#include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/pipeline/run/memory.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/threads/ranks.hpp>
+#include <twill/training/train_step.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+using namespace twill;
+using namespace twill::test;
+using graph::Value;
+using parallel::fit::Bytes;
+using pipeline::Checkpointing;
+
+/// Two hidden layers, a running mean, and a weight that nothing trains.
+struct Layers {
+  static constexpr auto forward(Input<Dim<"batch">, 20> x) {
+    const Value hidden = nn::batch_norm(tanh(nn::linear(x, 300, "first")), "norm");
+    return nn::linear(tanh(nn::linear(hidden, 150, "second")), 7, "head");
+  }
+};
+/// Four stages: what the first makes is used by the third, the second draws, a weight is that of two stages.
+struct Staged {
+  static constexpr Value forward(Input<Dim<"batch">, 5> x) {
+    const Value shared = nn::parameter(x.graph(), "shared", {70, 70}, nn::initialise::fan_in_uniform(70));
+    const Value low = nn::stage_boundary(tanh(nn::linear(tanh(nn::linear(x, 70, "lower")), shared)));
+    const Value one = nn::stage_boundary(nn::dropout(tanh(nn::linear(low, 200, "one")), 0.25));
+    const Value two = nn::stage_boundary(tanh(nn::linear(one, 70, "two")) * exp(low));
+    return nn::linear(tanh(nn::linear(two, shared)), 3, "head");
+  }
+};
+/// Two stages of different sizes.
+struct Halves {
+  static constexpr Value forward(Input<Dim<"batch">, 20> x) {
+    const Value low = nn::stage_boundary(tanh(nn::linear(x, 310, "lower")));
+    return nn::linear(tanh(nn::linear(low, 90, "upper")), 7, "head");
+  }
+};
+
+using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
+template <class M> using Step = training::StepOf<M, nn::cross_entropy, optim::Adam, Labels>;
+template <class M>
+[[nodiscard]] parallel::fit::Estimator estimator(std::int64_t rows, parallel::BucketOptions buckets = {}) {
+  return {parallel::fit::traces_of<Step<M>>, {{"batch", rows}}, {}, buckets};
+}
+
+constexpr parallel::BucketOptions small_buckets{.first_bucket_bytes = 64, .bucket_bytes = 20'000};
+
+} // namespace
+
+TEST_CASE("the bytes of a step on one device are those that its pool counts", "[parallel][MEM-2]") {
+  const std::int64_t rows = GENERATE(2, 37, 128);
+  const Cpu device{1};
+  const auto x = random_rows<float, 20>(device, rows);
+  const auto labels = random_labels(device, rows, 7);
+  const std::int64_t before = memory_allocated(device);
+  nn::Network<Layers, Cpu> model{device};
+  auto step = train_step(model, nn::cross_entropy, optim::Adam{});
+  step(x, labels);
+  reset_peak_memory_stats(device);
+  step(x, labels);
+  synchronize(device);
+  const auto report = estimator<Layers>(rows).report({});
+  REQUIRE(report.ranks.size() == 1);
+  CHECK(report.peak_bytes() == step.memory(nn::Slot{0}, x, labels).total());
+  CHECK(report.peak_bytes() == max_memory_allocated(device) - before);
+  CHECK(report.ranks[0].held_bytes == memory_allocated(device) - before);
+  // 20 x 300 + 300, scale and shift of the norm, mean, variance and a count; 300 x 150 + 150; 150 x 7 + 7
+  constexpr std::int64_t weights = 6000 + 300 + 600 + 45000 + 150 + 1050 + 7;
+  CHECK(report.ranks[0].bytes[Bytes::weights] == 4 * (weights + 600) + 8);
+  CHECK(report.ranks[0].bytes[Bytes::states] == 2 * 4 * weights);
+}
+
+TEST_CASE("the bytes of replicas in one process are those that their pools count", "[parallel][MEM-2]") {
+  const std::int64_t rows = GENERATE(4, 37);
+  const std::vector<Cpu> devices{Cpu{0}, Cpu{1}};
+  const auto x = random_rows<float, 20>(devices[0], rows);
+  const auto labels = random_labels(devices[0], rows, 7);
+  std::vector<std::int64_t> before;
+  for (const Cpu device : devices) before.push_back(memory_allocated(device));
+  nn::Network<Layers, Cpu> model{devices[0]};
+  DataParallel parallel{model, {.devices = devices}};
+  auto step = train_step(parallel, nn::cross_entropy, optim::Adam{});
+  step(x, labels);
+  for (const Cpu device : devices) reset_peak_memory_stats(device);
+  step(x, labels);
+  const auto report = estimator<Layers>(rows).report({.data = 2, .is_replicated = true});
+  REQUIRE(report.ranks.size() == 2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    INFO("rank " << rank << " of " << rows << " rows");
+    synchronize(devices[rank]);
+    CHECK(report.ranks[rank].bytes.total() == max_memory_allocated(devices[rank]) - before[rank]);
+    CHECK(report.ranks[rank].held_bytes == memory_allocated(devices[rank]) - before[rank]);
+  }
+}
+
+namespace {
+
+template <int Stage> void check_ranks(std::int64_t rows, parallel::BucketOptions buckets) {
+  auto communicators = thread_group(2);
+  const auto report = estimator<Layers>(rows, buckets).report({.data = 2, .zero = Stage});
+  std::vector<std::int64_t> peaks(2), held(2), expected(2);
+  parallel::run_ranks(communicators, [&](auto& communicator) {
+    const auto rank = static_cast<std::size_t>(communicator.rank());
+    const Cpu device = communicator.device();
+    const parallel::Rows own = parallel::chunk_rows(rows, 2)[rank];
+    const auto x = random_rows<float, 20>(device, own.count);
+    const auto labels = random_labels(device, own.count, 7);
+    const std::int64_t before = memory_allocated(device);
+    nn::Network<Layers, Cpu> model{device};
+    DistributedDataParallel distributed{model, communicator, {.buckets = buckets}};
+    auto step = train_step(distributed, nn::cross_entropy, optim::Adam{}, parallel::zero<Stage>);
+    step(x, labels);
+    synchronize(device);
+    reset_peak_memory_stats(device);
+    step(x, labels);
+    synchronize(device);
+    peaks[rank] = max_memory_allocated(device) - before;
+    held[rank] = memory_allocated(device) - before;
+    expected[rank] = step.memory(x, labels).total();
+  });
+  REQUIRE(report.ranks.size() == 2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    INFO("zero " << Stage << ", rank " << rank << " of " << rows << " rows");
+    CHECK(report.ranks[rank].bytes.total() == expected[rank]);
+    CHECK(report.ranks[rank].bytes.total() == peaks[rank]);
+    CHECK(report.ranks[rank].held_bytes == held[rank]);
+  }
+}
+
+} // namespace
+
+TEST_CASE("the bytes of ranks with each of ZeRO's stages are those that their pools count", "[parallel][MEM-2]") {
+  const std::int64_t rows = GENERATE(8, 37);
+  const parallel::BucketOptions buckets = GENERATE(small_buckets, parallel::BucketOptions{});
+  check_ranks<0>(rows, buckets);
+  check_ranks<1>(rows, buckets);
+  check_ranks<2>(rows, buckets);
+  check_ranks<3>(rows, buckets);
+}
+
+namespace {
+
+/// Compares with the steps of pipelines on `Meta`.
+template <class S, class M> void check_pipeline(std::string_view schedule, int micro_batches, std::int64_t rows) {
+  using P = pipeline::BasicPipeline<S, float, Meta, pipeline::Cut<M>>;
+  constexpr std::int64_t columns = std::is_same_v<M, Staged> ? 5 : 20;
+  const Tensor<float, Meta, Shape<dyn, columns>> x(Meta{0}, Dims(rows, columns));
+  const Tensor<std::int64_t, Meta, Shape<dyn>> labels(Meta{P::ranks - 1}, Dims(rows));
+  const Tensor<std::int64_t, Meta, Shape<dyn>> labels_of_v(Meta{0}, Dims(rows));
+  const bool ends_at_first = schedule == "zbv";
+  for (const Checkpointing mode : {Checkpointing::never, Checkpointing::except_last, Checkpointing::always}) {
+    INFO(schedule << ", " << micro_batches << " micro-batches of " << rows << " rows, checkpointing "
+                  << static_cast<int>(mode));
+    const auto report = estimator<M>(rows).report(
+        {.pipeline = P::ranks, .schedule = schedule, .micro_batches = micro_batches, .checkpointing = mode});
+    const auto expected =
+        pipeline::memory<P>(nn::cross_entropy, optim::Adam{}, {.micro_batches = micro_batches, .checkpointing = mode},
+                            x, ends_at_first ? labels_of_v : labels);
+    REQUIRE(report.ranks.size() == expected.size());
+    for (std::size_t rank = 0; rank < expected.size(); ++rank) {
+      INFO("rank " << rank);
+      CHECK(report.ranks[rank].bytes.total() == expected[rank].peak);
+      CHECK(report.ranks[rank].held_bytes == expected[rank].held);
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("the bytes of a pipeline's ranks are those of its steps, for every schedule", "[parallel][PAR-6]") {
+  check_pipeline<pipeline::GPipe, Staged>("gpipe", 4, 16);
+  check_pipeline<pipeline::GPipe, Staged>("gpipe", 3, 8); // 3, 3, 2
+  check_pipeline<pipeline::OneForwardOneBackward, Staged>("1f1b", 5, 23);
+  check_pipeline<pipeline::Interleaved<2>, Staged>("interleaved-2", 4, 19);
+  check_pipeline<pipeline::ZeroBubbleH1, Staged>("zb-h1", 5, 23);
+  check_pipeline<pipeline::ZeroBubbleH2, Staged>("zb-h2", 7, 20);
+  check_pipeline<pipeline::ZeroBubbleV, Staged>("zbv", 4, 19);
+}
+
+namespace {
+
+template <class S> void check_counted(std::string_view schedule, Checkpointing mode) {
+  constexpr std::int64_t rows = 46;
+  const std::vector<Cpu> devices{Cpu{0}, Cpu{1}};
+  const auto x = random_rows<float, 20>(devices[0], rows);
+  const auto labels = random_labels(devices[1], rows, 7);
+  std::vector<std::int64_t> before;
+  for (const Cpu device : devices) before.push_back(memory_allocated(device));
+  pipeline::BasicPipeline<S, float, Cpu, pipeline::Cut<Halves>> pipe{devices};
+  auto step = train_step(pipe, nn::cross_entropy, optim::Adam{}, {.micro_batches = 4, .checkpointing = mode});
+  step(x, labels);
+  for (const Cpu device : devices) reset_peak_memory_stats(device);
+  step(x, labels);
+  const auto report =
+      estimator<Halves>(rows).report({.pipeline = 2, .schedule = schedule, .micro_batches = 4, .checkpointing = mode});
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    INFO(schedule << ", checkpointing " << static_cast<int>(mode) << ", rank " << rank);
+    synchronize(devices[rank]);
+    CHECK(report.ranks[rank].bytes.total() == max_memory_allocated(devices[rank]) - before[rank]);
+    CHECK(report.ranks[rank].held_bytes == memory_allocated(devices[rank]) - before[rank]);
+  }
+}
+
+} // namespace
+
+TEST_CASE("the bytes of a pipeline of two host devices are those that their pools count", "[parallel][PAR-6]") {
+  for (const Checkpointing mode : {Checkpointing::never, Checkpointing::except_last, Checkpointing::always}) {
+    check_counted<pipeline::GPipe>("gpipe", mode);
+    check_counted<pipeline::OneForwardOneBackward>("1f1b", mode);
+  }
+}
