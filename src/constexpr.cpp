@@ -7,11 +7,11 @@
 #include <twill/algorithms/partition.hpp>
 #include <twill/algorithms/sampled.hpp>
 #include <twill/algorithms/sets.hpp>
+#include <twill/core/decimal_bytes.hpp>
 #include <twill/data/color_jitter.hpp>
 #include <twill/data/mixing.hpp>
 #include <twill/data/random_regions.hpp>
 #include <twill/data/rotation.hpp>
-#include <twill/core/decimal_bytes.hpp>
 #include <twill/expr/distances.hpp>
 #include <twill/linalg.hpp>
 #include <twill/nn/gates.hpp>
@@ -31,11 +31,6 @@
 #include <twill/optim/maximize.hpp>
 #include <twill/optim/muon.hpp>
 #include <twill/optim/sam.hpp>
-#include <twill/sparse/csr_value.hpp>
-#include <twill/training/early_stopping.hpp>
-#include <twill/training/lbfgs_step.hpp>
-#include <twill/training/rate_finder.hpp>
-#include <twill/training/sam_step.hpp>
 #include <twill/parallel/fit/counted_time.hpp>
 #include <twill/parallel/fit/estimate.hpp>
 #include <twill/parallel/fit/ledger.hpp>
@@ -50,5 +45,10 @@
 #include <twill/parallel/fit/traces.hpp>
 #include <twill/profile/fit_program.hpp>
 #include <twill/profile/fit_table.hpp>
+#include <twill/sparse/csr_value.hpp>
+#include <twill/training/early_stopping.hpp>
+#include <twill/training/lbfgs_step.hpp>
 #include <twill/training/peak_bytes.hpp>
+#include <twill/training/rate_finder.hpp>
+#include <twill/training/sam_step.hpp>
 #include <twill/twill.hpp>

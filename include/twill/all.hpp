@@ -7,6 +7,7 @@
 #include <twill/algorithms/sampled.hpp>
 #include <twill/algorithms/sets.hpp>
 #include <twill/core/decimal_bytes.hpp>
+#include <twill/core/square_root.hpp>
 #include <twill/data.hpp>
 #include <twill/data/color_jitter.hpp>
 #include <twill/data/mixing.hpp>

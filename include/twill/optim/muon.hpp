@@ -7,6 +7,7 @@
 // where PyTorch has bfloat16. Not in twill.hpp. Read next: optim/groups.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/square_root.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/optim/detail/whole_weights.hpp>
@@ -105,8 +106,8 @@ public:
         detail::orthogonalised(u.number("muon.of_mean") * next + u.number("muon.of_gradient") * gradient,
                                u.number("muon.a"), u.number("muon.b"), u.number("muon.c"), u.number("muon.epsilon"));
     const auto rows = static_cast<double>(weight.size(0)), columns = static_cast<double>(weight.size(1));
-    const double factor = detail::square_root(std::max(1.0, rows / columns));
-    const double adamw_factor = detail::square_root(std::max(rows, columns));
+    const double factor = square_root(std::max(1.0, rows / columns));
+    const double adamw_factor = square_root(std::max(rows, columns));
     const Value rate = u.number("muon.rate") * factor + u.number("muon.adamw_rate") * adamw_factor;
     u.set_weight(u.number("muon.kept") * weight - rate * step);
   }

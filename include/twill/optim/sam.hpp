@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ascent of sharpness-aware minimisation (SAM, Foret et al., 2021), as a rule: from the present weights to the worst
+// Ascent of sharpness-aware minimisation (SAM, Foret et al., 2021), as a rule: from the present weights to the worst
 // ones near them. Not in twill.hpp. Read next: training/sam_step.hpp, which makes steps of it.
 
 #include <twill/core/config.hpp>

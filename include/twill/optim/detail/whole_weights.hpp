@@ -39,14 +39,4 @@ TWILL_CONSTEXPR bool require_whole_matrix(const Update& u, bool is_matrix) {
   return {graph, graph.add_parameter(full.view(), u.compute_dtype(), shape, {}, graph::Role::optimiser_state, {})};
 }
 
-/// The square root of a positive number, by Newton's iteration, also for the compiler.
-[[nodiscard]] TWILL_CONSTEXPR double square_root(double x) {
-  double root = x > 1 ? x : 1;
-  for (double before = 0; root != before && (before == 0 || root < before);) {
-    before = root;
-    root = (root + x / root) / 2;
-  }
-  return root;
-}
-
 }}}}} // namespace twill::v0::optim::detail::TWILL_ISA

@@ -53,7 +53,7 @@ struct Traces {
   StageGraphs (*stage)(int begin, int end, bool splits_gradients) = nullptr;
   /// The bytes that the loss and its gradient take of a device at most, beside prediction and targets of these shapes.
   std::int64_t (*loss_bytes)(const Dims& prediction, const Dims& targets) = nullptr;
-  std::int64_t element_bytes = 0;
+  std::int64_t element_bytes = 0; ///< of one element of the model
 };
 
 }}}} // namespace twill::v0::parallel::fit
