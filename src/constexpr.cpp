@@ -22,5 +22,5 @@
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
 #include <twill/optim/maximize.hpp>
-#include <twill/sparse/csr_value.hpp>
+#include <twill/sparse.hpp>
 #include <twill/twill.hpp>

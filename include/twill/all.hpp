@@ -27,5 +27,4 @@
 #include <twill/parallel.hpp>
 #include <twill/profile.hpp>
 #include <twill/sparse.hpp>
-#include <twill/sparse/csr_matrix.hpp>
 #include <twill/twill.hpp>
