@@ -79,8 +79,8 @@ void multiply(const Team& team, const Structure& a, const T* values, const T* x,
   });
 }
 
-/// y = A^T x for matrices x (rows, width) and y (columns, width), without a transposed matrix. Threads have columns of x
-/// where there are many, rows of y otherwise. requires: T computes in its own precision
+/// y = A^T x for matrices x (rows, width) and y (columns, width), without a transposed matrix. Threads have columns of
+/// x where there are many, rows of y otherwise. requires: T computes in its own precision
 template <class T>
 void multiply_transposed(const Team& team, const Structure& a, const T* values, const T* x, std::int64_t width, T* y) {
   kernel::fill_elements(team, y, kernel::Filling<T>{a.count * a.columns * width, T{}});
