@@ -51,4 +51,5 @@
 #include <twill/training/peak_bytes.hpp>
 #include <twill/training/rate_finder.hpp>
 #include <twill/training/sam_step.hpp>
+#include <twill/sparse.hpp>
 #include <twill/twill.hpp>

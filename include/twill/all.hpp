@@ -51,7 +51,6 @@
 #include <twill/profile/fit_program.hpp>
 #include <twill/profile/fit_table.hpp>
 #include <twill/sparse.hpp>
-#include <twill/sparse/csr_matrix.hpp>
 #include <twill/training/early_stopping.hpp>
 #include <twill/training/lbfgs_step.hpp>
 #include <twill/training/peak_bytes.hpp>

@@ -13,7 +13,6 @@
 #include <twill/io/npy.hpp>
 #include <twill/io/safetensors.hpp>
 #include <twill/io/sharded.hpp>
-#include <twill/io/sparse_npz.hpp>
 #include <twill/io/stored.hpp>
 #include <twill/io/tokens.hpp>
 #include <twill/io/training.hpp>

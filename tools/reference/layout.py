@@ -181,6 +181,12 @@ PAGES = [
         Section("Frequencies", ["fft/frequencies.hpp"], rows=True),
         Section("Convolutions", ["fft/convolve.hpp"], rows=True),
     ]),
+    Page("sparse", "Sparse matrices", "CSR matrices of tensors and in models: from and to dense matrices and coordinates, "
+         "products and their gradients.", "sparse.md", [
+        Section("Sparse matrices", ["sparse/csr_matrix.hpp", "sparse/assembly.hpp", "sparse/print.hpp"], types_need_code=True),
+        Section("Products, sums and scaling", ["sparse/arithmetic.hpp"], rows=True),
+        Section("In models", ["sparse/csr_value.hpp"], rows=True),
+    ]),
     Page("optimisers", "Optimisers and schedules", "Rules that update weights, what wraps them, and schedules of their rate.",
          "training.md", [
         Section("Rules", ["optim/sgd.hpp", "optim/adam.hpp", "optim/rmsprop.hpp", "optim/lamb.hpp", "optim/adaptive.hpp",
@@ -207,7 +213,7 @@ PAGES = [
         Section("Mixed batches", ["data/mixing.hpp"]),
         Section("Tables", ["io/csv.hpp"]),
         Section("Images and tokens", ["io/image*.hpp", "io/jpeg.hpp", "io/png.hpp", "io/tokens.hpp"]),
-        Section("Arrays", ["io/npy.hpp", "io/npz.hpp"]),
+        Section("Arrays", ["io/npy.hpp", "io/npz.hpp", "io/sparse_npz.hpp"]),
         Section("Weights and checkpoints", ["io/safetensors.hpp", "io/sharded.hpp", "io/stored.hpp", "io/checkpoint.hpp",
                                             "io/checkpoint_folder.hpp", "io/training.hpp"]),
         Section("Files", ["io/files.hpp", "io/atomic_file.hpp", "io/checked.hpp"]),

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sparse matrices in the .npz files of `scipy.sparse.save_npz`, stored or deflated: formats csr, csc and coo are read,
-// csr is written. A file may be hostile: sizes are compared before memory is taken, and every index is checked. Not in
-// the umbrella: needs zlib. Source: scipy/sparse/_matrix_io.py. Read next: io/npz.hpp, sparse/csr_matrix.hpp.
+// csr is written. A file may be hostile: sizes are compared before memory is taken, and every index is checked.
+// Not in the umbrella: needs zlib. Source: scipy/sparse/_matrix_io.py. Read next: io/npz.hpp, sparse/csr_matrix.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -13,8 +13,10 @@
 #include <twill/io/npz.hpp>
 #include <twill/io/stored.hpp>
 #include <twill/io/zip.hpp>
-#include <twill/sparse/assembly.hpp>
 #include <twill/sparse/csr_matrix.hpp>
+#include <twill/sparse/entries.hpp>
+#include <twill/sparse/structure.hpp>
+#include <twill/tensor/create.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +30,8 @@
 
 namespace twill { inline namespace v0 { namespace io {
 
+namespace detail {
+
 /// A sparse matrix of a file: the coordinates of its entries, in any order and with duplicates.
 struct StoredEntries {
   Dims shape{};
@@ -35,8 +39,6 @@ struct StoredEntries {
   std::vector<std::int64_t> column_indices{};
   nn::StoredTensor values{}; ///< of any element type
 };
-
-namespace detail {
 
 /// The text in an array of one byte string or one string of 4-byte characters, as NumPy stores it; only ASCII.
 [[nodiscard]] inline std::string text_of_npy(std::string_view where, std::span<const std::byte> bytes) {
@@ -115,11 +117,9 @@ struct SparseMembers {
   return members;
 }
 
-} // namespace detail
-
 /// The entries of a matrix in the bytes of a file. throws: ValueError, ShapeError naming the damage, or the format
 [[nodiscard]] inline StoredEntries parse_sparse_npz(std::string_view where, std::span<const std::byte> bytes) {
-  const detail::SparseMembers members = detail::sparse_members(where, bytes);
+  const SparseMembers members = sparse_members(where, bytes);
   const bool is_csc = members.format == "csc";
   if (members.format.empty())
     throw ValueError(join_text({where, " has no array 'format'; scipy.sparse.save_npz writes files that have"}));
@@ -156,6 +156,8 @@ struct SparseMembers {
   return entries;
 }
 
+} // namespace detail
+
 inline namespace TWILL_ISA {
 
 /// The matrix of a file that SciPy or `save_npz` wrote: `load_npz<sparse::CsrMatrix<float>>(path)`. Columns are sorted
@@ -166,7 +168,7 @@ template <sparse::AnyCsrMatrix A>
   using T = typename A::value_type;
   const MappedFile file(path);
   const std::string where = join_text({"load_npz: '", path, "'"});
-  const StoredEntries entries = parse_sparse_npz(where, file.bytes());
+  const detail::StoredEntries entries = detail::parse_sparse_npz(where, file.bytes());
   if (entries.values.dtype != dtype_of<T>)
     throw ValueError(
         join_text({where, " holds ", name(entries.values.dtype), ", the requested matrix holds ", name(dtype_of<T>)}));

@@ -7,9 +7,9 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
-#include <twill/core/promotion.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/sparse/csr_matrix.hpp>
+#include <twill/sparse/entries.hpp>
 #include <twill/tensor/access.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -17,8 +17,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace sparse {
@@ -33,75 +31,7 @@ template <class Index, class Values> struct Coo {
 
 }}} // namespace twill::v0::sparse
 
-namespace twill { inline namespace v0 { namespace sparse {
-
-/// Entries sorted by row and column: entry i of the result is entry order[i] of what was given.
-struct Sorted {
-  std::vector<std::int64_t> row_offsets{};
-  std::vector<std::int64_t> order{};
-};
-
-/// Sorts coordinates by row, then column; entries of one place stay in their order.
-/// throws: IndexError naming the entry and the shape    cost: linear where the columns of each row ascend
-[[nodiscard]] Sorted sorted_entries(std::string_view where, const Dims& shape, const std::vector<std::int64_t>& rows,
-                                    const std::vector<std::int64_t>& columns);
-
-/// The row of each entry.
-[[nodiscard]] std::vector<std::int64_t> rows_of_entries(const std::vector<std::int64_t>& row_offsets);
-
-}}} // namespace twill::v0::sparse
-
-namespace twill { inline namespace v0 { namespace sparse { namespace detail { inline namespace TWILL_ISA {
-
-/// A matrix on a device from arrays of the host. requires: they are one
-template <AnyShape S, class T, Device D>
-[[nodiscard]] CsrMatrix<T, D, S> moved(const Dims& shape, const std::vector<std::int64_t>& row_offsets,
-                                       const std::vector<std::int64_t>& column_indices, const std::vector<T>& values,
-                                       const D& device) {
-  using Matrix = CsrMatrix<T, D, S>;
-  return Matrix::unchecked(shape,
-                           from_values<typename Matrix::Offsets::shape_type>(row_offsets, Dims(shape[0] + 1), device),
-                           from_values(column_indices, device), from_values(values, device));
-}
-
-}}}}} // namespace twill::v0::sparse::detail::TWILL_ISA
-
 namespace twill { inline namespace v0 { namespace sparse { inline namespace TWILL_ISA {
-
-/// The matrix of entries in host memory, on a device; `where` begins the message. Entries of one place are added up.
-/// throws: ShapeError, IndexError naming the entry
-template <AnyShape S, class T, Device D>
-[[nodiscard]] CsrMatrix<T, D, S>
-assemble(std::string_view where, const Dims& shape, const std::vector<std::int64_t>& rows,
-         const std::vector<std::int64_t>& columns, const std::vector<T>& values, const D& device) {
-  const Sorted sorted = sorted_entries(where, shape, rows, columns);
-  detail::check_lengths(where, shape, shape[0] + 1, static_cast<std::int64_t>(columns.size()),
-                        static_cast<std::int64_t>(values.size()));
-  std::vector<std::int64_t> offsets{0};
-  std::vector<std::int64_t> indices{};
-  std::vector<T> sums{};
-  offsets.reserve(sorted.row_offsets.size());
-  indices.reserve(columns.size());
-  sums.reserve(columns.size());
-  using C = compute_t<T>;
-  for (std::size_t r = 0; r + 1 < sorted.row_offsets.size(); ++r) {
-    for (std::int64_t i = sorted.row_offsets[r]; i < sorted.row_offsets[r + 1];) {
-      const std::int64_t column = columns[static_cast<std::size_t>(sorted.order[static_cast<std::size_t>(i)])];
-      C sum{};
-      bool is_first = true; // a zero is not added to it: -0 stays
-      for (; i < sorted.row_offsets[r + 1]; ++i) {
-        const auto entry = static_cast<std::size_t>(sorted.order[static_cast<std::size_t>(i)]);
-        if (columns[entry] != column) break;
-        sum = is_first ? static_cast<C>(values[entry]) : static_cast<C>(sum + static_cast<C>(values[entry]));
-        is_first = false;
-      }
-      indices.push_back(column);
-      sums.push_back(static_cast<T>(sum));
-    }
-    offsets.push_back(static_cast<std::int64_t>(indices.size()));
-  }
-  return detail::moved<S>(shape, offsets, indices, sums, device);
-}
 
 /// The matrix of entries (row, column, value) in any order; those of one place are added up, as `torch.sparse`'s
 /// `coalesce` and SciPy's `tocsr` do.
@@ -139,7 +69,7 @@ requires(S::rank == 2 && !std::same_as<T, bool>) [[nodiscard]] CsrMatrix<T, D, S
     }
     offsets.push_back(static_cast<std::int64_t>(indices.size()));
   }
-  return detail::moved<S>(shape, offsets, indices, values, x.device());
+  return arranged<S>(shape, offsets, indices, values, x.device());
 }
 
 /// The dense matrix, zero where nothing is stored. throws: OutOfMemoryError
@@ -161,12 +91,12 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] auto transpose(const Csr
   const Dims shape(a.columns(), a.rows());
   const Sorted sorted = sorted_entries("transpose", shape, to_vector(a.column_indices()), rows);
   std::vector<std::int64_t> indices(rows.size());
-  std::vector<T> moved(rows.size());
+  std::vector<T> numbers(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     indices[i] = rows[static_cast<std::size_t>(sorted.order[i])];
-    moved[i] = values[static_cast<std::size_t>(sorted.order[i])];
+    numbers[i] = values[static_cast<std::size_t>(sorted.order[i])];
   }
-  return detail::moved<Shape<S::extent(1), S::extent(0)>>(shape, sorted.row_offsets, indices, moved, a.device());
+  return arranged<Shape<S::extent(1), S::extent(0)>>(shape, sorted.row_offsets, indices, numbers, a.device());
 }
 
 /// Whether two matrices have one shape and non-zeros in the same places, whatever their values.
@@ -176,7 +106,3 @@ template <AnyCsrMatrix A, AnyCsrMatrix B> [[nodiscard]] bool same_structure(cons
 }
 
 }}}} // namespace twill::v0::sparse::TWILL_ISA
-
-#if TWILL_HEADER_ONLY
-#include <twill/sparse/assembly.ipp>
-#endif

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sparse matrices of tensors: `CsrMatrix<T, D, S>` holds the row offsets, column indices and values of a CSR matrix
-// (compressed sparse rows) on a device of kind D. Columns ascend within a row and are named once, so equal matrices have
-// equal arrays. Copies share the arrays, as those of tensors do. Not in twill.hpp. Read next: sparse/assembly.hpp,
-// sparse/arithmetic.hpp, sparse/csr_value.hpp.
+// (compressed sparse rows) on a device of kind D. Columns ascend within a row and occur once, so equal matrices have
+// equal arrays. Copies share the arrays, as those of tensors do. Read next: sparse/assembly.hpp, sparse/arithmetic.hpp,
+// sparse/csr_value.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

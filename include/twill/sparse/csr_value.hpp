@@ -228,7 +228,7 @@ namespace twill { inline namespace v0 { namespace sparse { inline namespace TWIL
                           fitting, site);
 }
 
-/// The elements of x y at A's non-zeros, (entries), for x (rows, width) and y (width, columns); A's values are not read.
+/// The elements of x y at the non-zeros, (entries), for x (rows, width) and y (width, columns). No value of A is read.
 /// `torch.sparse.sampled_addmm` with beta = 0.
 [[nodiscard]] TWILL_CONSTEXPR Value sampled_matmul(const CsrValue& a, Value x, Value y,
                                                    CallSite site = CallSite::here()) {

@@ -79,7 +79,7 @@ void multiply(const Team& team, const Structure& a, const T* values, const T* x,
   });
 }
 
-/// y = A^T x for matrices x (rows, width) and y (columns, width), without the transposed matrix. Threads have columns of
+/// y = A^T x for matrices x (rows, width) and y (columns, width), without a transposed matrix. Threads have columns of
 /// x where there are many, rows of y otherwise. requires: T computes in its own precision
 template <class T>
 void multiply_transposed(const Team& team, const Structure& a, const T* values, const T* x, std::int64_t width, T* y) {

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of sparse/assembly.hpp.
+// Function bodies of sparse/entries.hpp.
 
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
-#include <twill/sparse/assembly.hpp>
+#include <twill/sparse/entries.hpp>
 
 #include <algorithm>
 
