@@ -15,6 +15,7 @@
 #include <twill/nn/losses/margin.hpp>
 #include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/transformer.hpp>
+#include <twill/nn/weight_norm.hpp>
 #include <twill/ops/cumprod.hpp>
 #include <twill/ops/einsum.hpp>
 #include <twill/ops/patches.hpp>
