@@ -20,8 +20,11 @@
 #include <twill/nn/weight_norm.hpp>
 #include <twill/ops/cumprod.hpp>
 #include <twill/ops/einsum.hpp>
+#include <twill/ops/grid_sample.hpp>
 #include <twill/ops/patches.hpp>
 #include <twill/ops/repeat.hpp>
+#include <twill/ops/resample.hpp>
+#include <twill/ops/sides3.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
 #include <twill/optim/maximize.hpp>

@@ -233,7 +233,7 @@ void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
 
 // Functions of values: what a `forward` calls beside layers; elementwise functions and operators are those of tensors. Axes are
 // arguments, negative ones count from the end.
-constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Value sequence, Value index, Value filters, Value kernel) {
+constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Value sequence, Value index, Value filters, Value kernel, Value grid, Value theta) {
   { const Value product = einsum<"bij,bjk->bik">(x, y); }
   { const Value product = tensordot<1>(x, y); }
   { const Value product = outer(x, y); }
@@ -303,6 +303,11 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   // PyTorch: the number of classes is given, never that of the largest index.
   { const Value y = one_hot(index, 10); }
   { const Value y = interpolate(image, {.size = 224, .mode = kernel::Interpolation::linear}); }
+  // PyTorch: `interpolate` in the modes bicubic, trilinear, area and nearest-exact, and with `antialias`.
+  { const Value y = resample(image, {.size = 224, .mode = graph::Resampling::cubic, .antialias = graph::Antialias::yes}); }
+  { const graph::AlongSides<std::int64_t> size{16, 224, 224}; }
+  { const Value y = grid_sample(image, grid, {.padding = graph::GridPadding::border}); }
+  { const Value places = affine_grid(theta, {224, 224}); }
   { const Value y = matmul(x, w); }
   { const Value y = pad(x, -1, {.before = 1, .after = 1}); }
   { const Value y = pad_reflect(x, -1, {.before = 2, .after = 2}); }

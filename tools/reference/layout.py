@@ -160,7 +160,7 @@ PAGES = [
                                         "graph/random.hpp", "ops/attention.hpp", "ops/concatenate.hpp",
                                         "ops/convolution.hpp", "ops/transposed_convolution.hpp", "ops/cumsum.hpp",
                                         "ops/cumprod.hpp", "ops/einsum.hpp", "ops/norms.hpp", "ops/patches.hpp", "ops/repeat.hpp",
-                                        "ops/gather.hpp", "ops/interpolate.hpp", "ops/matmul.hpp", "ops/pad.hpp",
+                                        "ops/gather.hpp", "ops/interpolate.hpp", "ops/resample.hpp", "ops/grid_sample.hpp", "ops/sides3.hpp", "ops/matmul.hpp", "ops/pad.hpp",
                                         "ops/slice.hpp", "ops/sort.hpp", "ops/split.hpp", "ops/triangles.hpp"], rows=True),
         Section("Gradients, loops and checkpoints", ["graph/gradient.hpp", "graph/scan.hpp", "graph/checkpoint.hpp"]),
     ]),
