@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connectionist temporal classification beside PyTorch's, beside a sum over all alignments, and its derivatives beside
-// finite differences; lengths of 0, impossible targets, labels that are no classes. Training: tests/training/ctc.test.cpp.
+// finite differences; lengths of 0, impossible targets, labels that are no classes.
 
 #include "tests/support/golden.hpp"
 #include "tests/support/operation_table.hpp"
