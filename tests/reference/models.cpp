@@ -17,7 +17,8 @@ using graph::Value;
 
 // Losses: `logits` and `log_p` are (batch, classes), `label` (batch) integers, `y` and `target` of one shape, `p` in (0, 1).
 // Losses are called inside a model, passed to `train_step`, or called on the result of `model.forward(x)`.
-constexpr void losses(Value logits, Value log_p, Value label, Value y, Value target, Value p) {
+constexpr void losses(Value logits, Value log_p, Value label, Value y, Value target, Value p, Value log_p_of_steps, Value words,
+                      Value steps, Value lengths) {
   // PyTorch: the classes are on the last axis, not on axis 1; no label is ignored, where PyTorch ignores -100.
   { const Value loss = nn::cross_entropy(logits, label, {.label_smoothing = 0.1}); }
   // PyTorch: the classes are on the last axis, not on axis 1; no label is ignored, where PyTorch ignores -100.
@@ -45,13 +46,16 @@ constexpr void losses(Value logits, Value log_p, Value label, Value y, Value tar
   { const Value loss = nn::gaussian_nll(y, target, p); }
   // PyTorch: torchvision's `sigmoid_focal_loss`, which has no reduction unless told otherwise.
   { const Value loss = nn::focal(logits, p); }
+  // PyTorch: targets are rows of a matrix; the gradient is that of the formula, and one of log-probabilities that come from
+  // `log_softmax` is the same behind it; `.zero_infinity` has its name.
+  { const Value loss = nn::ctc_loss(log_p_of_steps, words, steps, lengths, {.blank = 0, .zero_infinity = true}); }
   { const auto smoothed = nn::loss([](auto x, auto t) { return nn::cross_entropy(x, t, {.label_smoothing = 0.1}); }); }
   { const Value loss = nn::cross_entropy(logits, label, {.ignore_index = nn::no_index}); }
 }
 
-// Layers: `x` is (batch, features), `sequence` (batch, channels, length), `image` (batch, channels, height, width) and `token`
-// integers of any shape. A layer's name is that of its weights in a state dictionary.
-constexpr void layers(Value x, Value sequence, Value image, Value token) {
+// Layers: `x` is (batch, features), `sequence` (batch, channels, length), `image` (batch, channels, height, width), `volume` has a
+// depth before its height, and `token` is integers of any shape. A layer's name is that of its weights in a state dictionary.
+constexpr void layers(Value x, Value sequence, Value image, Value token, Value volume) {
   // PyTorch: the number of inputs is that of the last axis.
   { const Value y = nn::linear(x, 128, "hidden", {.bias = false}); }
   { const nn::BiasOption bias = nn::initialise::zeros(); }
@@ -62,6 +66,12 @@ constexpr void layers(Value x, Value sequence, Value image, Value token) {
   { const Value y = nn::conv2d(image, 32, "conv1", {.kernel = 3, .stride = 2, .padding = 1}); }
   { const Value y = nn::conv_transpose1d(sequence, 16, "up", {.kernel = 2, .stride = 2}); }
   { const Value y = nn::conv_transpose2d(image, 16, "up", {.kernel = 2, .stride = 2}); }
+  // PyTorch: the number of input channels is that of the volume.
+  { const Value y = nn::conv3d(volume, 32, "conv", {.kernel = 3, .padding = 1}); }
+  { const Value y = nn::max_pool3d(volume, {.window = {1, 2, 2}}); }
+  { const Value y = nn::avg_pool3d(volume, {.window = 2}); }
+  { const Value y = nn::adaptive_avg_pool3d(volume, 1); }
+  { const Value y = nn::adaptive_max_pool3d(volume, {1, 7, 7}); }
   { const Value y = nn::max_pool1d(sequence, {.window = 2}); }
   { const Value y = nn::max_pool2d(image, {.window = 3, .stride = 2, .padding = 1}); }
   { const Value y = nn::avg_pool1d(sequence, {.window = 2}); }
@@ -92,6 +102,8 @@ constexpr void norms(Value x, Value image) {
   { const Value y = nn::instance_norm(image, "norm", {.is_affine = true}); }
   { const Value y = local_response_norm(image, 5); }
   { const Value w = nn::spectral_norm(x.graph(), "weight", {64, 32}, nn::initialise::xavier_uniform()); }
+  // PyTorch: lengths start as those that directions have on average, not as each one's own; `.axis = -1` is `dim=None`.
+  { const Value w = nn::weight_norm(x.graph(), "weight", {64, 32}, nn::initialise::kaiming_uniform()); }
 }
 
 // Attention: `query` is (batch, heads, queries, width), `key` and `value` (batch, heads, keys, width), `x` (batch, steps, width).
@@ -231,7 +243,8 @@ void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
 
 // Functions of values: what a `forward` calls beside layers; elementwise functions and operators are those of tensors. Axes are
 // arguments, negative ones count from the end.
-constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Value sequence, Value index, Value filters, Value kernel) {
+constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Value sequence, Value index, Value filters, Value kernel, Value grid, Value theta,
+                         Value volume, Value kernels) {
   { const Value product = einsum<"bij,bjk->bik">(x, y); }
   { const Value product = tensordot<1>(x, y); }
   { const Value product = outer(x, y); }
@@ -290,6 +303,7 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   { const Value y = roll(x, 1, -1); }
   { const Value y = conv1d(sequence, kernel, {.padding = 1}); }
   { const Value y = conv2d(image, filters, bias, {.stride = 2}); }
+  { const Value y = conv3d(volume, kernels, {.padding = 1}); }
   { const Value y = conv_transpose1d(sequence, kernel, {.stride = 2}); }
   { const Value y = conv_transpose2d(image, filters, {.stride = 2}); }
   { const Value y = cumsum(x, 1); }
@@ -301,6 +315,11 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   // PyTorch: the number of classes is given, never that of the largest index.
   { const Value y = one_hot(index, 10); }
   { const Value y = interpolate(image, {.size = 224, .mode = kernel::Interpolation::linear}); }
+  // PyTorch: `interpolate` in the modes bicubic, trilinear, area and nearest-exact, and with `antialias`.
+  { const Value y = resample(image, {.size = 224, .mode = graph::Resampling::cubic, .antialias = graph::Antialias::yes}); }
+  { const graph::AlongSides<std::int64_t> size{16, 224, 224}; }
+  { const Value y = grid_sample(image, grid, {.padding = graph::GridPadding::border}); }
+  { const Value places = affine_grid(theta, {224, 224}); }
   { const Value y = matmul(x, w); }
   { const Value y = pad(x, -1, {.before = 1, .after = 1}); }
   { const Value y = pad_reflect(x, -1, {.before = 2, .after = 2}); }
