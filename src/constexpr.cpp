@@ -30,9 +30,9 @@
 #include <twill/ops/patches.hpp>
 #include <twill/ops/pooling3d.hpp>
 #include <twill/ops/repeat.hpp>
-#include <twill/optim/adafactor.hpp>
 #include <twill/ops/resample.hpp>
 #include <twill/ops/sides3.hpp>
+#include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>
 #include <twill/optim/lbfgs.hpp>
@@ -53,11 +53,10 @@
 #include <twill/parallel/fit/traces.hpp>
 #include <twill/profile/fit_program.hpp>
 #include <twill/profile/fit_table.hpp>
-#include <twill/sparse/csr_value.hpp>
+#include <twill/sparse.hpp>
 #include <twill/training/early_stopping.hpp>
 #include <twill/training/lbfgs_step.hpp>
 #include <twill/training/peak_bytes.hpp>
 #include <twill/training/rate_finder.hpp>
 #include <twill/training/sam_step.hpp>
-#include <twill/sparse.hpp>
 #include <twill/twill.hpp>

@@ -8,6 +8,7 @@
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/square_root.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/nn/parameter.hpp>
 
@@ -62,13 +63,6 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
   }
 }
 
-/// The square root by Newton's method: std::sqrt is not constexpr.
-[[nodiscard]] TWILL_CONSTEXPR double root_of(double square) {
-  double root = square > 1 ? square : 1;
-  for (int i = 0; i < 100 && square > 0; ++i) root = (root + square / root) / 2;
-  return square > 0 ? root : 0;
-}
-
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
@@ -101,7 +95,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
     elements *= static_cast<double>(extents[axis].factor);
     axes |= 1u << axis;
   }
-  const double usual = detail::root_of(elements * detail::mean_square_of(initialiser, extents));
+  const double usual = square_root(elements * detail::mean_square_of(initialiser, extents));
   const Initialiser start = initialise::chosen(options.length, initialise::constant(usual));
   const graph::Name g_name = stored("_g"), v_name = stored("_v");
   const Value g = parameter(graph, graph.element, g_name.view(), lengths, start, Trainable::yes, site);
