@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// L-BFGS (Liu and Nocedal, 1989): minimises a function of many numbers from its values and gradients, with the curvature
-// of the last steps and a line search that satisfies the strong Wolfe conditions (Nocedal and Wright, Numerical
-// Optimization, algorithms 3.5, 3.6 and 7.5). Steps, tolerances and the choice of trial points are those of
+// L-BFGS (Liu and Nocedal, 1989): minimises a function of many numbers from its values and gradients, with the
+// curvature of the last steps and a line search that satisfies the strong Wolfe conditions (Nocedal and Wright,
+// Numerical Optimization, algorithms 3.5, 3.6 and 7.5). Steps, tolerances and the choice of trial points are those of
 // torch.optim.LBFGS; the arithmetic is on the host, in float64. Not in twill.hpp. Read next: training/lbfgs_step.hpp.
 
 #include <twill/core/config.hpp>
@@ -41,8 +41,8 @@ public:
   /// throws: ValueError for an option outside its range
   explicit Lbfgs(LbfgsOptions given = {});
 
-  /// One step, of several iterations: moves x and returns the value where it was. The curvature of earlier steps counts,
-  /// so all steps are of one function. A value that is not finite is taken for too far along a direction.
+  /// One step, of several iterations: moves x and returns the value where it was. The curvature of earlier steps
+  /// counts, so all steps are of one function. A value that is not finite is taken for too far along a direction.
   /// throws: ValueError when x has another size than before; what the function throws, x then being as it was
   double step(std::span<double> x, const Function& function);
 

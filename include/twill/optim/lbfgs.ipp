@@ -34,6 +34,7 @@ inline void add_scaled(std::span<double> y, double factor, std::span<const doubl
 }
 
 /// The minimum of the cubic with these values and slopes at two places, within bounds; their middle where it has none.
+/// The minimum of the cubic with these values and slopes at two places, within bounds; their middle if there is none.
 [[nodiscard]] inline double cubic_minimum(double x1, double f1, double g1, double x2, double f2, double g2,
                                           double least, double most) {
   if (x1 > x2) return cubic_minimum(x2, f2, g2, x1, f1, g1, least, most);
