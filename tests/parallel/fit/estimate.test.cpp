@@ -12,7 +12,6 @@
 #include <twill/nn/losses.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/adam.hpp>
-#include <twill/optim/sgd.hpp>
 #include <twill/parallel/data/data_parallel_step.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
 #include <twill/parallel/fit/estimate.hpp>
@@ -35,7 +34,7 @@ using graph::Value;
 using parallel::fit::Bytes;
 using pipeline::Checkpointing;
 
-/// Two hidden layers, a running mean, and a weight that nothing trains.
+/// Two hidden layers, and a norm with running statistics.
 struct Layers {
   static constexpr auto forward(Input<Dim<"batch">, 20> x) {
     const Value hidden = nn::batch_norm(tanh(nn::linear(x, 300, "first")), "norm");
