@@ -5,8 +5,9 @@
 `twill/twill.hpp` is tensors, models and training; `twill/all.hpp` adds the layers of tree.BESIDE. A header under detail/ is not
 public. Those under gpu/ and all .cuh belong to `twill/cuda.cuh` and `twill/all.cuh`, so that programs without a GPU do not pay
 for them. One that needs a third-party library says `Not in the umbrella` in its opening paragraph and is left out; one that most
-programs do not need says `Not in twill.hpp`, and `twill/all.hpp` and src/constexpr.cpp include it by its name. src/X.cpp includes
-every .ipp of X, for the compiled library. `umbrellas.py --write` brings the include lists up to date.
+programs do not need says `Not in twill.hpp`, and `twill/all.hpp` includes it by its name, as src/constexpr.cpp does where it has
+functions with TWILL_CONSTEXPR. src/X.cpp includes every .ipp of X, for the compiled library. `umbrellas.py --write` brings the
+include lists up to date.
 """
 
 import re
@@ -90,6 +91,8 @@ def check(root: Path):
         if not (root / name).exists() or tree.INCLUDE.findall((root / name).read_text()) != content:
             yield f"{name}: does not include all bodies of its layer and nothing else; run tools/checks/umbrellas.py --write"
     for header in apart(root):
+        if "TWILL_CONSTEXPR" not in (root / "include" / header).read_text():
+            continue
         if (root / CONSTEXPR).exists() and header not in tree.INCLUDE.findall((root / CONSTEXPR).read_text()):
             yield f"{CONSTEXPR}: does not include {header}, whose constexpr functions the compiled library has to have"
     for name, content in umbrellas(root).items():

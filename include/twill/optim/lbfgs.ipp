@@ -33,7 +33,6 @@ inline void add_scaled(std::span<double> y, double factor, std::span<const doubl
   for (std::size_t i = 0; i < y.size(); ++i) y[i] += factor * x[i];
 }
 
-/// The minimum of the cubic with these values and slopes at two places, within bounds; their middle where it has none.
 /// The minimum of the cubic with these values and slopes at two places, within bounds; their middle if there is none.
 [[nodiscard]] inline double cubic_minimum(double x1, double f1, double g1, double x2, double f2, double g2,
                                           double least, double most) {

@@ -3,8 +3,6 @@
 //
 // Ascent of sharpness-aware minimisation (SAM, Foret et al., 2021), as a rule: from the present weights to the worst
 // ones near them. Not in twill.hpp. Read next: training/sam_step.hpp, which makes steps of it.
-// The ascent of sharpness-aware minimisation (SAM, Foret et al., 2021), as a rule: from the present weights to the
-// worst ones near them. Not in twill.hpp. Read next: training/sam_step.hpp, which makes steps of it.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/detail/sum_over_weights.hpp>

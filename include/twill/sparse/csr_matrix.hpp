@@ -98,7 +98,9 @@ public:
   /// (non-zeros): the elements that are stored, SciPy's `data`.
   [[nodiscard]] const Values& values() const { return values_; }
 
+  /// The number of rows.
   [[nodiscard]] std::int64_t rows() const { return rows_; }
+  /// The number of columns.
   [[nodiscard]] std::int64_t columns() const { return columns_; }
   /// (rows, columns).
   [[nodiscard]] Dims shape() const { return Dims(rows_, columns_); }
