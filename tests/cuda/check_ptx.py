@@ -20,30 +20,47 @@ from pathlib import Path
 # translated for an earlier one, too: no kernel uses what only the later has.
 ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
 
+HEADER = Path(__file__).resolve().parents[2] / "include/twill/kernel/primitive.hpp"
+
+
+def numbers_of_primitives() -> dict[str, int]:
+    """The enumerators of kernel::Primitive, for which names of kernels have numbers."""
+    body = re.search(r"enum class Primitive : std::uint8_t \{(.*?)\};", HEADER.read_text(), re.DOTALL)[1]
+    return {name: number for number, name in enumerate(re.findall(r"^\s*(\w+),", body, re.MULTILINE))}
+
+
+NUMBER = numbers_of_primitives()
+
+
+def step(primitive: str) -> str:
+    """The beginning of a program's line that computes a primitive."""
+    return f"Step<{NUMBER[primitive]},"
+
+
 # Kernels that may spill, by what they compute, and why.
 SPILLS = {
     r"RowBody<.*\bdouble\b": "rows of float64: a block's threads have half the registers that two words an element want",
     r"Elementwise<.*In<double, 0>.*Out<double, 18>, Out<double, 29>": "gradients of two batch norms in float64: 14 pointers",
     r"RowBody<Program<(?:(?!Out).)*(?:, Out<float, \d+>){8} >, 0>": "what hooks on a layer are shown: eight results a row",
     r"RowBody<Program<In<float, 0>, Reduce<2, 0>, .*In<long, 1>": "cross entropy in blocks of 1024: 16 bytes on sm_120",
-    r"RowBody<Program<In<float, 1>, In<float, 0>, In<float, 1>, Step<45, 1, 2>.*Reduce<0, 6>": "gradients of norms with several sums",
+    rf"RowBody<Program<In<float, 1>, In<float, 0>, In<float, 1>, {step('multiply')} 1, 2>.*Reduce<0, 6>": "gradients of norms with several sums",
 }
 
-# Enumerators of kernel::Primitive whose code has to contain ex2.
-EXPONENTIALS = {11: "exp", 27: "tanh"}
+# Primitives whose code has to contain ex2.
+EXPONENTIALS = ("exp", "tanh")
 
 # What a kernel's program is, and the most registers that it may need: with 40 of them 1536 threads share a processor, with 32
 # all 2048. Each of them loads and stores 16 bytes at a time.
 ELEMENTWISE = r"Elementwise<.*"
 NAMED = {
-    "tanh(a * b + c) * d - 0.5 * a": (ELEMENTWISE + r"Step<45,.*Step<43,.*Step<27,.*Step<45,.*Step<44,", 40),
-    "a + b of bfloat16": (ELEMENTWISE + r"In<bfloat16.*Step<43, 0, 1>, Out<bfloat16, 2>", 40),
+    "tanh(a * b + c) * d - 0.5 * a": (ELEMENTWISE + ".*".join(map(step, ("multiply", "add", "tanh", "multiply", "subtract"))), 40),
+    "a + b of bfloat16": (ELEMENTWISE + rf"In<bfloat16.*{step('add')} 0, 1>, Out<bfloat16, 2>", 40),
 }
 
 # Rows in registers: 64 registers let a block have 1024 threads.
 NAMED |= {
-    "softmax": (r"RowBody<Program<In<float, 0>, Reduce<2, 0>, Step<44, 0, 1>, Step<11, 2>, .*, 0>$", 64),
-    "layer norm": (r"RowBody<Program<In<float, 0>, In<float, 0>, In<float, 0>, .*Step<5, 11>, .*, 0>$", 96),
+    "softmax": (rf"RowBody<Program<In<float, 0>, Reduce<2, 0>, {step('subtract')} 0, 1>, {step('exp')} 2>, .*, 0>$", 64),
+    "layer norm": (rf"RowBody<Program<In<float, 0>, In<float, 0>, In<float, 0>, .*{step('rsqrt')} 11>, .*, 0>$", 96),
 }
 
 # Rows in shared memory or in chunks: one pointer is to either.
@@ -113,8 +130,8 @@ def strict_faults_of(program: str, body: str):
         yield "does not know that its operands lie in global memory"
     if re.search(r"\b(?:div|rem)\.[us]\d+", body):
         yield "divides integers"
-    for number, primitive in EXPONENTIALS.items():
-        if re.search(rf"Step<{number}[,>]", program) and "ex2" not in body:
+    for primitive in EXPONENTIALS:
+        if step(primitive) in program and "ex2" not in body:
             yield f"computes no {primitive}"
 
 
