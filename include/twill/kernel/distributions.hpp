@@ -125,23 +125,25 @@ private:
 /// uniform one.
 [[nodiscard]] constexpr double draw_truncated_normal(ElementDraws& draws, double low, double high) {
   if (!(low < high)) return low == high ? low : std::numeric_limits<double>::quiet_NaN();
-  if (high <= 0) return -draw_truncated_normal(draws, -high, -low); // one side of 0, or both
+  const double sign =
+      high <= 0 ? -1 : 1; // bounds below 0 are mirrored; GPUs would pay for a function that calls itself
+  const double least = sign < 0 ? -high : low, most = sign < 0 ? -low : high;
   constexpr double wide = 2.5; // sqrt(2 pi): above, the whole distribution is refused less often than a uniform one
-  if (low <= 0 && high - low > wide) {
+  if (least <= 0 && most - least > wide) {
     for (;;)
-      if (const double x = draws.normal(); x >= low && x <= high) return x;
+      if (const double x = draws.normal(); x >= least && x <= most) return sign * x;
   }
-  const double rate = (low + std::sqrt(low * low + 4)) / 2; // of the exponential that fits the tail best
-  if (low > 0 && (high - low) * rate > 1) {
+  const double rate = (least + std::sqrt(least * least + 4)) / 2; // of the exponential that fits the tail best
+  if (least > 0 && (most - least) * rate > 1) {
     for (;;) {
-      const double x = low - std::log(draws.positive()) / rate;
-      if (x <= high && std::log(draws.positive()) <= -(x - rate) * (x - rate) / 2) return x;
+      const double x = least - std::log(draws.positive()) / rate;
+      if (x <= most && std::log(draws.positive()) <= -(x - rate) * (x - rate) / 2) return sign * x;
     }
   }
-  const double nearest = low > 0 ? low : 0; // where the density is greatest
+  const double nearest = least > 0 ? least : 0; // where the density is greatest
   for (;;) {
-    const double x = low + (high - low) * draws.uniform();
-    if (std::log(draws.positive()) <= (nearest * nearest - x * x) / 2) return x;
+    const double x = least + (most - least) * draws.uniform();
+    if (std::log(draws.positive()) <= (nearest * nearest - x * x) / 2) return sign * x;
   }
 }
 

@@ -48,7 +48,7 @@ public:
         std::copy(all.begin(), all.end(), gradient.begin());
         return static_cast<double>(loss.item());
       };
-      const std::vector<double> before = weights;
+      const std::vector<double> before{weights.begin(), weights.end()};
       double loss = 0;
       try {
         loss = method.step(weights, evaluate);

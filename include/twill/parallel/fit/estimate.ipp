@@ -19,16 +19,6 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
 
-/// The numbers of a trace's symbols; one for those that have no size.
-[[nodiscard]] inline graph::SymbolValues symbols_of(const graph::Graph& graph, const Sizes& sizes) {
-  graph::SymbolValues symbols{};
-  symbols.fill(1);
-  for (std::size_t i = 0; i < graph.symbols.size(); ++i)
-    for (const auto& [name, size] : sizes)
-      if (graph.symbols[i].name.view() == name) symbols[i] = size;
-  return symbols;
-}
-
 [[nodiscard]] inline std::int64_t gradient_bytes(const compile::TableView& table) {
   std::int64_t bytes = 0;
   for (const graph::ParameterInfo& info : table.parameters)
@@ -76,8 +66,9 @@ TWILL_BODY Estimator::Estimator(const Traces& traces, Sizes sizes, Machine machi
                      "declare it, Input<Dim<\"batch\">, ...>");
   rows_name_ = graph.symbols[static_cast<std::size_t>(symbol)].name.view();
   for (const auto& [name, size] : sizes_) {
-    const bool is_known = std::any_of(graph.symbols.begin(), graph.symbols.end(),
-                                      [&](const graph::Symbol& known) { return known.name.view() == name; });
+    const bool is_known =
+        std::any_of(graph.symbols.begin(), graph.symbols.end(),
+                    [&wanted = name](const graph::Symbol& known) { return known.name.view() == wanted; });
     if (!is_known) throw ValueError(join_text({"fit: the model has no dimension \"", name, "\""}));
     if (size < 1) throw ValueError(join_text({"fit: the size of \"", name, "\" is at least 1, got ", size}));
     if (name == rows_name_) rows_ = size;
@@ -102,7 +93,7 @@ TWILL_BODY const PlannedProgram& Estimator::step_within(std::int64_t budget_byte
   if (budget_bytes == 0) return within_.emplace(0, PlannedProgram{traces_.step({}), "the step"}).first->second;
   const compile::ForwardTrace forward = traces_.forward();
   const compile::Divisions divisions =
-      compile::divisions(forward.graph, forward.root, detail::symbols_of(forward.graph, sizes_));
+      compile::divisions(forward.graph, forward.root, symbols_of(forward.graph, sizes_));
   PlannedProgram smallest{};
   std::int64_t least = -1;
   for (int i = 0; i < divisions.count; ++i) { // by work done again
@@ -126,7 +117,7 @@ TWILL_BODY std::vector<StagePlan>& Estimator::stages(int number, bool splits_gra
 TWILL_BODY std::int64_t Estimator::loss_bytes(std::int64_t rows) {
   if (const auto known = loss_bytes_.find(rows); known != loss_bytes_.end()) return known->second;
   const Sizes sizes = with_rows(sizes_, rows_name_, rows);
-  const Dims prediction = model_.graph.node(model_.root).shape.evaluate(detail::symbols_of(model_.graph, sizes));
+  const Dims prediction = model_.graph.node(model_.root).shape.evaluate(symbols_of(model_.graph, sizes));
   const graph::InputInfo& target = gradient().view().inputs[gradient().view().inputs.size() - 1];
   const Dims targets = target.shape.evaluate(gradient().symbols(sizes));
   return loss_bytes_.emplace(rows, traces_.loss_bytes(prediction, targets)).first->second;

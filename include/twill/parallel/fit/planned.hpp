@@ -27,6 +27,9 @@ struct ArenaBytes {
   std::int64_t total = 0; ///< as the pool counts them
 };
 
+/// The numbers of a trace's symbols; one for those that have no size.
+[[nodiscard]] graph::SymbolValues symbols_of(const graph::Graph& graph, const Sizes& sizes);
+
 /// A traced graph and its table. One thread uses it.
 class PlannedProgram {
 public:

@@ -18,6 +18,15 @@ TWILL_BODY PlannedProgram::PlannedProgram(graph::Graph traced, std::string_view 
                    fault.left, " and ", fault.right, "); a program that trains it does not compile, and says which"}));
 }
 
+TWILL_BODY graph::SymbolValues symbols_of(const graph::Graph& graph, const Sizes& sizes) {
+  graph::SymbolValues symbols{};
+  symbols.fill(1);
+  for (std::size_t i = 0; i < graph.symbols.size(); ++i)
+    for (const auto& [name, size] : sizes)
+      if (graph.symbols[i].name.view() == name) symbols[i] = size;
+  return symbols;
+}
+
 TWILL_BODY graph::SymbolValues PlannedProgram::symbols(const Sizes& sizes) const {
   graph::SymbolValues values{};
   values.fill(1);

@@ -27,11 +27,7 @@ TWILL_BODY std::vector<int> stage_places(const compile::ForwardTrace& model, int
     places.assign(graph.stage_boundaries.begin(), graph.stage_boundaries.end());
     return places;
   }
-  graph::SymbolValues symbols{};
-  symbols.fill(32);
-  for (std::size_t i = 0; i < graph.symbols.size(); ++i)
-    for (const auto& [name, size] : sizes)
-      if (graph.symbols[i].name.view() == name) symbols[i] = size;
+  const graph::SymbolValues symbols = symbols_of(graph, sizes);
   const compile::Cuts candidates{graph, model.root, symbols};
   const int first = pipeline::detail::first_place(graph, model.root, candidates);
   const int found = candidates.count() - 1 - first;
