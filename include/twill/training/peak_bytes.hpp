@@ -63,8 +63,8 @@ template <compile::Source Step, class... Dimensions> [[nodiscard]] constexpr std
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The most bytes that a step holds in the pool of one device, for batches of these sizes: weights, states, gradients
-/// and activations, without the caller's batch. `Step` is a source, `training::StepOf<...>` or `decltype(step)::source`
-/// of tensors; of several device slots the one that needs most counts.
+/// and activations, without the caller's batch. `Step` is a source, `training::StepOf<...>`, or the type
+/// `source` of a step; of several device slots the one that needs most counts.
 /// cost: compiles the step's tables, which the step does as well
 template <compile::Source Step, class... Sizes>
 inline constexpr std::int64_t peak_bytes = training::detail::peak_of_step<Step, Sizes...>();
