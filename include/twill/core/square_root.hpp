@@ -13,8 +13,11 @@ namespace twill { inline namespace v0 {
 [[nodiscard]] constexpr double square_root(double x) {
   if (!(x > 0)) return x == 0 ? x : std::numeric_limits<double>::quiet_NaN();
   double root = x > 1 ? x : 1; // not below the result: each step comes down to it
-  for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2) root = next;
-  return root;
+  for (;;) {
+    const double next = (root + x / root) / 2;
+    if (!(next < root)) return root;
+    root = next;
+  }
 }
 
 }} // namespace twill::v0
