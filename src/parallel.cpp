@@ -7,7 +7,6 @@
 #include <twill/parallel/data/distributed.ipp>
 #include <twill/parallel/data/replicas.ipp>
 #include <twill/parallel/data/shards.ipp>
-#include <twill/parallel/fit/counted_time.ipp>
 #include <twill/parallel/fit/estimate.ipp>
 #include <twill/parallel/fit/options.ipp>
 #include <twill/parallel/fit/pipeline_replay.ipp>
@@ -25,6 +24,7 @@
 #include <twill/parallel/pipeline/model/block.ipp>
 #include <twill/parallel/pipeline/model/state.ipp>
 #include <twill/parallel/pipeline/model/ties.ipp>
+#include <twill/parallel/pipeline/run/costs.ipp>
 #include <twill/parallel/pipeline/run/gather.ipp>
 #include <twill/parallel/pipeline/run/runner.ipp>
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>

@@ -43,7 +43,6 @@
 #include <twill/optim/muon.hpp>
 #include <twill/optim/sam.hpp>
 #include <twill/parallel.hpp>
-#include <twill/parallel/fit/counted_time.hpp>
 #include <twill/parallel/fit/estimate.hpp>
 #include <twill/parallel/fit/ledger.hpp>
 #include <twill/parallel/fit/options.hpp>

@@ -3,7 +3,7 @@
 // Convolution and pooling of volumes beside PyTorch's, with gradients; beside naive loops in every floating type, on odd,
 // single and empty shapes, and for batches by vmap; derivatives of both orders beside finite differences.
 
-#include "tests/support/golden.hpp"
+#include "tests/support/golden_gradients.hpp"
 #include "tests/support/operation_table.hpp"
 
 #include <twill/nn/convolution3d.hpp>
@@ -24,42 +24,8 @@ namespace {
 
 using Arrays = std::vector<Array>;
 
-Array array_of(const std::string& name) {
-  const Golden file = golden("volumes/" + name);
-  Dims shape{};
-  for (const std::int64_t extent : file.shape) shape[shape.rank++] = extent;
-  return {shape, file.values};
-}
-
-/// A function of inputs, whose result and gradients for a cotangent are in files of its name.
 template <class F> void check(const std::string& name, const std::vector<std::string>& inputs, const F& function) {
-  INFO(name);
-  graph::Graph graph{DType::float64};
-  Arrays arrays{};
-  std::vector<Value> x{};
-  for (const std::string& input : inputs) {
-    arrays.push_back(array_of(input));
-    if (name == "max_of_equals")
-      for (double& element : arrays[0].elements) element = std::clamp(std::nearbyint(element), 0.0, 1.0);
-    x.push_back({graph, graph.add_input(DType::float64, graph::extents_of(arrays.back().shape))});
-  }
-  const Value y = function(x.data());
-  REQUIRE(!graph.fault.any());
-  arrays.push_back(array_of(name + "_cotangent"));
-  const Value g{graph, graph.add_input(DType::float64, graph::extents_of(arrays.back().shape))};
-  graph.outputs.push_back(y.id());
-  Arrays expected{array_of(name + "_y")};
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    graph.outputs.push_back(graph::gradient(graph::sum(y * g), x[k]).id());
-    expected.push_back(array_of(name + "_slope" + std::to_string(k)));
-  }
-  const Arrays got = evaluate(graph, {{}, arrays, {}, {}}, &run_by_kernel).outputs;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    INFO("result " << i);
-    REQUIRE(got[i].shape == expected[i].shape);
-    for (std::size_t k = 0; k < expected[i].elements.size(); ++k)
-      CHECK(got[i].elements[k] == Approx(expected[i].elements[k]).epsilon(1e-11).margin(1e-11));
-  }
+  check_golden_gradients("volumes", name, inputs, 1e-11, function);
 }
 
 /// What `fold` makes of the elements of each window of 2 x 2 x 2, one apart.
@@ -157,7 +123,7 @@ TEST_CASE("pooling of volumes and its gradients are PyTorch's", "[nn][pooling]")
   check("max_ceil", {"x"}, [](const Value* x) {
     return nn::max_pool3d(x[0], {.window = {2, 3, 4}, .ceil = CeilMode::yes});
   });
-  check("max_of_equals", {"x"}, [](const Value* x) { return nn::max_pool3d(x[0], {.window = 3, .stride = 1}); });
+  check("max_of_equals", {"equals"}, [](const Value* x) { return nn::max_pool3d(x[0], {.window = 3, .stride = 1}); });
   check("mean", {"x"}, [](const Value* x) { return nn::avg_pool3d(x[0], {}); });
   check("mean_moved", {"x"}, [](const Value* x) {
     return nn::avg_pool3d(x[0], {.window = {3, 2, 3}, .stride = {1, 2, 2}, .padding = {1, 1, 0}});
@@ -185,7 +151,7 @@ TEST_CASE("derivatives of convolution and pooling of volumes agree with finite d
 
 TEST_CASE("a layer of volumes has the weights of torch's Conv3d", "[nn][convolution][TRAIN-2]") {
   graph::Graph graph{DType::float64};
-  const Array x = array_of("x");
+  const Array x = golden_array("volumes/x");
   const Value input{graph, graph.add_input(DType::float64, graph::extents_of(x.shape))};
   graph.outputs.push_back(nn::conv3d(input, 3, "conv", {.kernel = {3, 2, 3}}).id());
   REQUIRE(!graph.fault.any());
@@ -194,8 +160,10 @@ TEST_CASE("a layer of volumes has the weights of torch's Conv3d", "[nn][convolut
   CHECK(graph.parameters[0].shape.evaluate({}) == Dims(3, 4, 3, 2, 3));
   CHECK(graph.parameters[0].initialiser.a == 4 * 18);
   CHECK(std::string{graph.parameters[1].name.view()} == "conv.bias");
-  const Array got = evaluate(graph, {{}, {x}, {array_of("whole"), array_of("bias")}, {}}, &run_by_kernel).outputs[0];
-  const Array expected = array_of("conv_y");
+  const Array got =
+      evaluate(graph, {{}, {x}, {golden_array("volumes/whole"), golden_array("volumes/bias")}, {}}, &run_by_kernel)
+          .outputs[0];
+  const Array expected = golden_array("volumes/conv_y");
   REQUIRE(got.shape == expected.shape);
   for (std::size_t i = 0; i < got.elements.size(); ++i) CHECK(got.elements[i] == Approx(expected.elements[i]));
 }

@@ -3,7 +3,7 @@
 // Resampling in every mode, sampling by grids and affine grids beside PyTorch's, with gradients; refusals, and compiled
 // programs. Naive loops and derivatives of both orders: tests/ops/table_of_sampling.test.cpp.
 
-#include "tests/support/golden.hpp"
+#include "tests/support/golden_gradients.hpp"
 #include "tests/support/operation_table.hpp"
 
 #include <twill/compile/function.hpp>
@@ -26,40 +26,8 @@ using graph::Resampling;
 
 namespace {
 
-Array array_of(const std::string& name) {
-  const Golden file = golden("sampling/" + name);
-  Dims shape{};
-  for (const std::int64_t extent : file.shape) shape[shape.rank++] = extent;
-  return {shape, file.values};
-}
-
-/// A function of inputs, whose result and gradients for a cotangent are in files of its name.
 template <class F> void check(const std::string& name, const std::vector<std::string>& inputs, const F& function) {
-  INFO(name);
-  graph::Graph graph{DType::float64};
-  std::vector<Array> arrays{};
-  std::vector<Value> x{};
-  for (const std::string& input : inputs) {
-    arrays.push_back(array_of(input));
-    x.push_back({graph, graph.add_input(DType::float64, graph::extents_of(arrays.back().shape))});
-  }
-  const Value y = function(x.data());
-  REQUIRE(!graph.fault.any());
-  arrays.push_back(array_of(name + "_cotangent"));
-  const Value g{graph, graph.add_input(DType::float64, graph::extents_of(arrays.back().shape))};
-  graph.outputs.push_back(y.id());
-  std::vector<Array> expected{array_of(name + "_y")};
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    graph.outputs.push_back(graph::gradient(graph::sum(y * g), x[k]).id());
-    expected.push_back(array_of(name + "_slope" + std::to_string(k)));
-  }
-  const std::vector<Array> got = evaluate(graph, {{}, arrays, {}, {}}, &run_by_kernel).outputs;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    INFO("result " << i);
-    REQUIRE(got[i].shape == expected[i].shape);
-    for (std::size_t k = 0; k < expected[i].elements.size(); ++k)
-      CHECK(got[i].elements[k] == Approx(expected[i].elements[k]).epsilon(1e-11).margin(1e-12));
-  }
+  check_golden_gradients("sampling", name, inputs, 1e-12, function);
 }
 
 void check_resampled(const std::string& name, const std::string& input, const graph::ResampleOptions& options) {

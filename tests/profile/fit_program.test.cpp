@@ -7,7 +7,6 @@
 
 #include <twill/nn/losses.hpp>
 #include <twill/optim/adam.hpp>
-#include <twill/parallel/fit/counted_time.hpp>
 #include <twill/parallel/fit/search.hpp>
 #include <twill/profile/fit_program.hpp>
 #include <twill/profile/fit_table.hpp>

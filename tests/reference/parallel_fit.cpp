@@ -35,6 +35,7 @@ void fits(parallel::fit::Estimator& estimator, const parallel::fit::Report& repo
   { for (const parallel::fit::ScheduleName& schedule : parallel::fit::schedules()) static_cast<void>(schedule.name); }
   { constexpr parallel::fit::ScheduleName own = parallel::fit::named_schedule<pipeline::GPipe>("own"); }
   { const parallel::fit::Machine machine{.device = {.operations_per_s = 1e14, .bytes_per_s = 2e12}, .library_bytes = 1_GB}; }
+  { const double s = pipeline::counted_s(compile::Compiled<Step>::view(), compile::trace_of<Step>(), {64}, {.bytes_per_s = 2e10}); }
   { const std::string table = profile::fit_table(report); }
   { const std::string json = profile::fit_json(reports); }
   { const std::string drawing = profile::svg_fit(report, 24_GB); }

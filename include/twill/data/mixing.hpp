@@ -66,6 +66,13 @@ template <class T> inline constexpr bool are_labels = false;
 template <AnyShape S> inline constexpr bool are_labels<Tensor<std::int64_t, Cpu, S>> = S::rank == 1;
 template <AnyShape S> inline constexpr bool are_labels<Tensor<float, Cpu, S>> = S::rank == 2;
 
+/// Refuses what cannot be mixed.
+template <class Images, class Labels> constexpr void require_batch() {
+  static_assert(is_host_batch<Images>, "twill: MixUp and CutMix: images are a batch of float32 on a host device");
+  static_assert(are_labels<Labels>, "twill: MixUp and CutMix: labels are int64 classes, (batch), or float32 "
+                                    "probabilities, (batch, classes), on a host device");
+}
+
 /// The labels of a batch, mixed.
 template <std::int64_t Classes, class Labels>
 [[nodiscard]] Tensor<float, Cpu, Shape<dyn, Classes>> mixed_labels(std::string_view where, const Labels& labels,
@@ -92,9 +99,7 @@ public:
   /// throws: ValueError naming a label that is no class; ShapeError where labels and images differ in number
   template <AnyTensor Images, AnyTensor Labels>
   [[nodiscard]] MixedBatch<Images, Classes> operator()(const Images& images, const Labels& labels) {
-    static_assert(detail::is_host_batch<Images>, "twill: MixUp: images are a batch of float32 on a host device");
-    static_assert(detail::are_labels<Labels>, "twill: MixUp: labels are int64 classes, (batch), or float32 "
-                                              "probabilities, (batch, classes), on a host device");
+    detail::require_batch<Images, Labels>();
     SampleDraws draws{options.seed, 0, batches};
     return mix(images, labels, detail::beta_draw(options.alpha, draws));
   }
@@ -126,9 +131,7 @@ public:
   /// throws: ValueError naming a label that is no class; ShapeError where labels and images differ in number
   template <AnyTensor Images, AnyTensor Labels>
   [[nodiscard]] MixedBatch<Images, Classes> operator()(const Images& images, const Labels& labels) {
-    static_assert(detail::is_host_batch<Images>, "twill: CutMix: images are a batch of float32 on a host device");
-    static_assert(detail::are_labels<Labels>, "twill: CutMix: labels are int64 classes, (batch), or float32 "
-                                              "probabilities, (batch, classes), on a host device");
+    detail::require_batch<Images, Labels>();
     SampleDraws draws{options.seed, 0, batches};
     const double kept = detail::beta_draw(options.alpha, draws);
     const Dims shape = images.shape();

@@ -290,7 +290,10 @@ template <class T> [[nodiscard]] const T* input(const kernel::Launch& launch, in
 }
 
 /// Refuses teams of other devices than hosts.
-template <class TeamType> inline constexpr bool is_host_team = std::is_same_v<TeamType, Team>;
+template <class TeamType> constexpr void require_host() {
+  static_assert(std::is_same_v<TeamType, Team>, "twill: sparse: products with sparse matrices have no kernels for GPUs "
+                                                "yet; run the model on a host device");
+}
 
 }}}}} // namespace twill::v0::sparse::detail::TWILL_ISA
 
@@ -298,9 +301,8 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 template <> struct KernelOf<&sparse::detail::matmul_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
-    static_assert(sparse::detail::is_host_team<TeamType>, "twill: sparse: matmul has no kernel for GPUs yet; run the "
-                                                          "model on a host device");
     using namespace sparse::detail;
+    require_host<TeamType>();
     const sparse::Structure a =
         launched_structure("sparse matmul", launch, rows_of(launch.shapes[4]), rows_of(launch.shapes[3]));
     sparse::multiply(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[3]),
@@ -310,9 +312,8 @@ template <> struct KernelOf<&sparse::detail::matmul_operation> {
 
 template <> struct KernelOf<&sparse::detail::transposed_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
-    static_assert(sparse::detail::is_host_team<TeamType>, "twill: sparse: transposed_matmul has no kernel for GPUs "
-                                                          "yet; run the model on a host device");
     using namespace sparse::detail;
+    require_host<TeamType>();
     const sparse::Structure a =
         launched_structure("sparse transposed_matmul", launch, rows_of(launch.shapes[3]), rows_of(launch.shapes[4]));
     sparse::multiply_transposed(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[3]),
@@ -322,9 +323,8 @@ template <> struct KernelOf<&sparse::detail::transposed_operation> {
 
 template <> struct KernelOf<&sparse::detail::sampled_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
-    static_assert(sparse::detail::is_host_team<TeamType>, "twill: sparse: sampled_matmul has no kernel for GPUs yet; "
-                                                          "run the model on a host device");
     using namespace sparse::detail;
+    require_host<TeamType>();
     const sparse::Structure a =
         launched_structure("sparse sampled_matmul", launch, rows_of(launch.shapes[2]), rows_of(launch.shapes[3]));
     sparse::multiply_sampled(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[2]),

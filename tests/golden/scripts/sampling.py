@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """interpolate in modes beyond nearest and bilinear, grid_sample and affine_grid: results, and gradients for a cotangent."""
 
+import functools
 import warnings
 
 import torch
+from cases import save_case
 from torch.nn import functional as F
-
 
 warnings.simplefilter("ignore")  # of grids of one pixel, which are meant
 
@@ -15,14 +16,7 @@ def make(save):
     for name, tensor in [("line", line), ("image", image), ("volume", volume)]:
         save(name, tensor)
 
-    def case(name, inputs, function):
-        inputs = [x.clone().requires_grad_() for x in inputs]
-        y = function(*inputs)
-        cotangent = torch.randn(y.shape)
-        save(f"{name}_y", y)
-        save(f"{name}_cotangent", cotangent)
-        for k, slope in enumerate(torch.autograd.grad(y, inputs, cotangent)):
-            save(f"{name}_slope{k}", slope)
+    case = functools.partial(save_case, save)
 
     def resampled(name, x, **options):
         case(name, [x], lambda x: F.interpolate(x, **options))

@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convolution and pooling of volumes: results, and gradients by all operands for a cotangent."""
 
+import functools
+
 import torch
+from cases import save_case
 from torch.nn import functional as F
 
 
 def make(save):
     x = torch.randn(2, 4, 5, 4, 6)
     whole, grouped, bias = torch.randn(3, 4, 3, 2, 3), torch.randn(6, 2, 2, 3, 1), torch.randn(3)
-    for name, tensor in [("x", x), ("whole", whole), ("grouped", grouped), ("bias", bias)]:
+    for name, tensor in [("x", x), ("equals", x.round().clamp(0, 1)), ("whole", whole), ("grouped", grouped), ("bias", bias)]:
         save(name, tensor)
 
-    def case(name, inputs, function):
-        inputs = [t.clone().requires_grad_() for t in inputs]
-        y = function(*inputs)
-        cotangent = torch.randn(y.shape)
-        save(f"{name}_y", y)
-        save(f"{name}_cotangent", cotangent)
-        for k, slope in enumerate(torch.autograd.grad(y, inputs, cotangent)):
-            save(f"{name}_slope{k}", slope)
+    case = functools.partial(save_case, save)
 
     case("conv", [x, whole, bias], lambda x, w, b: F.conv3d(x, w, b))
     case("conv_moved", [x, whole, bias],

@@ -7,10 +7,10 @@
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/data/chunk.hpp>
-#include <twill/parallel/fit/counted_time.hpp>
 #include <twill/parallel/fit/estimate.hpp>
 #include <twill/parallel/fit/pipeline_replay.hpp>
 #include <twill/parallel/fit/replica.hpp>
+#include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/schedule/predict.hpp>
 
 #include <algorithm>
@@ -26,13 +26,19 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit::deta
   return bytes;
 }
 
+/// Seconds of one run of a program on a machine.
+[[nodiscard]] inline double seconds_of(const PlannedProgram& program, const graph::SymbolValues& symbols,
+                                       const pipeline::Machine& machine) {
+  return pipeline::counted_s(program.view(), program.graph(), symbols, machine);
+}
+
 /// Costs of a stage on micro-batches of these sizes.
 [[nodiscard]] inline pipeline::StageCost cost_of(const StagePlan& stage, const Sizes& sizes,
                                                  pipeline::Checkpointing checkpointing,
                                                  const pipeline::Machine& machine) {
   pipeline::StageCost cost{};
   const auto seconds = [&](const PlannedProgram& program) {
-    return counted_s(program, program.symbols(sizes), machine);
+    return seconds_of(program, program.symbols(sizes), machine);
   };
   cost.forward_s = seconds(stage.forward);
   if (stage.splits_gradients) {
@@ -48,7 +54,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit::deta
     cost.output_bytes += compile::bytes_of(node.dtype, node.shape, symbols);
   }
   cost.gradient_bytes = gradient_bytes(stage.inference.view());
-  cost.update_s = counted_s(stage.update, {}, machine);
+  cost.update_s = seconds_of(stage.update, {}, machine);
   return cost;
 }
 
@@ -149,7 +155,7 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
   if (replicas == 1 && options.zero == 0) {
     const PlannedProgram& step = step_within(options.budget_bytes);
     report.ranks.push_back(report_of_device(step, sizes_));
-    cost.input_gradient_s = counted_s(step, step.symbols(sizes_), machine_.device);
+    cost.input_gradient_s = detail::seconds_of(step, step.symbols(sizes_), machine_.device);
   } else {
     if (options.budget_bytes > 0) throw ValueError("fit: a budget for parts to be computed again is for one device");
     if (options.is_replicated && options.zero > 0)
@@ -166,8 +172,8 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
               ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
               : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_, traces_.element_bytes));
     }
-    cost.input_gradient_s = counted_s(backward, backward.symbols(most), machine_.device);
-    cost.update_s = counted_s(update, {}, machine_.device) / (options.zero > 0 ? replicas : 1);
+    cost.input_gradient_s = detail::seconds_of(backward, backward.symbols(most), machine_.device);
+    cost.update_s = detail::seconds_of(update, {}, machine_.device) / (options.zero > 0 ? replicas : 1);
     cost.gradient_bytes = detail::gradient_bytes(update.view());
     if (options.zero == 3) { // weights are fetched by bucket, in place of once after the update
       const double fetched = static_cast<double>(gathered_bytes(backward, replicas, buckets_));

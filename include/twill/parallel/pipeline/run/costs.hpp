@@ -31,6 +31,15 @@ struct Machine {
 
 }}}} // namespace twill::v0::parallel::pipeline
 
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
+
+/// Seconds of a program, by its table and its trace, for these numbers of its symbols: arithmetic of products and the
+/// like, for that of elementwise code is hidden by its traffic; bytes; launches. A rate of 0 is not counted.
+[[nodiscard]] double counted_s(const compile::TableView& table, const graph::Graph& trace,
+                               const graph::SymbolValues& symbols, const Machine& machine);
+
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
+
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
 inline namespace TWILL_ISA {
 
@@ -54,40 +63,21 @@ template <class Stage>
 }
 
 /// Seconds of one program of a stage.
-template <class Program> [[nodiscard]] double counted_s(const graph::SymbolValues& symbols, const Machine& machine) {
-  const compile::TableView table = compile::Compiled<Program>::view();
-  double bytes = 0;
-  double launches = 0;
-  for (const compile::Instruction& instruction : table.instructions) {
-    launches += instruction.continues ? 0 : 1;
-    for (int k = 0; k < instruction.operand_count; ++k) {
-      const compile::OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
-      if (operand.kind != compile::OperandKind::memory || operand.value < 0) continue;
-      const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
-      bytes += static_cast<double>(compile::bytes_of(value.dtype, value.shape, symbols));
-    }
-  }
-  // Arithmetic of products and the like: that of elementwise code is hidden by its traffic.
-  const graph::Graph graph = compile::trace_of<Program>();
-  double operations = 0;
-  const List<char> needed = compile::needed_nodes(graph);
-  for (int id = 0; id < graph.size(); ++id)
-    if (needed.data()[id] != 0 && graph.node(id).kind == graph::Kind::operation)
-      operations += static_cast<double>(compile::work_of(graph, graph.node(id), symbols).operations);
-  return operations / machine.operations_per_s + bytes / machine.bytes_per_s + launches * machine.launch_s;
+template <class Program> [[nodiscard]] double program_s(const graph::SymbolValues& symbols, const Machine& machine) {
+  return counted_s(compile::Compiled<Program>::view(), compile::trace_of<Program>(), symbols, machine);
 }
 
 template <class Stage, bool Split>
 void count_times(const graph::SymbolValues& symbols, const Machine& machine, StageCost& cost) {
   using F = typename Stage::Source;
-  cost.forward_s = counted_s<StageForward<F>>(symbols, machine);
+  cost.forward_s = program_s<StageForward<F>>(symbols, machine);
   if constexpr (!Split) {
-    cost.input_gradient_s = counted_s<StageBackward<F>>(symbols, machine);
+    cost.input_gradient_s = program_s<StageBackward<F>>(symbols, machine);
   } else {
     if constexpr (Stage::counts.received > 0)
-      cost.input_gradient_s = counted_s<StageInputGradient<F>>(symbols, machine);
+      cost.input_gradient_s = program_s<StageInputGradient<F>>(symbols, machine);
     if constexpr (Stage::counts.weights > 0)
-      cost.weight_gradient_s = counted_s<StageWeightGradient<F>>(symbols, machine);
+      cost.weight_gradient_s = program_s<StageWeightGradient<F>>(symbols, machine);
   }
 }
 
@@ -123,3 +113,7 @@ template <class P, std::size_t N>
 }
 
 }}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/run/costs.ipp>
+#endif

@@ -1,15 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of parallel/fit/counted_time.hpp.
+// Function bodies of parallel/pipeline/run/costs.hpp.
 
-#include <twill/parallel/fit/counted_time.hpp>
+#include <twill/parallel/pipeline/run/costs.hpp>
 
-namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
 
-TWILL_BODY double counted_s(const PlannedProgram& program, const graph::SymbolValues& symbols,
-                            const pipeline::Machine& machine) {
-  const compile::TableView table = program.view();
+TWILL_BODY double counted_s(const compile::TableView& table, const graph::Graph& trace,
+                            const graph::SymbolValues& symbols, const Machine& machine) {
   double bytes = 0;
   double launches = 0;
   for (const compile::Instruction& instruction : table.instructions) {
@@ -21,15 +20,14 @@ TWILL_BODY double counted_s(const PlannedProgram& program, const graph::SymbolVa
       bytes += static_cast<double>(compile::bytes_of(value.dtype, value.shape, symbols));
     }
   }
-  double operations = 0; // of products and the like: that of elementwise code is hidden by its traffic
-  const graph::Graph& graph = program.graph();
-  const List<char> needed = compile::needed_nodes(graph);
-  for (int id = 0; id < graph.size(); ++id)
-    if (needed.data()[id] != 0 && graph.node(id).kind == graph::Kind::operation)
-      operations += static_cast<double>(compile::work_of(graph, graph.node(id), symbols).operations);
+  double operations = 0;
+  const List<char> needed = compile::needed_nodes(trace);
+  for (int id = 0; id < trace.size(); ++id)
+    if (needed.data()[id] != 0 && trace.node(id).kind == graph::Kind::operation)
+      operations += static_cast<double>(compile::work_of(trace, trace.node(id), symbols).operations);
   const double traffic_s = machine.bytes_per_s > 0 ? bytes / machine.bytes_per_s : 0;
   const double arithmetic_s = machine.operations_per_s > 0 ? operations / machine.operations_per_s : 0;
   return arithmetic_s + traffic_s + launches * machine.launch_s;
 }
 
-}}}}} // namespace twill::v0::parallel::fit::TWILL_ISA
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
