@@ -19,6 +19,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <utility>
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
