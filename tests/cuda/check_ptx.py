@@ -76,11 +76,20 @@ def texts_of(path: str):
     return [text for text in found if ".target" in text]
 
 
+def end_of_body(text: str, start: int) -> int:
+    """Where the first block in braces after a place ends."""
+    depth = 0
+    for brace in re.compile(r"[{}]").finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end()
+    raise ValueError(f"a kernel without an end: {text[start:start + 80]}")
+
+
 def kernels(text: str):
     """Name and body of every kernel."""
-    parts = re.split(r"^\s*(?:\.visible |\.weak )?\.entry ", text, flags=re.MULTILINE)[1:]
-    for part in parts:
-        yield re.match(r"\w+", part).group(), part
+    for entry in re.finditer(r"^\s*(?:\.visible |\.weak )?\.entry (\w+)", text, re.MULTILINE):
+        yield entry[1], text[entry.start(1):end_of_body(text, entry.end())]
 
 
 def readable(names: list[str]) -> dict[str, str]:
@@ -92,6 +101,21 @@ def readable(names: list[str]) -> dict[str, str]:
         text = re.sub(r"(?:\w+::)+", "", text)
         result[name] = re.sub(r"^void run_body<|, \w*Parameters<\d+>.*", "", text)
     return result
+
+
+def once(texts: list[str]):
+    """The texts with twill's kernels only (CUB's take most of ptxas' time), and each of those in the first of them."""
+    seen = set()
+    for text in texts:
+        parts, at, before = [], 0, len(seen)
+        for entry in re.finditer(r"^\s*(?:\.visible |\.weak )?\.entry (\w+)", text, re.MULTILINE):
+            if "run_body" in entry[1] and entry[1] not in seen:
+                seen.add(entry[1])
+            else:
+                parts.append(text[at:entry.start()])
+                at = end_of_body(text, entry.end())
+        if len(seen) > before:
+            yield "".join([*parts, text[at:]])
 
 
 def report(ptxas: str, text: str, architecture: str):
@@ -162,17 +186,16 @@ def main() -> int:
             if path.endswith(".ptx") and "run_body" in name:  # not CUB's
                 strict[programs[name]] = body
                 faults += [f"{programs[name]} {fault}" for fault in strict_faults_of(programs[name], body)]
-    jobs = [(text, architecture) for _, text in texts for architecture in ARCHITECTURES if ".entry" in text]
+    jobs = [(text, architecture) for text in once([text for _, text in texts]) for architecture in ARCHITECTURES]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         reports = pool.map(lambda job: list(report(ptxas, *job)), jobs)
         for (_, architecture), kernels_of_job in zip(jobs, reports):
             for name, used, local, shared in kernels_of_job:
                 program = programs[name]
                 registers[program] = max(used, registers.get(program, 0))
-                is_own = "run_body" in name  # not CUB's
-                if local != 0 and is_own and not any(re.search(pattern, program) for pattern in SPILLS):
+                if local != 0 and not any(re.search(pattern, program) for pattern in SPILLS):
                     faults.append(f"{program} has {local} bytes of stack and spills on {architecture}")
-                if shared != 0 and is_own:
+                if shared != 0:
                     faults.append(f"{program} has {shared} bytes of shared memory that its launch does not know of")
     if strict:
         faults += named_faults(strict, registers)

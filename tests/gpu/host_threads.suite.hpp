@@ -70,7 +70,7 @@ template <class Work> void require_own_numbers(int turns, Work work) {
   require_equal(wrong.load(), 0);
 }
 
-[[nodiscard]] int turns_of(int wanted) { return test::wants_small_sizes() ? std::max(1, wanted / 20) : wanted; }
+[[nodiscard]] int turns_of(int wanted) { return test::wants_small_sizes() ? std::max(1, wanted / 60) : wanted; }
 
 template <class X> auto there(const X& x) { return x.to(TestedDevice{0}); }
 

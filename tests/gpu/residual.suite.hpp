@@ -24,7 +24,7 @@ struct NarrowResNet18 {
 };
 
 inline void resnet() {
-  constexpr std::int64_t images = 6;
+  constexpr std::int64_t images = 4;
   const auto x =
       from_values<Shape<dyn, 3, 16, 16>>(random_values<double>(images * 3 * 16 * 16), Dims(images, 3, 16, 16), Cpu{0});
   const auto y = random_labels(Cpu{0}, images, 10, 3);

@@ -104,8 +104,14 @@
 /// Visible across shared libraries built with hidden visibility: a process has one pool and one registry.
 #define TWILL_EXPORT __attribute__((visibility("default")))
 
-/// Always inlined, even where the compiler's cost model hesitates: the bodies of vector kernels.
-#define TWILL_INLINE inline __attribute__((always_inline))
+/// Always inlined, even where the compiler's cost model hesitates: the bodies of vector kernels. Where nothing is optimised
+/// it would make a file of statements over rows compile in twice the time.
+#if defined(__OPTIMIZE__) || TWILL_NVCC
+#define TWILL_ALWAYS_INLINE __attribute__((always_inline))
+#else
+#define TWILL_ALWAYS_INLINE
+#endif
+#define TWILL_INLINE inline TWILL_ALWAYS_INLINE
 
 /// Tells the compiler of device code that an address is in global memory.
 #if TWILL_DEVICE_CODE

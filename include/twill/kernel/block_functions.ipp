@@ -50,13 +50,12 @@ template <Primitive P, class T, int... A> void run_block(std::byte* to, const Bl
   if constexpr (P == Primitive::random_uniform)
     if (!from[0].moves && !from[1].moves && !from[2].moves) {
       const auto number = [&](int a) { return *reinterpret_cast<const std::int64_t*>(from[a].at); };
-      return for_packs<N, 1, T>(
-          to, from + 3, count,
-          [ seed = number(0), step = number(1), node = number(2) ](const auto& index)
-              __attribute__((always_inline)) { return draw(seed, step, node, index); });
+      return for_packs<N, 1, T>(to, from + 3, count,
+                                [seed = number(0), step = number(1), node = number(2)](const auto& index)
+                                    TWILL_ALWAYS_INLINE { return draw(seed, step, node, index); });
     }
   for_packs<N, is_light(P) ? 4 : 1, operand_t<P, T, A>...>(
-      to, from, count, [](const auto&... packs) __attribute__((always_inline)) { return apply<P>(packs...); });
+      to, from, count, [](const auto&... packs) TWILL_ALWAYS_INLINE { return apply<P>(packs...); });
 }
 
 template <Primitive P, class T, int... A> void run_shared(std::byte* to, const std::byte* const* from) {
@@ -82,8 +81,7 @@ template <int... I> [[nodiscard]] constexpr auto functions_of_places(std::intege
 
 template <class T, class From> void cast_block(std::byte* to, const BlockArgument* from, std::int64_t count) {
   constexpr int N = std::min(natural_lanes<T>, natural_lanes<From>);
-  for_packs<N, 1, From>(
-      to, from, count, [](const auto& a) __attribute__((always_inline)) { return cast_to<T>(a); });
+  for_packs<N, 1, From>(to, from, count, [](const auto& a) TWILL_ALWAYS_INLINE { return cast_to<T>(a); });
 }
 template <class T, class From> void cast_shared(std::byte* to, const std::byte* const* from) {
   *reinterpret_cast<compute_t<T>*>(to) = cast_element<T>(*reinterpret_cast<const From*>(from[0]));

@@ -76,8 +76,8 @@ TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64
   const std::byte* at[] = {from[A].at...};
   const std::int64_t step[] = {(from[A].moves ? N * static_cast<std::int64_t>(sizeof(block_t<T>)) : 0)...};
   if constexpr (Unroll > 1) {
-    const auto round = [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
-      const auto one = [&](std::int64_t k) __attribute__((always_inline)) {
+    const auto round = [&]<int... K>(std::integer_sequence<int, K...>) TWILL_ALWAYS_INLINE {
+      const auto one = [&](std::int64_t k) TWILL_ALWAYS_INLINE {
         to_block(to + k * (N * bytes), f(from_block<T, N>(at[A] + k * step[A])...));
       };
       (one(K), ...);

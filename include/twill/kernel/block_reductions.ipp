@@ -35,7 +35,7 @@ template <Reduction R, class T, int Values>
 [[gnu::noinline]] void accumulate(std::byte* sums, const std::byte* values, std::int64_t count) {
   using B = block_t<T>;
   constexpr int N = std::min(Values, natural_lanes<T>);
-  const auto run = [=]<int... P>(std::integer_sequence<int, P...>) __attribute__((always_inline)) {
+  const auto run = [=]<int... P>(std::integer_sequence<int, P...>) TWILL_ALWAYS_INLINE {
     B* const at = reinterpret_cast<B*>(sums);
     Pack<B, N> mine[] = {load<B, N>(at + P * N)...};
     const B* next = reinterpret_cast<const B*>(values);

@@ -226,28 +226,22 @@ template <class F, class T, int N>
   }
 }
 template <class T, int N> [[nodiscard]] TWILL_INLINE auto operator<(const Pack<T, N>& a, const Pack<T, N>& b) {
-  return compare(
-      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x < y; });
+  return compare(a, b, [](auto x, auto y) TWILL_ALWAYS_INLINE { return x < y; });
 }
 template <class T, int N> [[nodiscard]] TWILL_INLINE auto operator>(const Pack<T, N>& a, const Pack<T, N>& b) {
-  return compare(
-      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x > y; });
+  return compare(a, b, [](auto x, auto y) TWILL_ALWAYS_INLINE { return x > y; });
 }
 template <class T, int N> [[nodiscard]] TWILL_INLINE auto operator<=(const Pack<T, N>& a, const Pack<T, N>& b) {
-  return compare(
-      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x <= y; });
+  return compare(a, b, [](auto x, auto y) TWILL_ALWAYS_INLINE { return x <= y; });
 }
 template <class T, int N> [[nodiscard]] TWILL_INLINE auto operator>=(const Pack<T, N>& a, const Pack<T, N>& b) {
-  return compare(
-      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x >= y; });
+  return compare(a, b, [](auto x, auto y) TWILL_ALWAYS_INLINE { return x >= y; });
 }
 template <class T, int N> [[nodiscard]] TWILL_INLINE auto operator==(const Pack<T, N>& a, const Pack<T, N>& b) {
-  return compare(
-      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x == y; });
+  return compare(a, b, [](auto x, auto y) TWILL_ALWAYS_INLINE { return x == y; });
 }
 template <class T, int N> [[nodiscard]] TWILL_INLINE auto operator!=(const Pack<T, N>& a, const Pack<T, N>& b) {
-  return compare(
-      a, b, [](auto x, auto y) __attribute__((always_inline)) { return x != y; });
+  return compare(a, b, [](auto x, auto y) TWILL_ALWAYS_INLINE { return x != y; });
 }
 
 /// Whether any lane is true.

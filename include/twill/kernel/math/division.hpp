@@ -24,7 +24,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> fmod(const Pack<float
   if (any(~easy)) [[unlikely]]
     return by_lane([](float x, float y) { return std::fmod(x, y); }, a, b);
   const F rest = in_double(
-      [](const auto& x, const auto& y) __attribute__((always_inline)) {
+      [](const auto& x, const auto& y) TWILL_ALWAYS_INLINE {
         using D = std::remove_cvref_t<decltype(x)>;
         const D size = magnitude(x);
         const D divisor = magnitude(y);

@@ -57,7 +57,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> asinh(const Pack<floa
   using F = Pack<float, N>;
   const F size = magnitude(a);
   const F y = in_double(
-      [](const auto& x) __attribute__((always_inline)) {
+      [](const auto& x) TWILL_ALWAYS_INLINE {
         using D = std::remove_cvref_t<decltype(x)>;
         return log(x + kernel::sqrt(kernel::fma(x, x, D{1.0})));
       },
@@ -68,7 +68,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> asinh(const Pack<floa
 
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> acosh(const Pack<float, N>& a) {
   return in_double(
-      [](const auto& x) __attribute__((always_inline)) {
+      [](const auto& x) TWILL_ALWAYS_INLINE {
         using D = std::remove_cvref_t<decltype(x)>;
         return log(x + kernel::sqrt(x - D{1.0}) * kernel::sqrt(x + D{1.0})); // NaN below 1
       },
@@ -78,7 +78,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> acosh(const Pack<floa
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> atanh(const Pack<float, N>& a) {
   using F = Pack<float, N>;
   const F y = in_double(
-      [](const auto& x) __attribute__((always_inline)) {
+      [](const auto& x) TWILL_ALWAYS_INLINE {
         using D = std::remove_cvref_t<decltype(x)>;
         return D{0.5} * log((D{1.0} + x) / (D{1.0} - x));
       },

@@ -125,7 +125,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> lgamma(const Pack<flo
   using F = Pack<float, N>;
   const F infinity{std::numeric_limits<float>::infinity()};
   const F y = in_double(
-      [](const auto& x) __attribute__((always_inline)) {
+      [](const auto& x) TWILL_ALWAYS_INLINE {
         using D = std::remove_cvref_t<decltype(x)>;
         const D logarithm = log(x);
         const auto below = x < D{1.0};

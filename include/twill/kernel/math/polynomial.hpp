@@ -30,7 +30,7 @@ template <class T, int N, std::same_as<T>... Rest>
 /// A polynomial from a list of kernel/math/coefficients.hpp, in the list's precision or rounded to that of x.
 template <class T, int N, class C, std::size_t Count>
 [[nodiscard]] TWILL_INLINE Pack<T, N> polynomial(const Pack<T, N>& x, const C (&list)[Count]) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) TWILL_ALWAYS_INLINE {
     return polynomial(x, static_cast<T>(list[I])...);
   }
   (std::make_index_sequence<Count>{});

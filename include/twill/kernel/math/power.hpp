@@ -41,8 +41,8 @@ template <class T, int N>
 
 /// a to the power of b, with C's special values.
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> power(const Pack<float, N>& a, const Pack<float, N>& b) {
-  const auto y = in_double(
-      [](const auto& x, const auto& e) __attribute__((always_inline)) { return exp(e * log(x)); }, magnitude(a), b);
+  const auto y =
+      in_double([](const auto& x, const auto& e) TWILL_ALWAYS_INLINE { return exp(e * log(x)); }, magnitude(a), b);
   return parts::power_of_sign(a, b, y);
 }
 
@@ -114,9 +114,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> hypot(const Pack<floa
   using F = Pack<float, N>;
   const F infinity{std::numeric_limits<float>::infinity()};
   const F y = in_double(
-      [](const auto& u, const auto& v)
-          __attribute__((always_inline)) { return kernel::sqrt(kernel::fma(u, u, v * v)); },
-      a, b);
+      [](const auto& u, const auto& v) TWILL_ALWAYS_INLINE { return kernel::sqrt(kernel::fma(u, u, v * v)); }, a, b);
   return select((magnitude(a) == infinity) | (magnitude(b) == infinity), infinity, y);
 }
 

@@ -55,7 +55,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> erf_accurate(const Pa
 // e^(-x^2) P(x) / Q(x) for x >= 0, 2 minus that for x < 0; in float64, where x^2 is exact
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> erfc(const Pack<float, N>& a) {
   return in_double(
-      [](const auto& x) __attribute__((always_inline)) {
+      [](const auto& x) TWILL_ALWAYS_INLINE {
         using D = std::remove_cvref_t<decltype(x)>;
         const D size = smaller(D{10.3}, magnitude(x));
         const D y =
