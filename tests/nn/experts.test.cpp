@@ -6,8 +6,10 @@
 #include "tests/support/golden.hpp"
 #include "tests/support/operation_table.hpp"
 
+#include <twill/graph/scan.hpp>
 #include <twill/nn/mixture_of_experts.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -150,4 +152,50 @@ TEST_CASE("a gradient without the auxiliary losses of its model is refused", "[n
         Reason::program_of_the_loss_has_no_auxiliary_losses);
   CHECK(fault_of([](Value x) { static_cast<void>(nn::auxiliary_loss(x, x)); }).problem ==
         Reason::gradient_of_a_value_that_is_not_a_scalar);
+}
+
+TEST_CASE("a result carries auxiliary losses to a loss that is traced apart", "[nn][gradient]") {
+  graph::Graph graph{DType::float64};
+  const Value x = input_of(graph, Dims(2, 3, 4));
+  const Value first = nn::auxiliary_loss(x * x, graph::mean(x) * 3);
+  const Value second = nn::auxiliary_loss(first * 2, graph::sum(x * x) * 0.5);
+  const Value carried = nn::carry_auxiliary_losses(second);
+  const Value loss = nn::with_carried_losses(cubes)(carried);
+  for (const Value& result : {carried, loss, graph::gradient(loss, x)}) graph.outputs.push_back(result.id());
+  REQUIRE(!graph.fault.any());
+  Array in{Dims(2, 3, 4), {}};
+  double sum = 0, squares = 0, sixths = 0;
+  for (int i = 0; i < 24; ++i) {
+    const double element = 0.1 * i - 1;
+    in.elements.push_back(element);
+    sum += element;
+    squares += element * element;
+    sixths += 8 * element * element * element * element * element * element; // the cube of 2 x^2
+  }
+  const double auxiliary = 3 * sum / 24 + 0.5 * squares;
+  const std::vector<Array> got = evaluate(graph, {{}, {in}, {}, {}}, &run_by_kernel).outputs;
+  REQUIRE(got[0].shape == Dims(2, 3, 5));
+  for (std::size_t i = 0; i < 30; ++i) {
+    const double element = i % 5 < 4 ? in.elements[i / 5 * 4 + i % 5] : 0;
+    CHECK(got[0].elements[i] == Approx(i % 5 < 4 ? 2 * element * element : auxiliary));
+  }
+  CHECK(got[1].elements[0] == Approx(sixths / 24 + auxiliary));
+  for (std::size_t i = 0; i < 24; ++i) {
+    const double element = in.elements[i];
+    CHECK(got[2].elements[i] == Approx(48 * element * element * element * element * element / 24 + 0.125 + element));
+  }
+  static_cast<void>(nn::carry_auxiliary_losses(second));
+  CHECK(graph.fault.problem == Reason::program_of_the_loss_has_no_auxiliary_losses); // they were collected before
+}
+
+TEST_CASE("an auxiliary loss in the body of a scan is refused", "[nn]") {
+  const graph::Fault fault = fault_of(
+      [](Value x) {
+        const auto step = [](Value carry, Value row) {
+          return graph::Step<1, 0>{{carry + nn::auxiliary_loss(row, carry)}, {}};
+        };
+        static_cast<void>(graph::scan(std::array{graph::sum(x)}, std::array{x}, step));
+      },
+      Dims(3));
+  CHECK(fault.problem == Reason::auxiliary_loss_in_the_body_of_a_scan);
 }

@@ -94,7 +94,10 @@ template <graph::Fault F> constexpr auto words_of_values() {
                          streamed_attention_cannot_drop_weights, tap_in_the_body_of_a_scan,
                          ranks_work_together_outside_of_scans_only, stage_boundary_inside_of_a_scan_or_a_checkpoint,
                          fit_needs_the_size_of_each_named_dimension, model_has_no_weight_before_which_it_is_to_be_cut,
-                         matrix_needs_a_proportion_tall_or_wide, bag_weights_are_for_sums_only))
+                         matrix_needs_a_proportion_tall_or_wide, bag_weights_are_for_sums_only,
+                         auxiliary_loss_in_the_body_of_a_scan,
+                         auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses,
+                         program_of_the_loss_has_no_auxiliary_losses))
     return Words<>{};
   else
     return Words<with::left<F.left>, with::right<F.right>>{};

@@ -3,64 +3,77 @@
 //
 // Auxiliary losses: scalars that a layer adds to the loss of its model, such as the balance of experts. A layer leaves
 // one beside its result, `y = nn::auxiliary_loss(y, 0.01 * term)`, and the loss of the step takes all of them in,
-// `train_step(model, nn::with_auxiliary_losses(nn::cross_entropy), rule)`. Model and loss have to be traced into one
-// program: whole steps do that, and those of replicas and ranks. Where they are not, in staged runs and in the earlier
-// stages of a pipeline, the gradient is refused, since it would lack the auxiliary loss. Not in twill.hpp. Read next:
+// `train_step(model, nn::with_auxiliary_losses(nn::cross_entropy), rule)`, where model and loss are traced into one
+// program: whole steps, those of replicas and ranks too. In staged runs and pipelines the loss has a program of its
+// own, and the result carries them: the model returns `nn::carry_auxiliary_losses(y)`, and the loss is
+// `nn::with_carried_losses(nn::cross_entropy)`. A gradient that would lack them is refused. Not in twill.hpp. Read next:
 // nn/mixture_of_experts.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/operators.hpp>
+#include <twill/graph/reductions.hpp>
 #include <twill/nn/losses/loss.hpp>
+#include <twill/ops/concatenate.hpp>
+#include <twill/ops/slice.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_CONSTEXPR void auxiliary_loss_vjp(graph::Graph& graph, int node, const graph::Cotangents& cotangents,
                                         graph::InputGradients& gradients);
-TWILL_CONSTEXPR void collected_losses_vjp(graph::Graph& graph, int node, const graph::Cotangents& cotangents,
-                                          graph::InputGradients& gradients);
+TWILL_CONSTEXPR void collected_loss_vjp(graph::Graph& graph, int node, const graph::Cotangents& cotangents,
+                                        graph::InputGradients& gradients);
 
 /// The rule of a result with an auxiliary loss: input 1 is the result again, input 2 the loss.
 inline constexpr graph::Operation auxiliary_loss_rule{.name = "auxiliary_loss", .vjp = &auxiliary_loss_vjp};
-/// The rule of the sum of all auxiliary losses, which marks their graph as one whose loss has them.
-inline constexpr graph::Operation collected_losses_rule{.name = "auxiliary_losses", .vjp = &collected_losses_vjp};
+/// Its rule from the time on when the auxiliary loss is part of the loss, or of what the model returns.
+inline constexpr graph::Operation collected_loss_rule{.name = "collected_loss", .vjp = &collected_loss_vjp};
 
-/// The nodes of a graph with this rule.
-[[nodiscard]] TWILL_CONSTEXPR List<int> nodes_with_rule(const graph::Graph& graph, const graph::Operation& rule) {
-  List<int> found{};
-  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
-    const graph::Node& node = graph.nodes[id];
-    if (node.kind == graph::Kind::rule && graph::is_same(*node.operation, rule)) found.push_back(static_cast<int>(id));
-  }
-  return found;
+TWILL_CONSTEXPR void auxiliary_loss_vjp(graph::Graph& graph, int node, const graph::Cotangents&,
+                                        graph::InputGradients&) {
+  graph.refuse_node(graph::Problem::auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses, node);
 }
 
-TWILL_CONSTEXPR void auxiliary_loss_vjp(graph::Graph& graph, int node, const graph::Cotangents& cotangents,
+TWILL_CONSTEXPR void collected_loss_vjp(graph::Graph& graph, int, const graph::Cotangents& cotangents,
                                         graph::InputGradients& gradients) {
-  if (nodes_with_rule(graph, collected_losses_rule).empty())
-    return graph.refuse_node(graph::Problem::auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses, node);
   gradients.set(1, graph::Value{graph, cotangents[0]});
 }
 
-TWILL_CONSTEXPR void collected_losses_vjp(graph::Graph& graph, int, const graph::Cotangents& cotangents,
-                                          graph::InputGradients& gradients) {
-  gradients.set(1, graph::Value{graph, cotangents[0]});
-}
-
-/// The sum of all auxiliary losses of a graph, in float32 at least. errors: there is none
+/// The sum of the auxiliary losses of a graph that were not collected before, in float32 at least.
+/// errors: there is none
 [[nodiscard]] TWILL_CONSTEXPR graph::Value collected_losses(graph::Graph& graph) {
-  const List<int> marked = nodes_with_rule(graph, auxiliary_loss_rule);
-  if (marked.empty()) {
-    graph.refuse(graph::Problem::program_of_the_loss_has_no_auxiliary_losses, 0, 0, {});
-    return graph::constant(graph, DType::float32, 0);
+  graph::Value total{};
+  const std::size_t count = graph.nodes.size();
+  bool is_first = true;
+  for (std::size_t id = 0; id < count; ++id) {
+    graph::Node& node = graph.nodes.items[id];
+    if (node.kind != graph::Kind::rule || !graph::is_same(*node.operation, auxiliary_loss_rule)) continue;
+    node.operation = &collected_loss_rule;
+    const graph::Value loss{graph, node.input(2)};
+    total = is_first ? loss : total + loss;
+    is_first = false;
   }
-  graph::Value total{graph, graph.node(marked[0]).input(2)};
-  for (std::size_t i = 1; i < marked.size(); ++i) total = total + graph::Value{graph, graph.node(marked[i]).input(2)};
-  return graph::with_rule(total, collected_losses_rule, {total});
+  if (!is_first) return total;
+  graph.refuse(graph::Problem::program_of_the_loss_has_no_auxiliary_losses, 0, 0, {});
+  return graph::constant(graph, DType::float32, 0);
 }
+
+/// A loss of all features but the last, which is the sum of the auxiliary losses.
+template <class L> struct WithCarriedLosses {
+  template <std::derived_from<graph::Value>... Values>
+  requires std::invocable<L, const graph::Value&, const Values&...>
+  [[nodiscard]] constexpr graph::Value operator()(const graph::Value& result, const Values&... targets) const {
+    const std::int64_t features = result.size(-1, {});
+    if (result.graph().fault.any()) return result;
+    const graph::Value loss = L{}(graph::narrow(result, -1, 0, features - 1), targets...);
+    const graph::Value carried = graph::mean(graph::widened(graph::narrow(result, -1, features - 1, 1)));
+    return loss + graph::cast(carried, loss.dtype());
+  }
+};
 
 /// A loss and the auxiliary losses of the graph that it is traced in.
 template <class L> struct WithAuxiliaryLosses {
@@ -95,6 +108,24 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// errors: a model without auxiliary losses, or a loss that is traced apart from its model
 template <class Formula>
 [[nodiscard]] constexpr Loss<detail::WithAuxiliaryLosses<Loss<Formula>>> with_auxiliary_losses(Loss<Formula>) {
+  return {};
+}
+
+/// y (..., features) with one more feature, in which each element has the sum of the auxiliary losses so far: the last
+/// line of a model that runs in stages or in a pipeline. Results outside of training have it, too.
+/// errors: there is none
+[[nodiscard]] TWILL_CONSTEXPR graph::Value carry_auxiliary_losses(graph::Value y, CallSite site = CallSite::here()) {
+  const graph::Value total = detail::collected_losses(y.graph());
+  static_cast<void>(y.size(-1, site));
+  if (y.graph().fault.any()) return y;
+  graph::Extents shape = y.shape();
+  shape[shape.rank - 1] = {};
+  return graph::concatenate({y, graph::broadcast_to(graph::cast(total, y.dtype()), shape)}, -1, site);
+}
+
+/// The loss of the result of a model that ends in `carry_auxiliary_losses`, and those that it carries.
+template <class Formula>
+[[nodiscard]] constexpr Loss<detail::WithCarriedLosses<Loss<Formula>>> with_carried_losses(Loss<Formula>) {
   return {};
 }
 

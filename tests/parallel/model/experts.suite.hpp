@@ -6,6 +6,7 @@
 
 #include <twill/nn.hpp>
 #include <twill/nn/expert_parallel.hpp>
+#include <twill/nn/stage_boundary.hpp>
 #include <twill/optim.hpp>
 #include <twill/parallel/group/rank_group.hpp>
 #include <twill/training.hpp>
@@ -51,6 +52,16 @@ template <int N> struct ExchangedExperts {
     const nn::ShardedMixtureOptions options{.mixture = crowded, .split_axis = 0};
     const auto y = nn::sharded_mixture_of_experts<Ranks>(normed, 4, 5, "moe", options);
     return graph::gather_from<Ranks>(nn::linear(own + y, 3, "head"), 0);
+  }
+};
+
+/// Two stages on N ranks each, whose auxiliary losses travel with the result.
+template <int N> struct CarriedExperts {
+  using Ranks = RankAxis<"expert", N>;
+  static constexpr auto forward(Input<Dim<"batch">, group_tokens, token_width> x) {
+    const auto normed = nn::layer_norm(x, "norm");
+    const auto y = nn::sharded_mixture_of_experts<Ranks>(normed, 4, 5, "moe", {.mixture = crowded});
+    return nn::carry_auxiliary_losses(nn::linear(nn::stage_boundary(x + y), 3, "head"));
   }
 };
 
