@@ -32,7 +32,7 @@ using Ranks = RankAxis<"expert", 2>;
 
 struct Divided {
   static constexpr auto forward(Input<8, 16, 32> x) {
-    const nn::SplitRegion<Ranks> part{x.graph(), 0};       // until the last line, each rank has four of the sequences
+    const nn::SplitRegion<Ranks> part{x.graph(), 0}; // until the last line, each rank has four of the sequences
     const graph::Value own = graph::split_to<Ranks>(x, 0);
     const auto y = nn::sharded_mixture_of_experts<Ranks>(nn::layer_norm(own, "norm"), 8, 64, "moe",
                                                          {.mixture = {.top_k = 2}, .split_axis = 0});

@@ -148,8 +148,7 @@ TEST_CASE("a gradient without the auxiliary losses of its model is refused", "[n
   CHECK(gradient({}, cubes).problem == Reason::auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses);
   CHECK(!gradient({}, with_auxiliary).any());
   CHECK(!gradient({.balance_weight = 0}, cubes).any());
-  CHECK(gradient({.balance_weight = 0}, with_auxiliary).problem ==
-        Reason::program_of_the_loss_has_no_auxiliary_losses);
+  CHECK(gradient({.balance_weight = 0}, with_auxiliary).problem == Reason::program_of_the_loss_has_no_auxiliary_losses);
   CHECK(fault_of([](Value x) { static_cast<void>(nn::auxiliary_loss(x, x)); }).problem ==
         Reason::gradient_of_a_value_that_is_not_a_scalar);
 }

@@ -6,8 +6,8 @@
 // `train_step(model, nn::with_auxiliary_losses(nn::cross_entropy), rule)`, where model and loss are traced into one
 // program: whole steps, those of replicas and ranks too. In staged runs and pipelines the loss has a program of its
 // own, and the result carries them: the model returns `nn::carry_auxiliary_losses(y)`, and the loss is
-// `nn::with_carried_losses(nn::cross_entropy)`. A gradient that would lack them is refused. Not in twill.hpp. Read next:
-// nn/mixture_of_experts.hpp.
+// `nn::with_carried_losses(nn::cross_entropy)`. A gradient that would lack them is refused. Not in twill.hpp.
+// Read next: nn/mixture_of_experts.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -44,7 +44,7 @@ TWILL_CONSTEXPR void collected_loss_vjp(graph::Graph& graph, int, const graph::C
 }
 
 /// The sum of the auxiliary losses of a graph that were not collected before, in float32 at least.
-/// errors: there is none
+/// errors: no auxiliary loss
 [[nodiscard]] TWILL_CONSTEXPR graph::Value collected_losses(graph::Graph& graph) {
   graph::Value total{};
   const std::size_t count = graph.nodes.size();
@@ -113,7 +113,7 @@ template <class Formula>
 
 /// y (..., features) with one more feature, in which each element has the sum of the auxiliary losses so far: the last
 /// line of a model that runs in stages or in a pipeline. Results outside of training have it, too.
-/// errors: there is none
+/// errors: no auxiliary loss
 [[nodiscard]] TWILL_CONSTEXPR graph::Value carry_auxiliary_losses(graph::Value y, CallSite site = CallSite::here()) {
   const graph::Value total = detail::collected_losses(y.graph());
   static_cast<void>(y.size(-1, site));

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mixture of experts divided over the ranks along an axis (Lepikhin et al., GShard, 2020): each rank has equally many
-// experts, which see the tokens of all ranks. Where every rank has all tokens, it computes those of its experts, and the
-// ranks' results are summed. Where the groups of tokens are divided, each rank routes its own, and an all-to-all takes
-// them to their experts, and another one the results back. Names, initial values and results are those of the undivided
-// layer: a token has the same place, so the same choices are dropped. Not in twill.hpp. Read next:
-// nn/tensor_parallel.hpp.
+// Mixture of experts divided over the ranks along an axis (Lepikhin et al., GShard, 2020): each rank has equally many
+// experts, which see the tokens of all ranks. Where every rank has all tokens, it computes the results of its experts,
+// and the ranks' results are summed. Where the groups of tokens are divided, each rank routes its own, an all-to-all
+// takes them to their experts, and another one the results back. Names, initial values and results are those of the
+// undivided layer: a token has the same place, so the same choices are dropped. Not in twill.hpp.
+// Read next: nn/tensor_parallel.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -75,14 +75,14 @@ template <AnyRankAxis A>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// A mixture of feed-forward networks of which each rank has a part. x and y: (groups, tokens, width), on each rank all
-/// groups or, with `split_axis` 0, its part of them. Weights are those of `mixture_of_experts`, those of experts divided
-/// by experts. errors: those of `mixture_of_experts`, ranks that do not divide the experts, tokens divided by another axis
+/// A mixture of feed-forward networks of which each rank has a part. x and y: (groups, tokens, width), on each rank
+/// all groups or, with `split_axis` 0, its part of them. Weights have the names of `mixture_of_experts`; those of
+/// experts are divided by experts.
+/// errors: those of `mixture_of_experts`, ranks that do not divide the experts, tokens divided along another axis
 template <AnyRankAxis A>
-[[nodiscard]] constexpr Value sharded_mixture_of_experts(Value x, std::int64_t experts, std::int64_t hidden,
-                                                         std::string_view name,
-                                                         const ShardedMixtureOptions& options = {},
-                                                         CallSite site = CallSite::here()) {
+[[nodiscard]] constexpr Value
+sharded_mixture_of_experts(Value x, std::int64_t experts, std::int64_t hidden, std::string_view name,
+                           const ShardedMixtureOptions& options = {}, CallSite site = CallSite::here()) {
   const MixtureOptions& mixture = options.mixture;
   graph::Graph& graph = x.graph();
   const bool is_split = options.split_axis != not_split;

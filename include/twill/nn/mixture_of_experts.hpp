@@ -29,12 +29,12 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 /// Options of a mixture of experts.
 struct MixtureOptions {
-  std::int64_t top_k = 1;          ///< experts of each token
-  double capacity_factor = 1.25;   ///< an expert's places in a group, times experts / (top_k * tokens), rounded up
-  std::int64_t capacity = 0;       ///< the places themselves; 0: those of the factor
-  bool normalises_gates = true;    ///< gates of a token's experts sum to 1, where it has more than one
-  double balance_weight = 0.01;    ///< of the loss that balances the experts' loads
-  double router_z_weight = 0;      ///< of the mean square of the router's log-sum-exp (Zoph et al., 2022), such as 1e-3
+  std::int64_t top_k = 1;        ///< experts of each token
+  double capacity_factor = 1.25; ///< an expert's places in a group, times experts / (top_k * tokens), rounded up
+  std::int64_t capacity = 0;     ///< the places themselves; 0: those of the factor
+  bool normalises_gates = true;  ///< gates of a token's experts sum to 1, where it has more than one
+  double balance_weight = 0.01;  ///< of the loss that balances the experts' loads
+  double router_z_weight = 0;    ///< of the mean square of the router's log-sum-exp (Zoph et al., 2022), such as 1e-3
   FeedForwardFunction function = FeedForwardFunction::relu; ///< of the experts
 };
 
@@ -98,8 +98,8 @@ template <class F>
   if (options.capacity < 0)
     graph.refuse(graph::Problem::capacity_of_experts_is_not_positive, options.capacity, 1, site);
   if (options.capacity == 0 && !(options.capacity_factor > 0))
-    graph.refuse(graph::Problem::capacity_of_experts_is_not_positive,
-                 graph::shown_as_integer(options.capacity_factor), 1, site);
+    graph.refuse(graph::Problem::capacity_of_experts_is_not_positive, graph::shown_as_integer(options.capacity_factor),
+                 1, site);
   static_cast<void>(x.size(1, site)); // refuses a number of tokens known only at run time
   static_cast<void>(x.size(2, site));
   return !graph.fault.any();

@@ -23,8 +23,7 @@ namespace {
 /// Each rank's numbers.
 template <class M> std::vector<test::ExpertNumbers> on_threads() {
   std::vector<test::ExpertNumbers> found(static_cast<std::size_t>(M::Ranks::size));
-  auto communicators =
-      parallel::thread_communicators(std::vector<Cpu>(found.size(), Cpu{0}), {.timeout_ms = 20'000});
+  auto communicators = parallel::thread_communicators(std::vector<Cpu>(found.size(), Cpu{0}), {.timeout_ms = 20'000});
   parallel::run_ranks(communicators, [&](auto& communicator) {
     found[static_cast<std::size_t>(communicator.rank())] = test::train_divided_experts<M>(communicator);
   });
@@ -60,8 +59,8 @@ TEST_CASE("replicas of a model with experts train to the numbers of one device",
     DistributedDataParallel model{network, communicator};
     const test::Tokens tokens{Cpu{0}};
     const parallel::Rows own = rank == 0 ? parallel::Rows{0, 3} : parallel::Rows{3, 1}; // uneven
-    found[static_cast<std::size_t>(rank)] = test::train_experts(
-        network, model, parallel::rows_of<0>(tokens.x, own), parallel::rows_of<0>(tokens.y, own));
+    found[static_cast<std::size_t>(rank)] =
+        test::train_experts(network, model, parallel::rows_of<0>(tokens.x, own), parallel::rows_of<0>(tokens.y, own));
   });
   found[0].results = one.results;
   CHECK(test::greatest_difference<test::WholeExperts>(found[0], one, 0) < 1e-13);
