@@ -5,14 +5,17 @@
 
 #define TWILL_BUILDS_CONSTEXPR
 #include <twill/linalg.hpp>
+#include <twill/nn/auxiliary_loss.hpp>
 #include <twill/nn/convolution3d.hpp>
 #include <twill/nn/gates.hpp>
 #include <twill/nn/local_response_norm.hpp>
 #include <twill/nn/losses/ctc.hpp>
 #include <twill/nn/losses/margin.hpp>
+#include <twill/nn/mixture_of_experts.hpp>
 #include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/transformer.hpp>
 #include <twill/nn/weight_norm.hpp>
+#include <twill/ops/all_to_all.hpp>
 #include <twill/ops/convolution3d.hpp>
 #include <twill/ops/cumprod.hpp>
 #include <twill/ops/einsum.hpp>

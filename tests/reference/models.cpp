@@ -106,6 +106,16 @@ constexpr void norms(Value x, Value image) {
   { const Value w = nn::weight_norm(x.graph(), "weight", {64, 32}, nn::initialise::kaiming_uniform()); }
 }
 
+// Mixtures of experts: `x` is (groups, tokens, width), `label` (groups, tokens), `logits` (groups, tokens, classes).
+constexpr void experts(Value x, Value logits, Value label) {
+  { const Value y = x + nn::mixture_of_experts(x, 8, 256, "moe", {.top_k = 2, .capacity_factor = 1.25}); }
+  { const std::int64_t places = nn::expert_capacity(512, 8, {.top_k = 2}); }
+  { const Value y = nn::auxiliary_loss(x, 1e-4 * mean(square(x))); }
+  { const Value loss = nn::with_auxiliary_losses(nn::cross_entropy)(logits, label); }
+  { const Value y = nn::carry_auxiliary_losses(x); }
+  { const Value loss = nn::with_carried_losses(nn::mse)(x, label); }
+}
+
 // Attention: `query` is (batch, heads, queries, width), `key` and `value` (batch, heads, keys, width), `x` (batch, steps, width).
 constexpr void attention(Value query, Value key, Value value, Value x) {
   { const Value y = nn::scaled_dot_product_attention(query, key, value, {.is_causal = true}); }

@@ -3,6 +3,7 @@
 // Lines of code of docs/reference/parallel.md: tools/reference/lines.py says how they are found. They are compiled, not run.
 
 #include <twill/io.hpp>
+#include <twill/nn/expert_parallel.hpp>
 #include <twill/parallel.hpp>
 #include <twill/twill.hpp>
 
@@ -86,11 +87,13 @@ constexpr void divided_layers(Value x, Value token) {
   { const Value y = nn::row_linear<Ranks>(x, 64, "narrow"); }
   { const Value y = nn::vocabulary_embedding<Ranks>(token, 1000, 64, "token", {.split_axis = nn::not_split}); }
   { const Value y = nn::sharded_multi_head_attention<Ranks>(x, 8, "attention"); }
+  { const Value y = nn::sharded_mixture_of_experts<Ranks>(x, 8, 256, "moe", {.split_axis = 0}); }
   { const Value w = nn::sharded_parameter<Ranks>(x.graph(), "weight", {64, 32}, nn::initialise::xavier_uniform()); }
   { const Value loss = nn::sharded_cross_entropy<Ranks>(x, token); }
   { const Value y = all_reduce<Ranks>(x); }
   { const Value y = all_gather<Ranks>(x, 0); }
   { const Value y = reduce_scatter<Ranks>(x, 0); }
+  { const Value y = all_to_all<Ranks>(x); }
   { const Value y = copy_to<Ranks>(x); }
   { const Value y = reduce_from<Ranks>(x); }
   { const Value y = split_to<Ranks>(x, 0); }

@@ -84,17 +84,20 @@ template <graph::Fault F> constexpr auto words_of_values() {
     return Words<with::type<DType{F.left}>>{};
   else if constexpr (is_one_of(operands_lie_in_different_slots_move_one_with_to, scan_over_values_in_different_slots))
     return Words<left_slot<F.left>, right_slot<F.right>>{};
-  else if constexpr (is_one_of(
-                         parameter_name_is_used_twice, parameter_is_not_reached_by_the_loss, buffer_is_updated_twice,
-                         update_of_a_value_that_is_not_a_buffer, operation_has_no_gradient,
-                         operation_has_no_batching_rule, vmap_of_an_update_of_a_buffer,
-                         vmap_gives_a_value_of_more_than_8_axes, gradient_inside_a_scan_of_a_value_outside,
-                         checkpoint_of_a_scan, scan_inside_the_body_of_a_scan, values_of_different_graphs,
-                         two_symbols_must_be_equal, interpolation_aligns_corners_only_if_linear,
-                         streamed_attention_cannot_drop_weights, tap_in_the_body_of_a_scan,
-                         ranks_work_together_outside_of_scans_only, stage_boundary_inside_of_a_scan_or_a_checkpoint,
-                         fit_needs_the_size_of_each_named_dimension, model_has_no_weight_before_which_it_is_to_be_cut,
-                         matrix_needs_a_proportion_tall_or_wide, bag_weights_are_for_sums_only))
+  else if constexpr (is_one_of(parameter_name_is_used_twice, parameter_is_not_reached_by_the_loss,
+                               buffer_is_updated_twice, update_of_a_value_that_is_not_a_buffer,
+                               operation_has_no_gradient, operation_has_no_batching_rule, vmap_of_an_update_of_a_buffer,
+                               vmap_gives_a_value_of_more_than_8_axes, gradient_inside_a_scan_of_a_value_outside,
+                               checkpoint_of_a_scan, scan_inside_the_body_of_a_scan, values_of_different_graphs,
+                               two_symbols_must_be_equal, interpolation_aligns_corners_only_if_linear,
+                               streamed_attention_cannot_drop_weights, tap_in_the_body_of_a_scan,
+                               ranks_work_together_outside_of_scans_only,
+                               stage_boundary_inside_of_a_scan_or_a_checkpoint,
+                               fit_needs_the_size_of_each_named_dimension,
+                               model_has_no_weight_before_which_it_is_to_be_cut, matrix_needs_a_proportion_tall_or_wide,
+                               bag_weights_are_for_sums_only, auxiliary_loss_in_the_body_of_a_scan,
+                               auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses,
+                               program_of_the_loss_has_no_auxiliary_losses))
     return Words<>{};
   else
     return Words<with::left<F.left>, with::right<F.right>>{};

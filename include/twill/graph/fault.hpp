@@ -158,6 +158,12 @@ enum class Problem : std::uint8_t {
   convolution_that_keeps_the_size_has_a_stride,
   bag_weights_are_for_sums_only,
   bmm_needs_three_dimensions_on_both_sides,
+  experts_take_groups_of_tokens_of_a_width,
+  capacity_of_experts_is_not_positive,
+  tokens_of_experts_are_divided_by_groups_only,
+  auxiliary_loss_in_the_body_of_a_scan,
+  auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses,
+  program_of_the_loss_has_no_auxiliary_losses,
 };
 
 /// A name that a fault is about, and of what.

@@ -61,6 +61,7 @@ enum class Collective : std::uint8_t {
   all_reduce,     ///< the reduction of all sources, everywhere
   all_gather,     ///< the sources of all ranks, in order, everywhere
   reduce_scatter, ///< of the reduction of all sources, a part for each rank
+  all_to_all,     ///< part j of rank i's source as part i of rank j's target
 };
 
 /// One call, on memory of the rank's device. Counts are of elements.

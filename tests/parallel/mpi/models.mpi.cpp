@@ -5,6 +5,7 @@
 // weights have the same bits; and they are one network's within 1e-12. Part of suites.mpi.cpp.
 
 #include "tests/parallel/mpi/models.hpp"
+#include "tests/parallel/model/experts.suite.hpp"
 #include "tests/parallel/model/parallel_model.suite.hpp"
 #include "tests/support/four_devices.hpp"
 #include "tests/training/models.hpp"
@@ -124,6 +125,23 @@ void check_divided(MpiCommunicator<>& world, const test::WholeRun& batch) {
   require_near("divided layers", found, batch.losses);
 }
 
+/// Pairs of ranks, whose tokens travel to their experts.
+void check_experts(MpiCommunicator<>& world) {
+  const auto play = [](auto& communicator) {
+    auto pair = communicator.split(communicator.rank() / 2, communicator.rank());
+    const test::ExpertNumbers own = test::train_divided_experts<test::ExchangedExperts<2>>(pair);
+    Numbers found = own.losses;
+    found.insert(found.end(), own.results.begin(), own.results.end());
+    for (const Numbers& weight : own.weights) found.insert(found.end(), weight.begin(), weight.end());
+    return found;
+  };
+  const test::ExpertNumbers one = test::train_whole_experts(Cpu{0});
+  Numbers found = play_both("experts", world, play), wanted = one.losses;
+  wanted.insert(wanted.end(), one.results.begin(), one.results.end());
+  found.resize(wanted.size());
+  require_near("experts", found, wanted);
+}
+
 // Pipelines ----------------------------------------------------------------------------------------------------------
 
 template <class M, pipeline::ScheduleKind S, int N>
@@ -162,6 +180,7 @@ void check_models() {
   check_data_parallel<2>(world, batch);
   check_data_parallel<3>(world, batch);
   check_divided(world, batch);
+  check_experts(world);
   using Replicated = Mesh<Axis<"data">, Axis<"pipe", 2>>; // one replica of two processes, two of four
   check_pipeline<Replicated, pipeline::OneForwardOneBackward, 1>("1F1B beside replicas", world, batch);
   using Divided = Mesh<Axis<"pipe", 2>, Axis<"tensor", 2>>;

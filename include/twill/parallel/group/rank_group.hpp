@@ -56,6 +56,8 @@ public:
       return communicator_->run(Call::all_gather(source, target));
     case kernel::Collective::reduce_scatter:
       return communicator_->run(Call::reduce_scatter(source, target, reduction_of(call.reduction)));
+    case kernel::Collective::all_to_all:
+      return communicator_->run(Call::all_to_all(source, target));
     case kernel::Collective::none:
       break;
     }
