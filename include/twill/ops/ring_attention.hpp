@@ -126,6 +126,9 @@ private:
   [[nodiscard]] TWILL_CONSTEXPR RingKeys next(const RingKeys& keys, Value done) const {
     return {shifted(known_after(keys.k, done)), shifted(known_after(keys.v, done))};
   }
+  [[nodiscard]] TWILL_CONSTEXPR RingKeys next(const RingKeys& keys, Value done, Value also) const {
+    return next({known_after(keys.k, also), known_after(keys.v, also)}, done);
+  }
   [[nodiscard]] TWILL_CONSTEXPR std::array<Value, 2> halves(Value x) const { return split<2>(x, 2); }
   [[nodiscard]] TWILL_CONSTEXPR std::array<RingKeys, 2> halves(const RingKeys& keys) const {
     const auto k = halves(keys.k);
@@ -174,9 +177,8 @@ private:
     RingRows rows = attend(q_early, early, true);
     RingRows late_rows = merged(attend(q_late, late, true), attend(q_late, early));
     for (std::int64_t step = 1; step < ranks_.size; ++step) {
-      const Value done = known_after(rows.out, late_rows.out);
-      early = next(early, done);
-      late = next(late, done);
+      early = next(early, rows.out, late_rows.out);
+      late = next(late, rows.out, late_rows.out);
       const Value is_before = is_from_before(step);
       late_rows = merged(late_rows, attend(q_late, early));
       const RingRows one = attend(where(is_before, q_early, q_late), chosen(is_before, early, late));
@@ -232,9 +234,8 @@ private:
     by_late.q = by_late.q + between.q;
     by_early.keys = by_early.keys + between.keys;
     for (std::int64_t step = 1; step < ranks_.size; ++step) {
-      const Value done = known_after(by_early.q, by_late.q);
-      early = next(early, done);
-      late = next(late, done);
+      early = next(early, by_early.q, by_late.q);
+      late = next(late, by_early.q, by_late.q);
       const Value is_before = is_from_before(step);
       const auto either = [&](Value a, Value b) { return where(is_before, a, b); };
       const RingGradients first = gradients_of(of_late, early);
