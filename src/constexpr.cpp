@@ -22,6 +22,7 @@
 #include <twill/ops/repeat.hpp>
 #include <twill/ops/resample.hpp>
 #include <twill/ops/ring_attention.hpp>
+#include <twill/ops/ring_shift.hpp>
 #include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/muon.hpp>

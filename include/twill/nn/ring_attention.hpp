@@ -36,8 +36,8 @@ template <AnyRankAxis A>
                                              CallSite site = CallSite::here()) {
   if (query.rank() == 0) return graph::ring_attention<A>(query, key, value, {}, site); // which refuses it
   const double scale = detail::scale_of(query, {.scale = options.scale}, site);
-  return graph::ring_attention<A>(
-      query, key, value, {.scale = scale, .is_causal = options.is_causal, .division = options.division}, site);
+  return graph::ring_attention<A>(query, key, value,
+                                  {.scale = scale, .is_causal = options.is_causal, .division = options.division}, site);
 }
 
 /// Self-attention over a divided sequence: multi_head_attention's weights and names, whole on each rank. x and y:
@@ -57,8 +57,7 @@ template <AnyRankAxis A>
 /// This rank's rows, along an axis, of a value that is equal on all ranks. The gradient is joined.
 /// errors: ranks, in the zigzag division twice the ranks, that do not divide the axis
 template <AnyRankAxis A>
-[[nodiscard]] constexpr Value sequence_part(Value x, int axis,
-                                            SequenceDivision division = SequenceDivision::contiguous,
+[[nodiscard]] constexpr Value sequence_part(Value x, int axis, SequenceDivision division = SequenceDivision::contiguous,
                                             CallSite site = CallSite::here()) {
   if (A::size == 1 || division == SequenceDivision::contiguous) return graph::split_to<A>(x, axis, site);
   const auto [early, late] = graph::split<2>(x, axis, site);

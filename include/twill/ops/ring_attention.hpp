@@ -42,11 +42,6 @@ struct RingAttentionOptions {
   SequenceDivision division = SequenceDivision::contiguous; ///< of queries, keys and values alike
 };
 
-/// The rule of ring attention's result. Inputs after the result: queries, keys, values, the logsumexp of each row over
-/// all ranks. Attributes: those of collectives with 1 if causal in place of the reduction, the scale's bits, the
-/// division.
-inline constexpr Operation ring_attention_rule{.name = "ring_attention", .vjp = &detail::ring_attention_vjp};
-
 /// The backward operation of attention with the logsumexp of other blocks, too. It has no gradient: the one of
 /// attention_backward_operation would take this block for all there are.
 inline constexpr Operation ring_attention_backward_operation{
@@ -55,6 +50,11 @@ inline constexpr Operation ring_attention_backward_operation{
 }}}} // namespace twill::v0::graph::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
+
+/// The rule of ring attention's result. Inputs after the result: queries, keys, values, the logsumexp of each row over
+/// all ranks. Attributes: those of collectives with 1 if causal in place of the reduction, the scale's bits, the
+/// division.
+inline constexpr Operation ring_attention_rule{.name = "ring_attention", .vjp = &detail::ring_attention_vjp};
 
 /// The value, but not before another one is known.
 [[nodiscard]] TWILL_CONSTEXPR Value known_after(Value value, Value other) {
@@ -142,9 +142,8 @@ private:
   [[nodiscard]] TWILL_CONSTEXPR RingRows attend(Value q, const RingKeys& keys, bool is_causal = false) const {
     Extents shape = q.shape();
     shape[3] = keys.v.shape()[3];
-    const Value out =
-        add_operation(attention_operation, {cast(q, dtype_), cast(keys.k, dtype_), cast(keys.v, dtype_)}, dtype_, shape,
-                      {is_causal, std::bit_cast<std::int64_t>(options_.scale), 0});
+    const Value out = add_operation(attention_operation, {cast(q, dtype_), cast(keys.k, dtype_), cast(keys.v, dtype_)},
+                                    dtype_, shape, {is_causal, std::bit_cast<std::int64_t>(options_.scale), 0});
     const Value logsumexp = logsumexp_of(out);
     return {widened(out), logsumexp};
   }
@@ -196,12 +195,12 @@ private:
     const Value v = cast(keys.v, dtype_);
     const Value g = cast(rows.g, dtype_);
     const bool is_narrow = compute_type(dtype_) != dtype_;
-    const Value first =
-        is_narrow ? add_operation(ring_attention_backward_operation,
-                                  {q, k, v, rows.delta, rows.logsumexp, g, cast(rows.out, dtype_)}, dtype_, q.shape(),
-                                  {is_causal, scale, 0, 1})
-                  : add_operation(ring_attention_backward_operation, {q, k, v, rows.delta, rows.logsumexp, g}, dtype_,
-                                  q.shape(), {is_causal, scale, 0, 0});
+    const Value first = is_narrow
+                            ? add_operation(ring_attention_backward_operation,
+                                            {q, k, v, rows.delta, rows.logsumexp, g, cast(rows.out, dtype_)}, dtype_,
+                                            q.shape(), {is_causal, scale, 0, 1})
+                            : add_operation(ring_attention_backward_operation, {q, k, v, rows.delta, rows.logsumexp, g},
+                                            dtype_, q.shape(), {is_causal, scale, 0, 0});
     const Value of_k = add_result(first, 1, dtype_, k.shape());
     const Value of_v = add_result(first, 2, dtype_, v.shape());
     return {widened(first), {widened(of_k), widened(of_v)}};
@@ -239,15 +238,16 @@ private:
       const Value is_before = is_from_before(step);
       const auto either = [&](Value a, Value b) { return where(is_before, a, b); };
       const RingGradients first = gradients_of(of_late, early);
-      const RingGradients second = gradients_of(
-          {either(of_early.q, of_late.q), either(of_early.g, of_late.g), either(of_early.out, of_late.out),
-           either(of_early.delta, of_late.delta), either(of_early.logsumexp, of_late.logsumexp)},
-          chosen(is_before, early, late));
+      const RingGradients second =
+          gradients_of({either(of_early.q, of_late.q), either(of_early.g, of_late.g), either(of_early.out, of_late.out),
+                        either(of_early.delta, of_late.delta), either(of_early.logsumexp, of_late.logsumexp)},
+                       chosen(is_before, early, late));
       const auto if_before = [&](Value x) { return where(is_before, x, 0); };
       const auto if_after = [&](Value x) { return where(is_before, 0, x); };
       by_early.q = by_early.q + if_before(second.q);
       by_late.q = by_late.q + first.q + if_after(second.q);
-      by_early.keys = shifted(by_early.keys) + first.keys + RingKeys{if_before(second.keys.k), if_before(second.keys.v)};
+      by_early.keys =
+          shifted(by_early.keys) + first.keys + RingKeys{if_before(second.keys.k), if_before(second.keys.v)};
       by_late.keys = shifted(by_late.keys) + RingKeys{if_after(second.keys.k), if_after(second.keys.v)};
     }
     const RingKeys of_k_and_v[] = {shifted(by_early.keys), shifted(by_late.keys)};
@@ -323,9 +323,9 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
       ring.forward(stop_gradient(inputs[0]), {stop_gradient(inputs[1]), stop_gradient(inputs[2])});
   Node node = detail::node_over(Kind::rule, rows.out);
   node.operation = &ring_attention_rule;
-  node.index = graph.add_attributes({ranks.low, ranks.high, ranks.size, options.is_causal,
-                                     std::bit_cast<std::int64_t>(options.scale),
-                                     static_cast<std::int64_t>(options.division)});
+  node.index =
+      graph.add_attributes({ranks.low, ranks.high, ranks.size, options.is_causal,
+                            std::bit_cast<std::int64_t>(options.scale), static_cast<std::int64_t>(options.division)});
   for (const Value& input : inputs) node.inputs[node.arity++] = input.id();
   node.inputs[node.arity++] = rows.logsumexp.id();
   const Value out{graph, graph.add(node)};

@@ -20,10 +20,8 @@ TWILL_CONSTEXPR void to_previous_vjp(Graph& graph, int node, const Cotangents& c
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// The value of the rank before this one. Attributes: those of all collectives.
-inline constexpr Operation to_next_operation{.name = "to_next",
-                                             .vjp = &detail::to_next_vjp,
-                                             .wants_dense = true,
-                                             .collective = kernel::Collective::to_next};
+inline constexpr Operation to_next_operation{
+    .name = "to_next", .vjp = &detail::to_next_vjp, .wants_dense = true, .collective = kernel::Collective::to_next};
 /// The value of the rank after this one. Attributes: those of all collectives.
 inline constexpr Operation to_previous_operation{.name = "to_previous",
                                                  .vjp = &detail::to_previous_vjp,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model whose sequence is divided over two ranks, zigzag, with ring attention, beside the same model on one device: the
-// same losses and weights after some steps.
+// Context parallelism: a model whose sequence is divided over two ranks, zigzag, with ring attention, beside the same
+// model on one device, and the functions that divide and join sequences.
 
 #include <twill/nn.hpp>
 #include <twill/nn/ring_attention.hpp>
@@ -11,7 +11,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 using namespace twill;
 using graph::Value;
@@ -44,8 +46,8 @@ struct DividedModel {
     const Value own = nn::sequence_part<Context>(words, 1, zigzag);
     const nn::SplitRegion<Context> part{words.graph(), 1};
     const Value places = nn::sequence_positions<Context>(words.graph(), words_each / 2, zigzag);
-    Value x = nn::embedding(own, vocabulary, model_width, "words") +
-              nn::embedding(places, words_each, model_width, "places");
+    Value x =
+        nn::embedding(own, vocabulary, model_width, "words") + nn::embedding(places, words_each, model_width, "places");
     x = x + nn::ring_multi_head_attention<Context>(nn::layer_norm(x, "norm"), 2, "attention",
                                                    {.is_causal = true, .division = zigzag});
     return nn::linear(tanh(nn::linear(x, 16, "wide")), vocabulary, "logits");
@@ -79,5 +81,61 @@ TEST_CASE("a model with a divided sequence trains as on one device", "[parallel]
     const auto* const a = reinterpret_cast<const double*>(divided.find(name)->bytes.data());
     const auto* const b = reinterpret_cast<const double*>(tensor.bytes.data());
     for (std::int64_t i = 0; i < tensor.shape.elements(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(1e-11).margin(1e-13));
+  }
+}
+
+namespace {
+
+using Three = RankAxis<"three", 3>;
+
+/// What the functions of a divided sequence give from rows that all ranks have, one below the other.
+struct Pieces {
+  static constexpr auto forward(Input<6, 2> x) {
+    const Value part = nn::sequence_part<Three>(x, 0, zigzag);
+    const Value whole = nn::sequence_whole<Three>(part, 0, zigzag);
+    const Value next = graph::to_next<Three>(part);
+    const Value previous = graph::to_previous<Three>(part);
+    const Value places = nn::sequence_positions<Three>(x.graph(), 2, zigzag);
+    const Value by_x = graph::gradient(graph::sum(graph::square(whole)), x);
+    const Value by_next = graph::gradient(graph::sum(next * graph::stop_gradient(part)), part);
+    const Value by_previous = graph::gradient(graph::sum(previous * graph::stop_gradient(part)), part);
+    const Value rank = graph::cast(graph::rank_along<Three>(x.graph()), DType::float64);
+    const Value mean = graph::broadcast_to(nn::mean_over_ranks<Three>(rank), part.shape());
+    const Value both = graph::broadcast_to(graph::unsqueeze(graph::cast(places, DType::float64), -1), part.shape());
+    return graph::concatenate({whole, next, previous, both, by_x, by_next, by_previous, mean}, 0);
+  }
+};
+
+} // namespace
+
+TEST_CASE("rows of a zigzag division, and their gradients, go to their ranks and back", "[parallel][PAR-7]") {
+  TensorParallel<Pieces, Three, Cpu, double> model{std::vector<Cpu>(3, Cpu{0}), {.timeout_ms = 20'000}};
+  Tensor<double, Cpu, Shape<6, 2>> x(Cpu{0});
+  for (std::int64_t i = 0; i < 12; ++i) x.data()[i] = static_cast<double>(i * i);
+  std::vector<std::vector<double>> found(3);
+  model.run([&](auto& network, int rank) {
+    const auto y = network.infer(x);
+    synchronize(network.device());
+    found[static_cast<std::size_t>(rank)].assign(y.data(), y.data() + y.elements());
+  });
+  const auto row_of = [](int rank, int i) { return i == 0 ? rank : 5 - rank; }; // 0 5, 1 4, 2 3
+  for (int rank = 0; rank < 3; ++rank) {
+    CAPTURE(rank);
+    std::vector<double> wanted{};
+    const auto add_part_of = [&](int owner) {
+      for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) wanted.push_back(x.data()[2 * row_of(owner, i) + j]);
+    };
+    const int before = (rank + 2) % 3;
+    const int after = (rank + 1) % 3;
+    wanted.assign(x.data(), x.data() + 12);
+    add_part_of(before);
+    add_part_of(after);
+    for (int i = 0; i < 4; ++i) wanted.push_back(row_of(rank, i / 2));
+    for (int i = 0; i < 12; ++i) wanted.push_back(2 * x.data()[i]);
+    add_part_of(after); // a gradient travels in the other direction
+    add_part_of(before);
+    for (int i = 0; i < 4; ++i) wanted.push_back(1); // (0 + 1 + 2) / 3
+    CHECK(found[static_cast<std::size_t>(rank)] == wanted);
   }
 }

@@ -48,8 +48,8 @@ inline std::int64_t whole_row(graph::SequenceDivision division, int rank, int ra
 }
 
 /// Calls `f(place in this rank's part, place in the whole)` for each element of an array of the given width.
-template <class F> void for_each_of_part(graph::SequenceDivision division, int rank, int ranks, std::int64_t width,
-                                         F f) {
+template <class F>
+void for_each_of_part(graph::SequenceDivision division, int rank, int ranks, std::int64_t width, F f) {
   const std::int64_t part = RingSizes::rows / ranks;
   for (std::int64_t b = 0; b < RingSizes::batch * RingSizes::heads; ++b)
     for (std::int64_t r = 0; r < part; ++r)
@@ -71,9 +71,9 @@ template <class M, class C, class Whole> std::vector<double> run_ring(C& communi
   kernel::RankGroups groups{};
   groups.add(parallel::rank_group<typename M::Ranks>(communicator));
   const nn::Network<M, Cpu, double> model{communicator.device(), groups, RandomDraw{7, 0}};
-  const auto y = model.infer(part.template operator()<M::width>("q"), part.template operator()<M::width>("k"),
-                             part.template operator()<M::value_width>("v"),
-                             part.template operator()<M::value_width>("g"));
+  const auto y =
+      model.infer(part.template operator()<M::width>("q"), part.template operator()<M::width>("k"),
+                  part.template operator()<M::value_width>("v"), part.template operator()<M::value_width>("g"));
   synchronize(communicator.device());
   return {y.data(), y.data() + y.elements()};
 }

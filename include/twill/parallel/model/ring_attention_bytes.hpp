@@ -17,13 +17,13 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 
 /// One call of ring attention, with as many queries as keys.
 struct RingAttentionShape {
-  std::int64_t batch = 1;         ///< the product of all leading axes, heads among them
-  std::int64_t rows = 0;          ///< of one rank
-  std::int64_t width = 0;         ///< of queries and keys
-  std::int64_t value_width = 0;   ///< of values
-  std::int64_t ranks = 1;         ///< round the ring
-  DType dtype = DType::float32;   ///< of queries, keys and values
-  bool is_causal = false;         ///< as in the call's options
+  std::int64_t batch = 1;       ///< the product of all leading axes, heads among them
+  std::int64_t rows = 0;        ///< of one rank
+  std::int64_t width = 0;       ///< of queries and keys
+  std::int64_t value_width = 0; ///< of values
+  std::int64_t ranks = 1;       ///< round the ring
+  DType dtype = DType::float32; ///< of queries, keys and values
+  bool is_causal = false;       ///< as in the call's options
   graph::SequenceDivision division = graph::SequenceDivision::contiguous; ///< as in the call's options
 };
 
