@@ -54,7 +54,7 @@ namespace twill { inline namespace v0 { namespace graph { namespace detail { inl
 /// The rule of ring attention's result. Inputs after the result: queries, keys, values, the logsumexp of each row over
 /// all ranks. Attributes: those of collectives with 1 if causal in place of the reduction, the scale's bits, the
 /// division.
-inline constexpr Operation ring_attention_rule{.name = "ring_attention", .vjp = &detail::ring_attention_vjp};
+inline constexpr Operation ring_attention_rule{.name = "ring_attention", .vjp = &ring_attention_vjp};
 
 /// The value, but not before another one is known.
 [[nodiscard]] TWILL_CONSTEXPR Value known_after(Value value, Value other) {
@@ -322,7 +322,7 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   const detail::RingRows rows =
       ring.forward(stop_gradient(inputs[0]), {stop_gradient(inputs[1]), stop_gradient(inputs[2])});
   Node node = detail::node_over(Kind::rule, rows.out);
-  node.operation = &ring_attention_rule;
+  node.operation = &detail::ring_attention_rule;
   node.index =
       graph.add_attributes({ranks.low, ranks.high, ranks.size, options.is_causal,
                             std::bit_cast<std::int64_t>(options.scale), static_cast<std::int64_t>(options.division)});
