@@ -9,6 +9,8 @@
 #include <twill/parallel/model/tensor_parallel.hpp>
 #include <twill/training.hpp>
 
+#include "tests/support/refusal.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <cstddef>
@@ -138,4 +140,36 @@ TEST_CASE("rows of a zigzag division, and their gradients, go to their ranks and
     for (int i = 0; i < 4; ++i) wanted.push_back(1); // (0 + 1 + 2) / 3
     CHECK(found[static_cast<std::size_t>(rank)] == wanted);
   }
+}
+
+TEST_CASE("ring attention refuses what does not fit round the ring, and second derivatives", "[parallel][PAR-7]") {
+  using test::in;
+  const auto refused = [](auto call) {
+    graph::Graph graph{};
+    test::use(call(graph));
+    return graph.fault;
+  };
+  const auto differing = refused([](graph::Graph& g) {
+    return nn::ring_attention<Context>(in(g, {2, 6, 4}), in(g, {2, 8, 4}), in(g, {2, 8, 4}), {.is_causal = true});
+  });
+  CHECK(differing.problem == graph::Problem::attention_extents_differ);
+  CHECK(differing.left == 6);
+  CHECK(differing.right == 8);
+  const auto odd = refused([](graph::Graph& g) {
+    const Value x = in(g, {2, 5, 4});
+    return nn::ring_attention<Context>(x, x, x, {.is_causal = true, .division = zigzag});
+  });
+  CHECK(odd.problem == graph::Problem::sections_do_not_divide_the_axis);
+  CHECK(odd.right == 5);
+  const auto types = refused([](graph::Graph& g) {
+    const Value x = in(g, {2, 6, 4});
+    return nn::ring_attention<Context>(x, x, in(g, {2, 6, 4}, DType::float64));
+  });
+  CHECK(types.problem == graph::Problem::attention_dtypes_differ);
+  const auto twice = refused([](graph::Graph& g) {
+    const Value x = in(g, {2, 6, 4});
+    const Value once = graph::gradient(graph::sum(graph::square(nn::ring_attention<Context>(x, x, x))), x);
+    return graph::gradient(graph::sum(graph::square(once)), x);
+  });
+  CHECK(twice.problem == graph::Problem::operation_has_no_gradient);
 }
