@@ -24,6 +24,8 @@
 #include <twill/ops/pooling3d.hpp>
 #include <twill/ops/repeat.hpp>
 #include <twill/ops/resample.hpp>
+#include <twill/ops/ring_attention.hpp>
+#include <twill/ops/ring_shift.hpp>
 #include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/muon.hpp>

@@ -27,6 +27,7 @@
 #include <twill/nn/losses/margin.hpp>
 #include <twill/nn/mixture_of_experts.hpp>
 #include <twill/nn/recurrent_cells.hpp>
+#include <twill/nn/ring_attention.hpp>
 #include <twill/nn/transformer.hpp>
 #include <twill/nn/weight_norm.hpp>
 #include <twill/ops/all_to_all.hpp>
@@ -38,6 +39,8 @@
 #include <twill/ops/pooling3d.hpp>
 #include <twill/ops/repeat.hpp>
 #include <twill/ops/resample.hpp>
+#include <twill/ops/ring_attention.hpp>
+#include <twill/ops/ring_shift.hpp>
 #include <twill/ops/sides3.hpp>
 #include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
@@ -58,6 +61,7 @@
 #include <twill/parallel/fit/stage_plan.hpp>
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/fit/traces.hpp>
+#include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/profile.hpp>
 #include <twill/profile/fit_program.hpp>
 #include <twill/profile/fit_table.hpp>

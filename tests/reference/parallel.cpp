@@ -4,7 +4,9 @@
 
 #include <twill/io.hpp>
 #include <twill/nn/expert_parallel.hpp>
+#include <twill/nn/ring_attention.hpp>
 #include <twill/parallel.hpp>
+#include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/twill.hpp>
 
 #include <array>
@@ -29,6 +31,7 @@ struct Upper {
   static constexpr auto forward(Input<Dim<"batch">, 16> x) { return nn::linear(x, 3, "upper"); }
 };
 using Ranks = RankAxis<"tensor", 2>;
+using Context = RankAxis<"context", 4>;
 struct Divided {
   static constexpr auto forward(Input<Dim<"batch">, 8> x) {
     return nn::row_linear<Ranks>(relu(nn::column_linear<Ranks>(x, 16, "wide")), 3, "narrow");
@@ -98,6 +101,22 @@ constexpr void divided_layers(Value x, Value token) {
   { const Value y = reduce_from<Ranks>(x); }
   { const Value y = split_to<Ranks>(x, 0); }
   { const Value y = gather_from<Ranks>(x, 0); }
+}
+
+// Context parallelism: inside a model whose ranks divide the sequence, `using Context = RankAxis<"context", 4>;`.
+constexpr void divided_sequence(Value x, Value token, Value q, Value k, Value v) {
+  { const Value y = nn::ring_attention<Context>(q, k, v, {.is_causal = true, .division = nn::SequenceDivision::zigzag}); }
+  { const Value y = nn::ring_multi_head_attention<Context>(x, 8, "attention", {.is_causal = true}); }
+  { const Value own = nn::sequence_part<Context>(token, 1); }
+  { const Value all = nn::sequence_whole<Context>(x, 1); }
+  { const Value places = nn::sequence_positions<Context>(x.graph(), 512); }
+  { const Value loss = nn::mean_over_ranks<Context>(nn::cross_entropy(x, token)); }
+  { const Value y = ring_attention<Context>(q, k, v, {.scale = 0.125}); }
+  { const Value y = to_next<Context>(x); }
+  { const Value y = to_previous<Context>(x); }
+}
+void bytes_of_ring() {
+  { const std::int64_t sent = parallel::ring_attention_bytes({.batch = 8, .rows = 4096, .width = 64, .value_width = 64, .ranks = 4}).sent_backward; }
 }
 
 // Ranks and communicators: a rank is a thread, a process of MPI or a GPU of NCCL.

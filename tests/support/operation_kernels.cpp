@@ -17,6 +17,7 @@
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/rank_sum.hpp>
+#include <twill/ops/ring_attention.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/ops/split.hpp>
@@ -88,6 +89,7 @@ constexpr KnownKernel all_kernels[]{
     kernel_of<&graph::interpolation_gradient_operation>,
     kernel_of<&graph::attention_operation, KernelTypes::wide>,
     kernel_of<&graph::attention_backward_operation, KernelTypes::wide>,
+    kernel_of<&graph::ring_attention_backward_operation, KernelTypes::wide>,
     kernel_of<&graph::gather_operation, KernelTypes::numbers>,
     kernel_of<&graph::scatter_operation, KernelTypes::numbers>,
     kernel_of<&graph::slice_operation, KernelTypes::numbers>,

@@ -223,6 +223,7 @@ PAGES = [
     ]),
     Page("parallel", "Parallel training", "Replicas, ranks, collectives, meshes and pipelines.", "parallel.md", [
         Section("Data parallel", ["parallel/data/*"]),
+        Section("Context parallelism", ["nn/ring_attention.hpp", "ops/ring_*", "parallel/model/ring_attention_bytes.hpp"]),
         Section("Meshes and models on them", ["parallel/group/mesh.hpp", "parallel/model/*"]),
         Section("Tensor parallel layers", ["nn/tensor_parallel.hpp", "nn/tensor_attention.hpp", "nn/losses/sharded.hpp", "nn/sharded.hpp",
                                            "nn/expert_parallel.hpp", "ops/all_to_all.hpp",

@@ -62,6 +62,8 @@ enum class Collective : std::uint8_t {
   all_gather,     ///< the sources of all ranks, in order, everywhere
   reduce_scatter, ///< of the reduction of all sources, a part for each rank
   all_to_all,     ///< part j of rank i's source as part i of rank j's target
+  to_next,        ///< the source of each rank, on the rank after it; the last one's on rank 0
+  to_previous,    ///< the source of each rank, on the rank before it; rank 0's on the last one
 };
 
 /// One call, on memory of the rank's device. Counts are of elements.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models whose ranks are processes: data parallel with nothing, states, gradients or weights shared out, layers divided, stages of a
-// pipeline beside replicas and with divided layers. Every process plays the same with threads for ranks, too: losses, norms and
-// weights have the same bits; and they are one network's within 1e-12. Part of suites.mpi.cpp.
+// Models whose ranks are processes: data parallel with nothing, states, gradients or weights shared out, layers and
+// sequences divided, stages of a pipeline beside replicas and with divided layers. Every process plays the same with
+// threads for ranks, too: losses, norms and weights have the same bits; and they are one network's within 1e-12. Part of
+// suites.mpi.cpp.
 
 #include "tests/parallel/mpi/models.hpp"
 #include "tests/parallel/model/experts.suite.hpp"
 #include "tests/parallel/model/parallel_model.suite.hpp"
+#include "tests/parallel/model/ring_attention.suite.hpp"
 #include "tests/support/four_devices.hpp"
 #include "tests/training/models.hpp"
 
@@ -18,6 +20,8 @@
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -142,6 +146,24 @@ void check_experts(MpiCommunicator<>& world) {
   require_near("experts", found, wanted);
 }
 
+// Divided sequences --------------------------------------------------------------------------------------------------
+
+/// Ring attention of pairs of ranks, with its gradients.
+void check_ring(MpiCommunicator<>& world) {
+  using Pair = test::RingModel<2, true, graph::SequenceDivision::zigzag>;
+  const auto whole = [](const std::string& name) {
+    const bool is_wide = name == "v" || name == "g";
+    std::vector<double> values(
+        static_cast<std::size_t>(Pair::batch * Pair::heads * Pair::rows * (is_wide ? Pair::value_width : Pair::width)));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i) * name[0]);
+    return values;
+  };
+  static_cast<void>(play_both("ring attention", world, [&](auto& communicator) {
+    auto pair = communicator.split(communicator.rank() / 2, communicator.rank());
+    return test::run_ring<Pair>(pair, whole);
+  }));
+}
+
 // Pipelines ----------------------------------------------------------------------------------------------------------
 
 template <class M, pipeline::ScheduleKind S, int N>
@@ -181,6 +203,7 @@ void check_models() {
   check_data_parallel<3>(world, batch);
   check_divided(world, batch);
   check_experts(world);
+  check_ring(world);
   using Replicated = Mesh<Axis<"data">, Axis<"pipe", 2>>; // one replica of two processes, two of four
   check_pipeline<Replicated, pipeline::OneForwardOneBackward, 1>("1F1B beside replicas", world, batch);
   using Divided = Mesh<Axis<"pipe", 2>, Axis<"tensor", 2>>;

@@ -58,6 +58,10 @@ public:
       return communicator_->run(Call::reduce_scatter(source, target, reduction_of(call.reduction)));
     case kernel::Collective::all_to_all:
       return communicator_->run(Call::all_to_all(source, target));
+    case kernel::Collective::to_next:
+      return shift(source, target, 1);
+    case kernel::Collective::to_previous:
+      return shift(source, target, communicator_->size() - 1);
     case kernel::Collective::none:
       break;
     }
@@ -66,6 +70,16 @@ public:
   void fail(const std::exception_ptr& cause) override { communicator_->fail(cause); }
 
 private:
+  /// Sends to the rank `distance` places further round the ring, receives from the one as far back. Both are started
+  /// before either is waited for: ranks that all send first would wait for each other.
+  void shift(const ConstElements& source, const Elements& target, int distance) {
+    const int size = communicator_->size();
+    auto sent = communicator_->start(Call::send(source, (rank() + distance) % size));
+    auto received = communicator_->start(Call::receive(target, (rank() + size - distance) % size));
+    received.wait();
+    sent.wait();
+  }
+
   C* communicator_;
 };
 
