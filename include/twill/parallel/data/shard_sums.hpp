@@ -1,0 +1,166 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums of gradients along the tree of shards, on one rank and over all: each backward pass writes its results to the
+// next place, which is added to its sibling as soon as both are there, so about log2(shards) places exist. Then the
+// nodes of all ranks go, divided into a part for each rank, to the rank of that part, which adds them up in the order
+// of the tree. Additions are single ones of two elements, so no order but the tree's is in the bits. Not in twill.hpp.
+// Read next: parallel/data/reproducible.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/elementwise/comparison.hpp>
+#include <twill/expr/operators.hpp>
+#include <twill/memory/buffer.hpp>
+#include <twill/parallel/data/bucket_memory.hpp>
+#include <twill/parallel/data/reproducible.hpp>
+#include <twill/parallel/data/whole_weights.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/tensor/create.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
+
+/// The places of one rank, for results of type T in the layout of its buckets. `Model` starts calls.
+template <class Model, FloatingScalar T, ComputeDevice D> class ShardSums {
+  using Handle = decltype(std::declval<Model&>().start(std::declval<const Call&>()));
+
+public:
+  ShardSums(Model& model, D device, Buckets layout, const Reproducible& policy)
+      : model_{&model}, layout_{std::move(layout)}, sizes_{layout_, policy, model.size()}, stack_{policy.shards} {
+    for (int rank = 0; rank < model.size(); ++rank)
+      nodes_.push_back(detail::nodes_of(policy.shards_of(rank, model.size()), policy.shards).nodes);
+    places_ = zeros(device, sizes_.places * static_cast<std::size_t>(sizes_.place));
+    received_ = zeros(device, static_cast<std::size_t>(sizes_.received));
+  }
+
+  ShardSums(const ShardSums&) = delete;
+  ShardSums& operator=(const ShardSums&) = delete;
+
+  /// The addresses of the results of the next shard.
+  [[nodiscard]] std::span<void* const> next() {
+    addresses_.clear();
+    for (const BucketEntry& entry : layout_.entries)
+      addresses_.push_back(at(stack_.size(), static_cast<std::size_t>(entry.bucket)) + entry.offset);
+    return addresses_;
+  }
+
+  /// Takes in the results of a shard, after those of the one before it.
+  void push(int shard) {
+    stack_.push({shard, shard + 1},
+                [&](std::size_t left, std::size_t right) { add(places_, at(left, 0), at(right, 0), sizes_.place); });
+  }
+
+  /// Sums the nodes of all ranks into buckets: into this rank's parts of those that are divided if it `keeps_parts`,
+  /// else into the whole. All ranks call this together. throws: CommunicatorError
+  template <class Memory> void reduce(Memory& memory, bool keeps_parts) {
+    stack_.clear();
+    for (std::size_t bucket = 0; bucket < layout_.buckets.size(); ++bucket) {
+      const Elements all = memory.elements(bucket);
+      T* sum = at(0, bucket);
+      if (model_->size() > 1) {
+        const std::int64_t each = sizes_.padded[bucket] / model_->size();
+        sum = meet(bucket, each);
+        if (keeps_parts && !layout_.buckets[bucket].is_whole) {
+          copy(memory.part(bucket).data, sum, each);
+          continue;
+        }
+        T* const whole = at(0, bucket);
+        model_->run(Call::all_gather({sum, each, dtype_of<T>}, {whole, sizes_.padded[bucket], dtype_of<T>}));
+        sum = whole;
+      }
+      copy(keeps_parts && !layout_.buckets[bucket].is_whole ? memory.part(bucket).data : all.data, sum, all.count);
+    }
+  }
+
+  /// The device memory of one rank, before anything runs.
+  [[nodiscard]] static std::int64_t bytes(const Buckets& layout, const Reproducible& policy, int ranks) {
+    const Sizes sizes{layout, policy, ranks};
+    return compile::pool_bytes(static_cast<std::int64_t>(sizes.places * sizeof(T)) * sizes.place) +
+           compile::pool_bytes(sizes.received * static_cast<std::int64_t>(sizeof(T)));
+  }
+
+private:
+  /// In elements. Buckets are padded, so that each has an equal part for each rank.
+  struct Sizes {
+    Sizes(const Buckets& layout, const Reproducible& policy, int ranks) {
+      for (int rank = 0; rank < ranks; ++rank) {
+        const detail::RankNodes own = detail::nodes_of(policy.shards_of(rank, ranks), policy.shards);
+        places = std::max(places, own.most);
+        sent = std::max(sent, own.nodes.size());
+      }
+      for (const Bucket& bucket : layout.buckets) {
+        offsets.push_back(place);
+        padded.push_back(detail::rounded_up(bucket.count, ranks * std::int64_t{64 / sizeof(T)}));
+        place += padded.back();
+        if (ranks > 1) received = std::max(received, padded.back() * static_cast<std::int64_t>(sent));
+      }
+    }
+
+    std::size_t places = 1; ///< on every rank
+    std::size_t sent = 1;   ///< nodes that a rank sends, at most
+    std::int64_t place = 0;
+    std::int64_t received = 0;
+    std::vector<std::int64_t> offsets{};
+    std::vector<std::int64_t> padded{};
+  };
+
+  [[nodiscard]] static memory::Buffer<D> zeros(const D& device, std::size_t count) {
+    memory::Buffer<D> buffer(device, count * sizeof(T));
+    const Dims shape(static_cast<std::int64_t>(count));
+    Tensor<T, D, Shape<dyn>>(buffer, static_cast<T*>(buffer.data()), shape, Dims(1)).fill(T{});
+    return buffer;
+  }
+
+  [[nodiscard]] T* at(std::size_t place, std::size_t bucket) const {
+    return static_cast<T*>(places_.data()) + static_cast<std::int64_t>(place) * sizes_.place + sizes_.offsets[bucket];
+  }
+
+  void copy(void* to, const T* from, std::int64_t count) const {
+    detail::copy_on(places_.device(), to, from, static_cast<std::size_t>(count) * sizeof(T));
+  }
+
+  static void add(const memory::Buffer<D>& buffer, T* to, T* from, std::int64_t count) {
+    const Tensor<T, D, Shape<dyn>> addend(buffer, from, Dims(count), Dims(1));
+    Tensor<T, D, Shape<dyn>>(buffer, to, Dims(count), Dims(1)) += addend;
+  }
+
+  /// Sends each rank its part of this rank's nodes, and sums this rank's part of all.
+  [[nodiscard]] T* meet(std::size_t bucket, std::int64_t each) {
+    auto* const received = static_cast<T*>(received_.data());
+    const std::int64_t padded = sizes_.padded[bucket];
+    std::vector<Handle> calls{};
+    for (std::size_t node = 0; node < sizes_.sent; ++node)
+      calls.push_back(
+          model_->start(Call::all_to_all({at(node, bucket), padded, dtype_of<T>},
+                                         {received + static_cast<std::int64_t>(node) * padded, padded, dtype_of<T>})));
+    for (Handle& call : calls) call.wait();
+    std::vector<T*> parts{};
+    for (std::size_t rank = 0; rank < nodes_.size(); ++rank)
+      for (std::size_t node = 0; node < nodes_[rank].size(); ++node) {
+        parts.push_back(received + static_cast<std::int64_t>(node) * padded + static_cast<std::int64_t>(rank) * each);
+        stack_.push(nodes_[rank][node], [&](std::size_t left, std::size_t right) {
+          add(received_, parts[left], parts[right], each);
+          parts.resize(right);
+        });
+      }
+    stack_.clear();
+    return parts.front();
+  }
+
+  Model* model_;
+  Buckets layout_;
+  Sizes sizes_;
+  detail::ShardStack stack_;
+  std::vector<List<ShardRange>> nodes_{}; ///< of each rank
+  memory::Buffer<D> places_{};
+  memory::Buffer<D> received_{}; ///< parts of all ranks' nodes
+  std::vector<void*> addresses_{};
+};
+
+}}}} // namespace twill::v0::parallel::TWILL_ISA
