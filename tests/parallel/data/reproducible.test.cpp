@@ -7,6 +7,8 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/optim/adam.hpp>
+#include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/data/reproducible_replicas.hpp>
 #include <twill/parallel/data/reproducible_step.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
 #include <twill/parallel/threads/ranks.hpp>
@@ -115,6 +117,19 @@ template <int Stage> Run shared(int ranks, const Part& part = {}) {
   return result;
 }
 
+Run replicated(int devices) {
+  manual_seed_all(7);
+  Network network{Cpu{0}};
+  DataParallel model{network, {.devices = test::first_devices(devices)}};
+  auto step = train_step(model, nn::cross_entropy, adam, policy);
+  float loss = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Batch data{rows, 5, Cpu{0}, static_cast<unsigned>(i % 7)};
+    loss = step(data.x, data.label);
+  }
+  return {end_of({}, network, step.state_dict()), loss};
+}
+
 } // namespace
 
 TEST_CASE("one device and any number of ranks train to the same bits", "[parallel][PAR-9]") {
@@ -124,4 +139,44 @@ TEST_CASE("one device and any number of ranks train to the same bits", "[paralle
   REQUIRE(shared<1>(ranks) == one);
   REQUIRE(shared<2>(ranks) == one);
   REQUIRE(shared<3>(ranks) == one);
+}
+
+TEST_CASE("replicas of one process train to the bits of one device", "[parallel][PAR-9]") {
+  const Run one = alone();
+  for (const int devices : {1, 2, 3, 4}) REQUIRE(replicated(devices) == one);
+}
+
+TEST_CASE("a run interrupted on four ranks ends on two, or one, with the bits of one device", "[parallel][PAR-9]") {
+  const Run one = alone();
+  const Run half = shared<2>(4, {.end = 40});
+  REQUIRE(shared<3>(2, half.end) == one);
+  REQUIRE(shared<0>(3, half.end) == one);
+  REQUIRE(alone(half.end) == one);
+}
+
+TEST_CASE("as many ranks as shards train to the bits of ranks without the policy", "[parallel][PAR-9]") {
+  auto communicators = test::thread_group(4);
+  std::vector<Network> plain{};
+  std::vector<Network> reproducible{};
+  manual_seed_all(7);
+  for (const Cpu& device : test::first_devices(4)) plain.emplace_back(device);
+  for (const Cpu& device : test::first_devices(4)) reproducible.emplace_back(device);
+  nn::load_state_dict(reproducible[0], nn::state_dict(plain[0]));
+  const auto train = [&](std::vector<Network>& networks, const auto& make) {
+    manual_seed_all(8);
+    parallel::run_ranks(communicators, [&](auto& communicator) {
+      const int rank = communicator.rank();
+      DistributedDataParallel model{networks[static_cast<std::size_t>(rank)], communicator};
+      auto step = make(model);
+      for (int i = 0; i < 20; ++i) {
+        const parallel::Rows own = parallel::Reproducible{.shards = 4}.rows_of(rows, rank, 4);
+        const Batch data = Batch{rows, 5, Cpu{0}, static_cast<unsigned>(i)}.rows(own.begin, own.count, Cpu{rank});
+        static_cast<void>(step(data.x, data.label));
+      }
+    });
+  };
+  train(plain, [](auto& model) { return train_step(model, nn::cross_entropy, adam); });
+  train(reproducible,
+        [](auto& model) { return train_step(model, nn::cross_entropy, adam, parallel::Reproducible{.shards = 4}); });
+  REQUIRE(are_equal(nn::state_dict(plain[0]), nn::state_dict(reproducible[0])));
 }
