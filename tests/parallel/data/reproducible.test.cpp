@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training to the same bits on any number of ranks: an MLP with dropout after 100 steps, weights and states, on one device
-// and on ranks whose number divides that of the shards or does not, with every stage of ZeRO; the same run, interrupted on
-// four devices, on two; the tree of shards beside the tree of ranks; and what is refused.
+// and on ranks whose number divides that of the shards or does not, with every stage of ZeRO; a run that is interrupted
+// on four ranks; the tree of shards beside that of ranks; and what is refused.
+
+#include "tests/parallel/data/reproducible_runs.hpp"
 
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/optim/adam.hpp>
+#include <twill/optim/clip.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
-#include <twill/parallel/data/reproducible_replicas.hpp>
-#include <twill/parallel/data/reproducible_step.hpp>
-#include <twill/parallel/group/reduction_tree.hpp>
-#include <twill/parallel/threads/ranks.hpp>
 
 #include "tests/support/message_of.hpp"
-#include "tests/support/ranks.hpp"
 
-#include <catch2/catch.hpp>
-
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace twill;
 using twill::test::message_of;
+using twill::test::Run;
 
 namespace {
 
@@ -35,148 +31,105 @@ struct Mlp {
     return nn::linear(hidden, 5, "output");
   }
 };
-using Network = nn::Network<Mlp, Cpu, float>;
-using Batch = test::LabelledRows<float, 7>;
 
-constexpr parallel::Reproducible policy{.shards = 5};
-constexpr std::int64_t rows = 23; // shards of 4, 5, 4, 5 and 5 rows
-const optim::Adam adam{{.rate = 0.01, .weight_decay = 0.01}};
+struct Task {
+  using Network = nn::Network<Mlp, Cpu, float>;
+  static constexpr parallel::Reproducible policy{.shards = 5};
+  static constexpr std::int64_t rows = 23; // shards of 4, 5, 4, 5 and 5 rows
+  static constexpr auto loss = nn::cross_entropy;
+  static inline const optim::Adam rule{{.rate = 0.01}};
 
-/// The first steps of a run, or those after an interruption.
-struct Part {
-  int first = 0;
-  int end = 100;
-  nn::StateDict weights{};
-  nn::StateDict states{};
-  RandomDraw draw{};
-};
-
-/// Makes the steps of one rank on its rows. Returns the last loss.
-template <class Step> float play(Step& step, const Part& part, Cpu device) {
-  float loss = 0;
-  for (int i = part.first; i < part.end; ++i) {
-    const parallel::Rows own = step.rows_of(rows);
-    const Batch data = Batch{rows, 5, Cpu{0}, static_cast<unsigned>(i % 7)}.rows(own.begin, own.count, device);
-    loss = step(data.x, data.label);
-  }
-  return loss;
-}
-
-Part end_of(const Part& part, const Network& network, nn::StateDict states) {
-  return {part.end, 100, nn::state_dict(network), std::move(states), generator(Cpu{0}).state()};
-}
-
-bool are_equal(const nn::StateDict& left, const nn::StateDict& right) {
-  if (left.size() != right.size()) return false;
-  for (const auto& [name, tensor] : left.entries())
-    if (right.find(name) == nullptr || !std::ranges::equal(right.find(name)->bytes, tensor.bytes)) return false;
-  return true;
-}
-
-/// What a run ends with.
-struct Run {
-  Part end{};
-  float loss = 0;
-
-  friend bool operator==(const Run& left, const Run& right) {
-    return left.loss == right.loss && are_equal(left.end.weights, right.end.weights) &&
-           are_equal(left.end.states, right.end.states);
+  static auto batch(int step) {
+    const test::LabelledRows<float, 7> data{rows, 5, Cpu{0}, static_cast<unsigned>(step % 7)};
+    return std::pair{data.x, data.label};
   }
 };
+using Runs = test::ReproducibleRuns<Task>;
+using Network = Task::Network;
 
-Run alone(const Part& part = {}) {
-  manual_seed_all(7);
-  Network network{Cpu{0}};
-  if (part.first > 0) nn::load_state_dict(network, part.weights);
-  if (part.first > 0) generator(Cpu{0}).set_state(part.draw);
-  auto step = train_step(network, nn::cross_entropy, adam, policy);
-  if (part.first > 0) step.load_state_dict(part.states);
-  const float loss = play(step, part, Cpu{0});
-  return {end_of(part, network, step.state_dict()), loss};
-}
-
-template <int Stage> Run shared(int ranks, const Part& part = {}) {
-  auto communicators = test::thread_group(ranks);
-  manual_seed_all(7);
-  std::vector<Network> networks{};
-  for (const Cpu& device : test::first_devices(ranks)) networks.emplace_back(device);
-  if (part.first > 0) nn::load_state_dict(networks[0], part.weights);
-  if (part.first > 0) generator(Cpu{0}).set_state(part.draw);
-  Run result{};
-  parallel::run_ranks(communicators, [&](auto& communicator) {
-    Network& network = networks[static_cast<std::size_t>(communicator.rank())];
-    DistributedDataParallel model{network, communicator, {.buckets = {.first_bucket_bytes = 64, .bucket_bytes = 300}}};
-    auto step = train_step(model, nn::cross_entropy, adam, parallel::zero<Stage>, policy);
-    if (part.first > 0) step.load_state_dict(part.states);
-    const float loss = play(step, part, Cpu{communicator.rank()});
-    nn::StateDict states = step.state_dict();
-    step.gather_weights();
-    if (communicator.rank() == 0) result = {end_of(part, network, std::move(states)), loss};
-  });
-  for (const Network& network : networks) REQUIRE(are_equal(nn::state_dict(network), result.end.weights));
-  return result;
-}
-
-Run replicated(int devices) {
-  manual_seed_all(7);
-  Network network{Cpu{0}};
-  DataParallel model{network, {.devices = test::first_devices(devices)}};
-  auto step = train_step(model, nn::cross_entropy, adam, policy);
-  float loss = 0;
-  for (int i = 0; i < 100; ++i) {
-    const Batch data{rows, 5, Cpu{0}, static_cast<unsigned>(i % 7)};
-    loss = step(data.x, data.label);
-  }
-  return {end_of({}, network, step.state_dict()), loss};
+const Run& one() {
+  static const Run run = Runs::alone(100);
+  return run;
 }
 
 } // namespace
 
 TEST_CASE("one device and any number of ranks train to the same bits", "[parallel][PAR-9]") {
-  const Run one = alone();
   const int ranks = GENERATE(1, 2, 3, 4);
-  REQUIRE(shared<0>(ranks) == one);
-  REQUIRE(shared<1>(ranks) == one);
-  REQUIRE(shared<2>(ranks) == one);
-  REQUIRE(shared<3>(ranks) == one);
+  REQUIRE(Runs::shared<0>(ranks, 100) == one());
+  REQUIRE(Runs::shared<1>(ranks, 100) == one());
+  REQUIRE(Runs::shared<2>(ranks, 100) == one());
+  REQUIRE(Runs::shared<3>(ranks, 100) == one());
+  REQUIRE(Runs::replicated(ranks, 100) == one());
 }
 
-TEST_CASE("replicas of one process train to the bits of one device", "[parallel][PAR-9]") {
-  const Run one = alone();
-  for (const int devices : {1, 2, 3, 4}) REQUIRE(replicated(devices) == one);
-}
-
-TEST_CASE("a run interrupted on four ranks ends on two, or one, with the bits of one device", "[parallel][PAR-9]") {
-  const Run one = alone();
-  const Run half = shared<2>(4, {.end = 40});
-  REQUIRE(shared<3>(2, half.end) == one);
-  REQUIRE(shared<0>(3, half.end) == one);
-  REQUIRE(alone(half.end) == one);
+TEST_CASE("a run interrupted on four ranks goes on elsewhere to the same bits", "[parallel][PAR-9]") {
+  const Run half = Runs::shared<2>(4, 40);
+  REQUIRE(Runs::shared<3>(2, 100, half) == one());
+  REQUIRE(Runs::shared<0>(3, 100, half) == one());
+  REQUIRE(Runs::replicated(2, 100, half) == one());
+  REQUIRE(Runs::alone(100, half) == one());
 }
 
 TEST_CASE("as many ranks as shards train to the bits of ranks without the policy", "[parallel][PAR-9]") {
+  const parallel::Reproducible policy{.shards = 4};
   auto communicators = test::thread_group(4);
-  std::vector<Network> plain{};
-  std::vector<Network> reproducible{};
-  manual_seed_all(7);
-  for (const Cpu& device : test::first_devices(4)) plain.emplace_back(device);
-  for (const Cpu& device : test::first_devices(4)) reproducible.emplace_back(device);
-  nn::load_state_dict(reproducible[0], nn::state_dict(plain[0]));
-  const auto train = [&](std::vector<Network>& networks, const auto& make) {
-    manual_seed_all(8);
+  const auto train = [&](const auto& make) {
+    manual_seed_all(7);
+    std::vector<Network> networks{};
+    for (const Cpu& device : test::first_devices(4)) networks.emplace_back(device);
     parallel::run_ranks(communicators, [&](auto& communicator) {
       const int rank = communicator.rank();
       DistributedDataParallel model{networks[static_cast<std::size_t>(rank)], communicator};
       auto step = make(model);
+      const parallel::Rows own = policy.rows_of(Task::rows, rank, 4);
       for (int i = 0; i < 20; ++i) {
-        const parallel::Rows own = parallel::Reproducible{.shards = 4}.rows_of(rows, rank, 4);
-        const Batch data = Batch{rows, 5, Cpu{0}, static_cast<unsigned>(i)}.rows(own.begin, own.count, Cpu{rank});
-        static_cast<void>(step(data.x, data.label));
+        const auto [x, label] = Task::batch(i);
+        static_cast<void>(
+            step(parallel::rows_of<0>(x, own).to(Cpu{rank}), parallel::rows_of<0>(label, own).to(Cpu{rank})));
       }
     });
+    return nn::state_dict(networks[0]);
   };
-  train(plain, [](auto& model) { return train_step(model, nn::cross_entropy, adam); });
-  train(reproducible,
-        [](auto& model) { return train_step(model, nn::cross_entropy, adam, parallel::Reproducible{.shards = 4}); });
-  REQUIRE(are_equal(nn::state_dict(plain[0]), nn::state_dict(reproducible[0])));
+  const auto plain = train([](auto& model) { return train_step(model, Task::loss, Task::rule); });
+  const auto own = train([&](auto& model) { return train_step(model, Task::loss, Task::rule, policy); });
+  REQUIRE(test::are_equal(plain, own));
+  REQUIRE_FALSE(test::are_equal(plain, Runs::alone(20).weights)); // of another tree
+}
+
+TEST_CASE("what would depend on the number of ranks is refused by name", "[parallel][PAR-9]") {
+  auto communicators = test::thread_group(1);
+  Network network{Cpu{0}};
+  DistributedDataParallel model{network, communicators[0]};
+  auto step = train_step(model, Task::loss, Task::rule, Task::policy);
+  const auto [x, label] = Task::batch(0);
+  const auto few = [&, x = x, label = label] {
+    step(parallel::rows_of<0>(x, {0, 3}).contiguous(), parallel::rows_of<0>(label, {0, 3}).contiguous());
+  };
+  REQUIRE(message_of<ValueError>(few) == "Reproducible: a batch of 3 rows on all ranks does not fill 5 shards; give it "
+                                         "more rows, or train with fewer .shards");
+  const auto none = [&] { static_cast<void>(train_step(network, Task::loss, Task::rule, parallel::Reproducible{0})); };
+  REQUIRE(message_of<ValueError>(none) ==
+          "Reproducible: a batch has at least one shard for each of 1 ranks, got .shards = 0");
+}
+
+TEST_CASE("a rank that brings other rows than those of its shards is told which are", "[parallel][PAR-9]") {
+  auto communicators = test::thread_group(2);
+  std::vector<Network> networks{};
+  for (const Cpu& device : test::first_devices(2)) networks.emplace_back(device);
+  const auto play = [&] {
+    parallel::run_ranks(communicators, [&](auto& communicator) {
+      const int rank = communicator.rank();
+      DistributedDataParallel model{networks[static_cast<std::size_t>(rank)], communicator};
+      auto step = train_step(model, Task::loss, Task::rule, Task::policy);
+      const auto [x, label] = Task::batch(0);
+      const parallel::Rows own{rank == 0 ? 0 : 12, rank == 0 ? 12 : 11};
+      static_cast<void>(
+          step(parallel::rows_of<0>(x, own).to(Cpu{rank}), parallel::rows_of<0>(label, own).to(Cpu{rank})));
+    });
+  };
+  const std::string text = message_of<ValueError>(play); // of either rank
+  INFO(text);
+  REQUIRE(text.find("Reproducible: of a batch of 23 rows in 5 shards, rank ") == 0);
+  REQUIRE(text.find("; cut the batch by step.rows_of(rows)") != std::string::npos);
 }

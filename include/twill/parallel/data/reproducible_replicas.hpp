@@ -50,6 +50,14 @@ public:
   void run(const Call& call) { communicator_.run(call); }
   [[nodiscard]] auto start(const Call& call) { return communicator_.start(call); }
 
+  /// Copies replica 0's buffers to all replicas.
+  void synchronise_buffers() {
+    const nn::NetworkState<D>& state = *module_.own;
+    for (std::size_t i = 0; i < state.infos.size(); ++i)
+      if (const graph::ParameterInfo& info = state.infos[i]; info.role == graph::Role::buffer)
+        run(Call::broadcast({state.buffers[i].data(), info.shape.elements().factor, info.dtype}, 0));
+  }
+
   template <class F> void telling_others(const F& f) {
     try {
       f();

@@ -16,6 +16,8 @@
 #include <twill/parallel/data/reproducible.hpp>
 #include <twill/parallel/data/row_shares.hpp>
 #include <twill/parallel/data/scatter.hpp>
+#include <twill/parallel/data/shard_buffers.hpp>
+#include <twill/parallel/data/shard_meeting.hpp>
 #include <twill/parallel/data/shard_sums.hpp>
 #include <twill/parallel/data/weight_parts.hpp>
 #include <twill/parallel/data/zero_stage.hpp>
@@ -26,6 +28,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -35,15 +38,14 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-/// Refuses a policy of no shards. throws: ValueError
-void require_shards(const Reproducible& policy);
+/// Refuses fewer shards than ranks. throws: ValueError
+void require_shards(const Reproducible& policy, int ranks);
 
 /// Refuses rows that are not those of this rank's shards. throws: ValueError naming both
 void require_rows_of_shards(const Reproducible& policy, const Shares& shares, std::int64_t rows, int rank, int ranks);
 
-/// Refuses programs whose numbers depend on the division of a batch over ranks: sums over ranks in the model, and
-/// buffers that are written. throws: ValueError naming them
-void require_reproducible(const compile::TableView& table, DType dtype);
+/// Refuses programs with results of another type. throws: ValueError
+void require_one_type(const compile::TableView& table, DType dtype);
 
 /// Refuses updates of parts that sum over all of them. throws: ValueError
 void require_elementwise(const compile::TableView& update);
@@ -84,7 +86,8 @@ public:
   using Base::rule;
 
   /// Steps of a distributed network by a loss and a rule.
-  /// throws: ValueError if there are no shards, if ranks differ in their number, or for `Share::even`
+  /// throws: ValueError if there are fewer shards than ranks, for `Share::even`, for a rule that sums over elements with
+  /// a stage of ZeRO, and for layers divided over ranks
   ReproducibleStep(Model& model, L, R given, const Reproducible& policy)
       : Base{std::move(given), model},
         model_{&model},
@@ -96,7 +99,10 @@ public:
         loss_{device_, sizeof(T)},
         update_{this->states_} {
     model.telling_others([&] {
-      detail::require_shards(policy);
+      detail::require_shards(policy, model.size());
+      if (!model.module().state()->groups.all().empty())
+        throw ValueError("Reproducible: layers divided over ranks add up in the order of those; train without a group "
+                         "of ranks that share the model");
       if (model.options().share == Share::even)
         throw ValueError("Reproducible: gradients are weighted by rows; leave .share at parallel::Share::rows");
       if constexpr (Stage > 0) detail::require_elementwise(Update::table());
@@ -141,8 +147,8 @@ public:
         std::tuple{scattered<0>(tensors, largest, device_)...});
     update_.add_memory(use, table);
     const Buckets layout = fill_buckets(table, model_->options().buckets, Stage == 0 ? 0 : model_->size());
-    use.kept += ShardSums<Model, T, D>::bytes(layout, policy_, model_->size()) + compile::pool_bytes(sizeof(T)) +
-                compile::pool_bytes(static_cast<std::int64_t>(row_shares_.bytes()));
+    use.kept += ShardSums<Model, T, D>::bytes(layout, policy_, model_->size(), compile::adds_over_ranks(table)) +
+                compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(row_shares_.bytes()));
     return use;
   }
 
@@ -161,48 +167,102 @@ private:
     const std::int64_t rows = common_rows(tensors...).value_or(0);
     const Shares shares = row_shares_.exchange(rows, 0);
     detail::require_rows_of_shards(policy_, shares, rows, model_->rank(), model_->size());
-    Program& program = programs_.template next<Source>(std::span<const D>{&device_, 1}, model_->module().run_scalars(),
-                                                       compile::Capture::automatic);
-    if (!sums_) {
-      detail::require_reproducible(table, dtype_of<T>);
-      update_.make(table);
-      sums_.emplace(*model_, device_, update_.gradients().layout(), policy_);
-    }
+    const bool meets = compile::adds_over_ranks(table);
+    if (!sums_) make(table, meets);
     if constexpr (has_parts) update_.weights().cut();
-    const ShardRange own = policy_.shards_of(model_->rank(), model_->size());
-    for (int shard = own.begin; shard < own.begin + most_shards(); ++shard) {
-      if (shard < own.end)
-        run_shard(program, shares, shard, tensors...);
-      else if constexpr (has_parts)
-        fetch_nothing(program);
-    }
+    if (meets)
+      run_together<Source>(shares, tensors...);
+    else
+      run_in_turn<Source>(shares, tensors...);
     sums_->reduce(update_.gradients(), Stage > 0);
     update();
+    if (!buffers_->empty()) model_->synchronise_buffers();
   }
 
-  /// The loss and the gradients of one shard, weighted by its rows.
+  /// Allocates what depends on the program.
+  void make(const compile::TableView& table, bool meets) {
+    detail::require_one_type(table, dtype_of<T>);
+    if (meets && has_parts)
+      throw ValueError(
+          "Reproducible: zero<3> fetches weights during a run, and a model that sums over ranks inside its "
+          "run, as nn::batch_norm with .is_synchronised does, runs its shards at once; use zero<2>");
+    if constexpr (HostDevice<D>)
+      if (meets && cpu::current_worker != nullptr)
+        throw ValueError("Reproducible: a model that sums over ranks inside its run, as nn::batch_norm with "
+                         ".is_synchronised does, is not for DataParallel or tasks of a device; use ranks with "
+                         "DistributedDataParallel");
+    update_.make(table);
+    buffers_.emplace(table);
+    if (meets) meeting_.emplace(*model_, device_, policy_);
+    sums_.emplace(*model_, device_, update_.gradients().layout(), policy_, meets);
+  }
+
+  [[nodiscard]] ShardRange own_shards() const { return policy_.shards_of(model_->rank(), model_->size()); }
+
+  /// Runs the shards of the rank one after another.
+  template <compile::Source S, AnyTensor... Tensors> void run_in_turn(const Shares& shares, const Tensors&... tensors) {
+    Program& program = programs_.template next<S>(std::span<const D>{&device_, 1}, model_->module().run_scalars(),
+                                                  compile::Capture::automatic);
+    if (!buffers_->empty()) buffers_->begin(*model_->module().state(), 1);
+    const ShardRange own = own_shards();
+    for (int shard = own.begin; shard < own.begin + most_shards(); ++shard) {
+      if (shard < own.end) {
+        const std::size_t place = sums_->take_place();
+        if constexpr (has_parts) {
+          FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
+          run(program, shares, shard, 0, place, &fetch, tensors...);
+          update_.weights().end();
+        } else {
+          run(program, shares, shard, 0, place, nullptr, tensors...);
+        }
+        sums_->push(shard, place);
+      } else if constexpr (has_parts) {
+        fetch_nothing(program);
+      }
+    }
+  }
+
+  /// Runs the shards of the rank together, from one sum over all shards to the next.
+  template <compile::Source S, AnyTensor... Tensors>
+  void run_together(const Shares& shares, const Tensors&... tensors) {
+    using Table = compile::TableFor<S, D>;
+    using Turn = typename ShardMeeting<Model, D>::Turn;
+    const ShardRange own = own_shards();
+    const auto count = static_cast<std::size_t>(own.count());
+    static constexpr auto view = &Table::view;
+    if (together_of_ != view) together_.clear();
+    together_of_ = view;
+    while (together_.size() < count)
+      together_.push_back(std::make_unique<Program>(std::span<const D>{&device_, 1}, Table::view(),
+                                                    Table::template kernels<team_t<D>>(),
+                                                    model_->module().run_scalars()));
+    buffers_->begin(*model_->module().state(), count);
+    std::vector<std::size_t> places{};
+    for (std::size_t i = 0; i < count; ++i) places.push_back(sums_->take_place());
+    meeting_->run_all([&](std::size_t place, Turn& turn) {
+      Program& program = *together_[place];
+      program.prepare(model_->module().run_scalars(), compile::Capture::never);
+      AddUpRankSums callback{program.executor.table(), [&](const Call& call) { turn.sum(call.target); }};
+      run(program, shares, own.begin + static_cast<int>(place), place, places[place], &callback, tensors...);
+    });
+    for (std::size_t i = 0; i < count; ++i) sums_->push(own.begin + static_cast<int>(i), places[i]);
+  }
+
+  /// The loss and the gradients of one shard, weighted by its rows. `copy` is that of the buffers that it writes.
   template <AnyTensor... Tensors>
-  void run_shard(Program& program, const Shares& shares, int shard, const Tensors&... tensors) {
+  void run(Program& program, const Shares& shares, int shard, std::size_t copy, std::size_t place,
+           compile::HostCallback* callback, const Tensors&... tensors) {
     Rows rows = policy_.rows_of_shard(shares.all_rows, shard);
     program.run_scalars.set(training::loss_weight_scalar,
                             static_cast<double>(rows.count) / static_cast<double>(shares.all_rows));
     if (program.draws) program.set_draw(shares.draw);
-    compile::RunArguments arguments{.outputs = sums_->next(), .first_row = rows.begin};
-    rows.begin -= shares.first_row;
-    const auto run = [&] {
-      arguments.parameters = update_.parameters();
-      program.run(model_->module().layer_hooks().get(), arguments,
-                  detail::on_cache_line(scattered<0>(tensors, rows, device_))...);
-    };
-    if constexpr (has_parts) {
-      FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
-      arguments.callback = &fetch;
-      run();
-      update_.weights().end();
-    } else {
-      run();
-    }
-    sums_->push(shard);
+    const std::vector<void*> outputs = sums_->addresses(place);
+    const std::vector<void*> parameters =
+        buffers_->parameters(*model_->module().state(), update_.parameters(), shard, copy);
+    const std::int64_t first_row = std::exchange(rows.begin, rows.begin - shares.first_row);
+    program.run(model_->module().layer_hooks().get(),
+                {.parameters = parameters, .outputs = outputs, .first_row = first_row, .callback = callback},
+                detail::on_cache_line(scattered<0>(tensors, rows, device_))...);
   }
 
   const GatherPlan& begin_fetching(Program& program) {
@@ -235,6 +295,10 @@ private:
   memory::Buffer<D> loss_;
   training::StepPrograms<Program> programs_{};
   Update& update_;
+  std::vector<std::unique_ptr<Program>> together_{}; ///< of shards that meet in their runs, for each its arena
+  compile::TableView (*together_of_)() = nullptr;    ///< the source of these programs
+  std::optional<ShardMeeting<Model, D>> meeting_{};
+  std::optional<ShardBuffers<D>> buffers_{};
   std::optional<ShardSums<Model, T, D>> sums_{}; ///< from the first step on
 };
 

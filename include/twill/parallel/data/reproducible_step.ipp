@@ -7,9 +7,10 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_BODY void require_shards(const Reproducible& policy) {
-  if (policy.shards < 1)
-    throw ValueError(join_text({"Reproducible: a batch has at least 1 shard, got .shards = ", policy.shards}));
+TWILL_BODY void require_shards(const Reproducible& policy, int ranks) {
+  if (policy.shards < ranks)
+    throw ValueError(join_text(
+        {"Reproducible: a batch has at least one shard for each of ", ranks, " ranks, got .shards = ", policy.shards}));
 }
 
 TWILL_BODY void require_rows_of_shards(const Reproducible& policy, const Shares& shares, std::int64_t rows, int rank,
@@ -25,20 +26,7 @@ TWILL_BODY void require_rows_of_shards(const Reproducible& policy, const Shares&
                    shares.first_row, " to ", shares.first_row + rows, "; cut the batch by step.rows_of(rows)"}));
 }
 
-TWILL_BODY void require_reproducible(const compile::TableView& table, DType dtype) {
-  if (compile::adds_over_ranks(table))
-    throw ValueError("Reproducible: the model sums over ranks inside its run, as nn::batch_norm does with "
-                     ".is_synchronised, which follows ranks and not shards; use nn::group_norm or nn::layer_norm");
-  for (const compile::OperandBinding& operand : table.operands) {
-    if (operand.kind != compile::OperandKind::memory || !operand.writes) continue;
-    const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
-    if (value.storage != compile::Storage::parameter) continue;
-    const graph::ParameterInfo& info = table.parameters[static_cast<std::size_t>(value.index)];
-    if (info.role == graph::Role::buffer)
-      throw ValueError(join_text({"Reproducible: the model writes the buffer '", info.name.view(),
-                                  "' in each run, as nn::batch_norm does, once for each shard on its rank; use "
-                                  "nn::group_norm or nn::layer_norm"}));
-  }
+TWILL_BODY void require_one_type(const compile::TableView& table, DType dtype) {
   for (const compile::ValueInfo& value : table.values)
     if (value.storage == compile::Storage::output && value.dtype != dtype)
       throw ValueError(join_text({"Reproducible: gradients have the element type of the network, ", name(dtype),
