@@ -9,7 +9,6 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/optim/adam.hpp>
-#include <twill/optim/clip.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
 
 #include "tests/support/message_of.hpp"
@@ -101,7 +100,12 @@ TEST_CASE("what would depend on the number of ranks is refused by name", "[paral
   auto communicators = test::thread_group(1);
   Network network{Cpu{0}};
   DistributedDataParallel model{network, communicators[0]};
-  auto step = train_step(model, Task::loss, Task::rule, Task::policy);
+  // region: step
+  auto step = train_step(model, nn::cross_entropy, optim::Adam{{.rate = 0.01}}, parallel::zero<2>,
+                         parallel::Reproducible{.shards = 5});
+  const parallel::Rows own = step.rows_of(23); // those of this rank in a batch of 23 rows
+  // end region
+  REQUIRE(own == parallel::Rows{0, 23});
   const auto [x, label] = Task::batch(0);
   const auto few = [&, x = x, label = label] {
     step(parallel::rows_of<0>(x, {0, 3}).contiguous(), parallel::rows_of<0>(label, {0, 3}).contiguous());
@@ -111,6 +115,12 @@ TEST_CASE("what would depend on the number of ranks is refused by name", "[paral
   const auto none = [&] { static_cast<void>(train_step(network, Task::loss, Task::rule, parallel::Reproducible{0})); };
   REQUIRE(message_of<ValueError>(none) ==
           "Reproducible: a batch has at least one shard for each of 1 ranks, got .shards = 0");
+  const auto even = [&] {
+    DistributedDataParallel shared{network, communicators[0], {.share = parallel::Share::even}};
+    static_cast<void>(train_step(shared, Task::loss, Task::rule, parallel::zero<2>, Task::policy));
+  };
+  REQUIRE(message_of<ValueError>(even) ==
+          "Reproducible: gradients are weighted by rows; leave .share at parallel::Share::rows");
 }
 
 TEST_CASE("a rank that brings other rows than those of its shards is told which are", "[parallel][PAR-9]") {

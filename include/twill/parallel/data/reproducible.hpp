@@ -30,7 +30,7 @@ struct ShardRange {
 /// The last argument of `train_step`: training to the same bits on any number of ranks, threads or processes, with any
 /// stage of ZeRO, of the same kind of device, program and libraries. The number of shards is part of the result.
 struct Reproducible {
-  int shards = 8; ///< of each batch, at least one and at most its rows; as many ranks have work
+  int shards = 8; ///< of each batch: at least as many as ranks, at most as many as rows
 
   /// The shards of a rank: runs whose lengths differ by one at most.
   [[nodiscard]] constexpr ShardRange shards_of(int rank, int ranks) const {

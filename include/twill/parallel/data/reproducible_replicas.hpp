@@ -1,13 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data-parallel training steps to the same bits on any number of devices of one process: each replica is a rank of
-// parallel/data/reproducible_step.hpp, which runs its shards of the batch on its device. Not in twill.hpp. Read next:
-// parallel/data/reproducible.hpp.
+// Training steps of one process to the same bits on any number of its devices: a network by itself, which adds up the
+// gradients of its shards, and replicas of it, each of which is a rank of parallel/data/reproducible_step.hpp and runs
+// its shards of the batch on its device. Not in twill.hpp. Read next: parallel/data/reproducible.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/data_parallel.hpp>
 #include <twill/parallel/data/reproducible_step.hpp>
+#include <twill/parallel/threads/communicator.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,17 @@
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
+
+/// A group of one rank for a network by itself.
+template <class Network> struct OneRank {
+  using Communicator = ThreadCommunicator<typename Network::device_type>;
+
+  explicit OneRank(Network& network)
+      : communicators{thread_communicators(std::vector{network.device()})}, model{network, communicators.front()} {}
+
+  std::vector<Communicator> communicators;
+  DistributedDataParallel<Network, Communicator> model;
+};
 
 /// A replica of a network as a rank, like a `DistributedDataParallel`.
 template <class Network> class ReplicaRank {
@@ -76,6 +88,18 @@ private:
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
+
+/// Runs whole steps of a network on its device: gradient accumulation over the shards.
+template <class Network, class L, optim::Rule R>
+class ReproducibleNetworkStep : private detail::OneRank<Network>,
+                                public ReproducibleStep<Network, decltype(detail::OneRank<Network>::model), L, R, 0> {
+public:
+  /// Steps of a network by a loss and a rule. throws: ValueError if there are no shards
+  ReproducibleNetworkStep(Network& network, L loss, R given, const Reproducible& policy)
+      : detail::OneRank<Network>{network},
+        ReproducibleStep<Network, decltype(detail::OneRank<Network>::model), L, R, 0>{this->model, loss,
+                                                                                      std::move(given), policy} {}
+};
 
 /// Runs whole steps of a network on several devices, to bits that do not depend on their number.
 template <class Network, class L, optim::Rule R> class ReproducibleReplicasStep {
@@ -147,6 +171,18 @@ private:
 }}}} // namespace twill::v0::parallel::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+/// A step to bits that any number of ranks reproduces, on one device: `train_step(network, nn::cross_entropy, rule,
+/// parallel::Reproducible{.shards = 8})`, then `step(image, label)`. The network has to outlive it.
+template <class Network, class L, optim::Rule R>
+[[nodiscard]] auto train_step(Network& network, L loss, R rule, parallel::Reproducible policy) {
+  constexpr bool is_network = requires { typename Network::model_type; };
+  static_assert(is_network,
+                "twill: train_step: Reproducible is for networks, for DistributedDataParallel, with ZeRO or "
+                "without, and for DataParallel; a pipeline or a mesh adds up gradients in another order");
+  if constexpr (is_network)
+    return parallel::ReproducibleNetworkStep<Network, L, R>{network, loss, std::move(rule), policy};
+}
 
 /// A data-parallel step to bits that do not depend on the number of devices; takes whole batches.
 template <class Network, class L, optim::Rule R>

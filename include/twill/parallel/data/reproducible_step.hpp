@@ -22,7 +22,6 @@
 #include <twill/parallel/data/weight_parts.hpp>
 #include <twill/parallel/data/zero_stage.hpp>
 #include <twill/parallel/group/rank_sums.hpp>
-#include <twill/parallel/threads/communicator.hpp>
 #include <twill/training/train_step.hpp>
 
 #include <array>
@@ -86,8 +85,8 @@ public:
   using Base::rule;
 
   /// Steps of a distributed network by a loss and a rule.
-  /// throws: ValueError if there are fewer shards than ranks, for `Share::even`, for a rule that sums over elements with
-  /// a stage of ZeRO, and for layers divided over ranks
+  /// throws: ValueError if there are fewer shards than ranks, for `Share::even`, for a rule that sums over elements
+  /// with a stage of ZeRO, and for layers divided over ranks
   ReproducibleStep(Model& model, L, R given, const Reproducible& policy)
       : Base{std::move(given), model},
         model_{&model},
@@ -304,50 +303,7 @@ private:
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA
 
-namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
-
-/// A group of one rank for a network by itself.
-template <class Network> struct OneRank {
-  using Communicator = ThreadCommunicator<typename Network::device_type>;
-
-  explicit OneRank(Network& network)
-      : communicators{thread_communicators(std::vector{network.device()})}, model{network, communicators.front()} {}
-
-  std::vector<Communicator> communicators;
-  DistributedDataParallel<Network, Communicator> model;
-};
-
-}}}}} // namespace twill::v0::parallel::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
-
-/// Runs whole steps of a network on its device: gradient accumulation over the shards.
-template <class Network, class L, optim::Rule R>
-class ReproducibleNetworkStep : private detail::OneRank<Network>,
-                                public ReproducibleStep<Network, decltype(detail::OneRank<Network>::model), L, R, 0> {
-public:
-  /// Steps of a network by a loss and a rule. throws: ValueError if there are no shards
-  ReproducibleNetworkStep(Network& network, L loss, R given, const Reproducible& policy)
-      : detail::OneRank<Network>{network},
-        ReproducibleStep<Network, decltype(detail::OneRank<Network>::model), L, R, 0>{this->model, loss,
-                                                                                      std::move(given), policy} {}
-};
-
-}}}} // namespace twill::v0::parallel::TWILL_ISA
-
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
-
-/// A step to bits that any number of ranks reproduces, on one device: `train_step(network, nn::cross_entropy, rule,
-/// parallel::Reproducible{.shards = 8})`, then `step(image, label)`. The network has to outlive it.
-template <class Network, class L, optim::Rule R>
-[[nodiscard]] auto train_step(Network& network, L loss, R rule, parallel::Reproducible policy) {
-  constexpr bool is_network = requires { typename Network::model_type; };
-  static_assert(is_network,
-                "twill: train_step: Reproducible is for networks, for DistributedDataParallel, with ZeRO or "
-                "without, and for DataParallel; a pipeline or a mesh adds up gradients in another order");
-  if constexpr (is_network)
-    return parallel::ReproducibleNetworkStep<Network, L, R>{network, loss, std::move(rule), policy};
-}
 
 /// A step of one rank to bits that do not depend on the number of ranks; each brings `step.rows_of(batch)`.
 template <class Network, parallel::Communicator C, class L, optim::Rule R>

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums of gradients along the tree of shards, on one rank and over all: each backward pass writes its results to a free
-// place, which is added to its sibling as soon as both are there, so about log2(shards) places exist. Then the nodes of all ranks go, divided into a part for each rank, to the rank of that part, which adds them up in the order
-// of the tree. Additions are single ones of two elements, so no order but the tree's is in the bits. Not in twill.hpp.
-// Read next: parallel/data/reproducible.hpp.
+// place, which is added to its sibling as soon as both are there, so about log2(shards) places exist. Then the nodes of
+// all ranks go, divided into a part for each rank, to the rank of that part, which adds them up in the order of the
+// tree. Additions are single ones of two elements, so no order but the tree's is in the bits. Not in twill.hpp. Read
+// next: parallel/data/reproducible.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/elementwise/comparison.hpp>
