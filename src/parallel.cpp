@@ -6,6 +6,8 @@
 #include <twill/parallel/data/chunk.ipp>
 #include <twill/parallel/data/distributed.ipp>
 #include <twill/parallel/data/replicas.ipp>
+#include <twill/parallel/data/reproducible_step.ipp>
+#include <twill/parallel/data/shard_buffers.ipp>
 #include <twill/parallel/data/shards.ipp>
 #include <twill/parallel/fit/estimate.ipp>
 #include <twill/parallel/fit/options.ipp>

@@ -50,6 +50,12 @@
 #include <twill/optim/muon.hpp>
 #include <twill/optim/sam.hpp>
 #include <twill/parallel.hpp>
+#include <twill/parallel/data/reproducible.hpp>
+#include <twill/parallel/data/reproducible_replicas.hpp>
+#include <twill/parallel/data/reproducible_step.hpp>
+#include <twill/parallel/data/shard_buffers.hpp>
+#include <twill/parallel/data/shard_meeting.hpp>
+#include <twill/parallel/data/shard_sums.hpp>
 #include <twill/parallel/fit/estimate.hpp>
 #include <twill/parallel/fit/ledger.hpp>
 #include <twill/parallel/fit/options.hpp>

@@ -7,6 +7,7 @@
 #include <twill/nn/ring_attention.hpp>
 #include <twill/parallel.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
+#include <twill/parallel/data/reproducible_replicas.hpp>
 #include <twill/twill.hpp>
 
 #include <array>
@@ -56,6 +57,8 @@ void data_parallel(Network& model, Step& step, Rank& communicator, const Matrix&
   { DistributedDataParallel distributed{model, communicator}; }
   { DataParallel parallel{model}; auto step = train_step(parallel, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}); }
   { DistributedDataParallel ddp{model, communicator}; auto step = train_step(ddp, nn::cross_entropy, optim::Adam{{}}, parallel::zero<1>); }
+  // PyTorch: none; `torch.use_deterministic_algorithms` gives the same bits on the same number of GPUs only.
+  { auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, parallel::Reproducible{.shards = 8}); }
   { std::cout << parallel::to_string(step.balance()); }
   { const auto pieces = parallel::chunk(x, devices); }
   { const Tensor whole = parallel::concatenate(pieces, Cpu{0}); }

@@ -15,6 +15,7 @@
 #include <twill/nn/batch_norm.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/data/reproducible_step.hpp>
 #include <twill/parallel/group/rank_group.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/threads/communicator.hpp>
@@ -105,6 +106,37 @@ template <int Stage> void check_data_parallel(MpiCommunicator<>& world, const te
     return found;
   };
   require_near(what, play_both(what, world, play), wanted);
+}
+
+/// Under the policy processes have the bits of one rank with all shards, and within rounding the numbers of one batch.
+void check_reproducible(MpiCommunicator<>& world, const test::WholeRun& batch) {
+  auto whole = network_on(Cpu{0}, 7);
+  auto step_of_whole = train_step(whole, nn::cross_entropy, adam);
+  manual_seed(Cpu{0}, 5);
+  for (int i = 0; i < 20; ++i) static_cast<void>(step_of_whole(batch.x, batch.labels));
+  Numbers near{};
+  append(near, nn::state_dict(whole));
+  const auto play = [&](auto& communicator) {
+    const Cpu device = communicator.device();
+    auto network = network_on(device, 7);
+    DistributedDataParallel model{network, communicator};
+    auto step = train_step(model, nn::cross_entropy, adam, zero<2>, Reproducible{.shards = 5});
+    const Rows own = step.rows_of(batch.x.shape()[0]);
+    const auto x = rows_of<0>(batch.x, own).to(device);
+    const auto labels = rows_of<0>(batch.labels, own).to(device);
+    manual_seed(device, 5);
+    for (int i = 0; i < 20; ++i) static_cast<void>(step(x, labels));
+    Numbers found{};
+    append(found, nn::state_dict(network));
+    return found;
+  };
+  const Numbers found = play_both("reproducible", world, play);
+  auto one = thread_communicators(std::vector{Cpu{0}});
+  const Numbers wanted = play(one[0]);
+  test::require_of_mesh(std::memcmp(found.data(), wanted.data(), found.size() * sizeof(double)) == 0,
+                        "reproducible: processes and one rank differ in a bit");
+  require_near("reproducible", found, near);
+  barrier(world);
 }
 
 // Divided layers -----------------------------------------------------------------------------------------------------
@@ -201,6 +233,7 @@ void check_models() {
   check_data_parallel<1>(world, batch);
   check_data_parallel<2>(world, batch);
   check_data_parallel<3>(world, batch);
+  check_reproducible(world, batch);
   check_divided(world, batch);
   check_experts(world);
   check_ring(world);
