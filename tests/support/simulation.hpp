@@ -22,6 +22,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -228,7 +229,7 @@ private:
     now_ += std::chrono::nanoseconds(random_() % 1000);
     if (alive_.empty()) return -1;
     int weight = wake_due();
-    if (weight == 0) {
+    while (weight == 0) {
       Moment first = arrivals_.empty() ? Moment::max() : arrivals_.top();
       for (const int thread : alive_) first = std::min(first, at(thread).until);
       if (first == Moment::max()) {
@@ -293,6 +294,12 @@ private:
   std::vector<const std::mutex*> held_{};
   std::priority_queue<Moment, std::vector<Moment>, std::greater<>> arrivals_{};
 };
+
+/// Lets time pass in this thread: the simulation's where there is one.
+inline void pass(std::chrono::nanoseconds time) {
+  if (Simulation* const simulation = Simulation::current()) return simulation->sleep(time);
+  std::this_thread::sleep_for(time);
+}
 
 /// Calls `f()` in a simulation of each of so many seeds, the first of which is given, and returns the number of their steps.
 template <class F> std::int64_t simulate(std::uint64_t first, std::uint64_t seeds, const F& f) {
