@@ -7,6 +7,8 @@
 // its run to the last step, whose number and hash are `steps()` and `trace()`. When no thread can go on one of them throws `Stuck`,
 // which says what each waits for. Threads that compute and wait for nothing, such as those of a device, are not owned.
 
+#include "tests/support/test_seed.hpp"
+
 #include <twill/core/text.hpp>
 #include <twill/parallel/group/waiting.hpp>
 
@@ -15,6 +17,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -301,12 +304,24 @@ inline void pass(std::chrono::nanoseconds time) {
   std::this_thread::sleep_for(time);
 }
 
-/// Calls `f()` in a simulation of each of so many seeds, the first of which is given, and returns the number of their steps.
-template <class F> std::int64_t simulate(std::uint64_t first, std::uint64_t seeds, const F& f) {
+/// The number of simulations of a test: TWILL_SIMULATIONS of the environment times as many as it asks for.
+[[nodiscard]] inline std::uint64_t simulations(std::uint64_t wanted) {
+  const char* const given = std::getenv("TWILL_SIMULATIONS");
+  return given == nullptr ? wanted : wanted * std::strtoull(given, nullptr, 10);
+}
+
+/// Calls `f(seed)` in simulations of so many seeds, and returns the number of their steps. The first seed is that of the
+/// environment, TWILL_TEST_SEED, so that one of a failed test can be repeated. throws: what `f` throws, with the seed
+template <class F> std::int64_t simulate(std::uint64_t wanted, const F& f) {
+  static const std::uint64_t first = std::getenv("TWILL_TEST_SEED") == nullptr ? 1 : test_seed();
   std::int64_t steps = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+  for (std::uint64_t seed = first; seed < first + simulations(wanted); ++seed) {
     Simulation simulation{seed};
-    simulation.run(f);
+    try {
+      simulation.run([&] { f(seed); });
+    } catch (const std::exception& error) {
+      throw std::runtime_error(join_text({"simulation of seed ", seed, ": ", error.what()}));
+    }
     steps += simulation.steps();
   }
   return steps;

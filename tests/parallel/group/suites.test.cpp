@@ -20,7 +20,6 @@
 
 using namespace twill;
 using namespace twill::parallel;
-using test::Simulation;
 
 namespace {
 
@@ -35,17 +34,12 @@ template <class C> void check_all(std::vector<C> communicators, unsigned seed) {
 
 /// All failures in simulations of so many seeds, of groups that `make(timeout_ms, seed)` makes.
 template <class Make> void check_failures(std::uint64_t seeds, Make make) {
-  std::uint64_t seed = 0;
-  for (std::uint64_t round = 0; round < seeds; ++round)
+  test::simulate(seeds, [&](std::uint64_t seed) {
     test::check_failures([&](std::int64_t timeout_ms, auto f) {
-      ++seed;
-      INFO("seed " << seed);
-      Simulation simulation{seed};
-      simulation.run([&] {
-        auto communicators = make(timeout_ms, seed);
-        run_ranks(communicators, f);
-      });
+      auto communicators = make(timeout_ms, seed);
+      run_ranks(communicators, f);
     });
+  });
 }
 
 } // namespace
@@ -59,10 +53,9 @@ TEST_CASE("ranks on a network do what every communicator does", "[parallel][PAR-
 }
 
 TEST_CASE("collectives and messages of threads are right in any order of steps", "[parallel][PAR-4]") {
-  test::simulate(1, 100, [] {
-    auto communicators = thread_communicators(devices(2 + static_cast<int>(Simulation::current()->seed() % 3)));
+  test::simulate(100, [](std::uint64_t seed) {
+    auto communicators = thread_communicators(devices(2 + static_cast<int>(seed % 3)));
     run_ranks(communicators, [&](auto& communicator) {
-      const std::uint64_t seed = Simulation::current()->seed();
       test::check_operations<float>(communicator, 1 + static_cast<std::int64_t>(seed) * 7,
                                     static_cast<unsigned>(seed));
       test::check_messages(communicator);
@@ -73,8 +66,8 @@ TEST_CASE("collectives and messages of threads are right in any order of steps",
 }
 
 TEST_CASE("late packets and late ranks change nothing in a hundred runs", "[parallel][PAR-4]") {
-  test::simulate(1, 100, [] {
-    const auto seed = static_cast<unsigned>(Simulation::current()->seed());
+  test::simulate(100, [](std::uint64_t number) {
+    const auto seed = static_cast<unsigned>(number);
     const int ranks = 2 + static_cast<int>(seed % 3);
     auto communicators = test::fake_communicators(devices(ranks), 60'000, 1 << (seed % 12), seed);
     run_ranks(communicators, [&](auto& communicator) {
@@ -100,7 +93,7 @@ TEST_CASE("ranks on a network tell every rank what went wrong", "[parallel][PAR-
 }
 
 TEST_CASE("a network that loses what one rank sends names this rank", "[parallel][PAR-9]") {
-  test::simulate(1, 100, [] {
+  test::simulate(100, [](std::uint64_t) {
     auto communicators = test::fake_communicators(devices(3), 1000, 0, 1, [](int from, int) { return from == 1; });
     std::vector<std::string> told(3);
     run_ranks(communicators, [&](auto& communicator) {
@@ -115,7 +108,7 @@ TEST_CASE("a network that loses what one rank sends names this rank", "[parallel
 }
 
 TEST_CASE("news of waiting go to ranks that are there, and once for each wait", "[parallel][PAR-9]") {
-  test::simulate(1, 20, [] {
+  test::simulate(20, [](std::uint64_t) {
     std::atomic<int> to_one{0};  // packets from rank 0
     std::atomic<int> to_last{0}; // packets from anybody
     auto communicators = test::fake_communicators(devices(4), 12'000, 0, 1, [&](int from, int to) {

@@ -46,7 +46,7 @@ TEST_CASE("a seed repeats its simulation to the last step", "[parallel][PAR-9]")
 }
 
 TEST_CASE("collectives of threads are right in any order of steps", "[parallel][PAR-4]") {
-  const std::int64_t steps = test::simulate(1, 300, [] {
+  const std::int64_t steps = test::simulate(300, [](std::uint64_t seed) {
     auto group = group_of(3);
     run_ranks(group, [](auto& rank) {
       test::check_operations<float>(rank, 10, 1);
