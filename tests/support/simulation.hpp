@@ -6,6 +6,7 @@
 // seed. Time is virtual: it passes by little at each step, and jumps to the next time-out when all threads wait. So a seed repeats
 // its run to the last step, whose number and hash are `steps()` and `trace()`. When no thread can go on one of them throws `Stuck`,
 // which says what each waits for. Threads that compute and wait for nothing, such as those of a device, are not owned.
+// ThreadSanitizer does not see the simulation, only what the library itself orders: it finds races in every order of steps.
 
 #include "tests/support/test_seed.hpp"
 
@@ -29,9 +30,51 @@
 #include <utility>
 #include <vector>
 
+#if defined(__SANITIZE_THREAD__) // g++
+#define TEST_HIDES_STEPS 1
+#elif defined(__has_feature)
+#define TEST_HIDES_STEPS __has_feature(thread_sanitizer)
+#else
+#define TEST_HIDES_STEPS 0
+#endif
+#if TEST_HIDES_STEPS
+extern "C" {
+void AnnotateIgnoreSyncBegin(const char* file, int line);
+void AnnotateIgnoreSyncEnd(const char* file, int line);
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+#endif
+
 namespace twill::test {
 
 using parallel::detail::Moment;
+
+/// Hides what is done in its life from ThreadSanitizer.
+class Hidden {
+#if TEST_HIDES_STEPS
+public:
+  Hidden() { hide(); }
+  ~Hidden() { show(); }
+  static void hide() {
+    AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  }
+  static void show() {
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+  }
+#else
+public:
+  Hidden() {} // of user code, so that no object of it is unused
+  static void hide() {}
+  static void show() {}
+#endif
+};
 
 /// No thread of a simulation can go on.
 struct Stuck : std::runtime_error {
@@ -78,30 +121,36 @@ public:
 
   /// A number that the seed decides.
   [[nodiscard]] std::uint64_t draw() {
+    const Hidden hidden;
     const std::lock_guard system(system_);
     return random_();
   }
   /// Stays here for so long, in virtual time.
   void sleep(std::chrono::nanoseconds time) {
+    const Hidden hidden;
     std::unique_lock system(system_);
     stay(system, nullptr, "the end of its sleep", now_ + time);
   }
   /// Something arrives at that time: threads that look for something look again.
   void expect(Moment arrival) {
+    const Hidden hidden;
     const std::lock_guard system(system_);
     arrivals_.push(arrival);
   }
 
   void lock(std::mutex& mutex) override {
+    const Hidden hidden;
     std::unique_lock system(system_);
     step(system);
     take(system, mutex);
   }
   void unlock(std::mutex& mutex) override {
+    const Hidden hidden;
     const std::lock_guard system(system_);
     give(mutex);
   }
   void wait(Condition& condition, std::mutex& mutex, Moment until) override {
+    const Hidden hidden;
     std::unique_lock system(system_);
     give(mutex);
     const bool is_stuck = stay(system, &condition, condition.name(), until);
@@ -109,28 +158,34 @@ public:
     if (is_stuck) throw Stuck(std::exchange(report_, {}));
   }
   void notify(Condition& condition) override {
+    const Hidden hidden;
     const std::lock_guard system(system_);
     wake(&condition);
   }
   void pause(Moment until) override {
+    const Hidden hidden;
     std::unique_lock system(system_);
     if (stay(system, &arrivals_, "a packet", until)) throw Stuck(std::exchange(report_, {}));
   }
   [[nodiscard]] Moment now() override {
+    const Hidden hidden;
     const std::lock_guard system(system_);
     return now_;
   }
 
   [[nodiscard]] int fork() override {
+    const Hidden hidden;
     const std::lock_guard system(system_);
     return join_in();
   }
   void begin(int thread) override {
+    const Hidden hidden;
     std::unique_lock system(system_);
     self = thread;
     await_turn(system, thread);
   }
   void end(int thread) noexcept override {
+    const Hidden hidden;
     const std::lock_guard system(system_);
     at(thread).has_ended = true;
     at(thread).is_ready = false;
@@ -140,6 +195,7 @@ public:
     hand_over(next());
   }
   void join(int thread) override {
+    const Hidden hidden;
     std::unique_lock system(system_);
     while (!at(thread).has_ended)
       if (stay(system, &at(thread), "the end of a thread", Moment::max())) throw Stuck(std::exchange(report_, {}));
@@ -208,18 +264,29 @@ private:
   }
 
   void take(std::unique_lock<std::mutex>& system, std::mutex& mutex) {
-    while (!mutex.try_lock()) {
+    while (!try_lock(mutex)) {
       if (std::find(held_.begin(), held_.end(), &mutex) == held_.end()) { // by a thread that is not owned
+        Hidden::show();
         mutex.lock();
+        Hidden::hide();
         break;
       }
       static_cast<void>(stay(system, &mutex, "a lock", Moment::max()));
     }
     held_.push_back(&mutex);
   }
+  /// ThreadSanitizer sees the library's own mutexes.
+  [[nodiscard]] static bool try_lock(std::mutex& mutex) {
+    Hidden::show();
+    const bool is_locked = mutex.try_lock();
+    Hidden::hide();
+    return is_locked;
+  }
   void give(std::mutex& mutex) {
     held_.erase(std::find(held_.begin(), held_.end(), &mutex));
+    Hidden::show();
     mutex.unlock();
+    Hidden::hide();
     wake(&mutex);
   }
   void wake(const void* channel) {
@@ -276,6 +343,7 @@ private:
     last.is_ready = true;
   }
   void finish() {
+    const Hidden hidden;
     const std::lock_guard system(system_);
     self = -1;
     alive_.erase(alive_.begin());
