@@ -22,6 +22,7 @@
 #include <twill/parallel/group/failure.ipp>
 #include <twill/parallel/group/rank_sums.ipp>
 #include <twill/parallel/group/reduction_tree.ipp>
+#include <twill/parallel/group/waiting.ipp>
 #include <twill/parallel/model/whole_tensors.ipp>
 #include <twill/parallel/pipeline/model/block.ipp>
 #include <twill/parallel/pipeline/model/state.ipp>

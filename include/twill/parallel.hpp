@@ -37,6 +37,7 @@
 #include <twill/parallel/group/rank_sums.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
 #include <twill/parallel/group/staged_call.hpp>
+#include <twill/parallel/group/waiting.hpp>
 #include <twill/parallel/messages/packet.hpp>
 #include <twill/parallel/model/checkpoint.hpp>
 #include <twill/parallel/model/memory.hpp>

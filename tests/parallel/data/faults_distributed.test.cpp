@@ -2,7 +2,7 @@
 //
 // Ranks of a distributed model that throw or hang, one after the other, at every call of their communicator and inside forward
 // pass, loss, backward pass and update: all ranks hear of it by name, nothing is leaked, each weight is an old or a new one, and a
-// fresh group trains on to the bits of a run in which nothing went wrong.
+// fresh group trains on to the bits of a run in which nothing went wrong. Each run is a simulation of another seed.
 
 #include "tests/parallel/group/endings.hpp"
 #include "tests/support/four_devices.hpp"
@@ -90,28 +90,24 @@ template <int Stage> void check_all_faults() {
     if (count < steps || Stage == 3) turns = turns_of(none, ranks); // gathering weights tells of the last update
   }
   const std::vector<std::int64_t> before = bytes_in_use(ranks);
+  std::uint64_t seed = 0;
   const auto check = [&](const Fault& fault) {
-    INFO("stage " << Stage << ": " << to_string(fault));
-    {
+    Simulation simulation{++seed};
+    INFO("stage " << Stage << ": " << to_string(fault) << ", seed " << seed);
+    simulation.run([&] {
       Trial trial{fault};
       const Run run = trained<Stage>(trial, timeout_ms_for(fault), start);
       REQUIRE(trial.was_met());
       REQUIRE(run.endings.size() == ranks);
       check_endings(run.endings, fault);
       CHECK(are_old_or_new(run.weights, known));
-    }
+    });
     CHECK(bytes_in_use(ranks) == before);
   };
   for (std::size_t place = 0; place < turns.size(); ++place)
     for (int turn = 1; turn <= turns[place]; ++turn)
-      for (int rank = 0; rank < ranks; ++rank) check({rank, static_cast<Place>(place), turn, Kind::throws});
-  // Hangs cost their time-out each: one for each kind of place, on ranks in turn.
-  const int calls = turns[0];
-  int rank = 0;
-  for (const int turn : {1, 3, calls / 2, calls - 1, calls}) check({rank++ % ranks, Place::call, turn, Kind::hangs});
-  if (Stage == 0)
-    for (const Place place : {Place::forward, Place::loss, Place::backward, Place::update})
-      check({rank++ % ranks, place, turns[static_cast<std::size_t>(place)], Kind::hangs});
+      for (int rank = 0; rank < ranks; ++rank)
+        for (const Kind kind : {Kind::throws, Kind::hangs}) check({rank, static_cast<Place>(place), turn, kind});
   Trial none{{}};
   const Run again = trained<Stage>(none, 60'000, start);
   CHECK(again.weights == known.back());

@@ -6,6 +6,7 @@
 // others have told that they are through; where ranks are processes of their own nobody can tell, and it takes its time.
 
 #include "tests/parallel/group/collectives.suite.hpp"
+#include "tests/support/simulation.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -14,7 +15,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <type_traits>
 
 namespace twill::test {
@@ -58,10 +58,9 @@ public:
 
   /// Waits until so many are through, for two minutes at most; for so long where they cannot tell.
   void wait_for(int others, std::int64_t or_ms) const {
-    const auto end =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.are_threads ? 120'000 : or_ms);
-    while (!(options_.are_threads && through_ >= others) && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const Moment end = parallel::detail::after_ms(options_.are_threads ? 120'000 : or_ms);
+    while (!(options_.are_threads && through_ >= others) && parallel::detail::now() < end)
+      pass(std::chrono::milliseconds(Simulation::current() == nullptr ? 1 : 20));
   }
 
 private:
@@ -261,7 +260,7 @@ template <class Run> void check_blame_that_lasts(Run run, FailureOptions options
       {
         const Gate::Through through(first);
         auto handle = upper.start(Call::send(elements(&value, 1), 0));
-        while (!handle.is_done()) std::this_thread::yield();
+        while (!handle.is_done()) pass(std::chrono::microseconds(20));
         const std::string text = error_of("a rank that hangs", [&] { barrier(upper); });
         require_in("rank 0 on ", text);
         handle.wait();
@@ -286,7 +285,7 @@ template <class Run> void check_group_that_fails(Run run) {
       if (world.rank() == last) world.fail(std::make_exception_ptr(std::runtime_error("no power")));
       while (true) {
         barrier(group);
-        std::this_thread::yield();
+        pass(std::chrono::microseconds(1));
       }
     });
     require_in(rank_text(last), text);

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A network inside one process, for ranks that are threads: packets take a random time, overtake each other, and are
-// lost where a test says so.
+// lost where a test says so. In a simulation that time is the simulation's.
+
+#include "tests/support/simulation.hpp"
 
 #include <twill/core/text.hpp>
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/parallel/messages/communicator.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,10 +25,9 @@ using parallel::messages::Packet;
 
 /// What the ranks of a fake network share. Everything under one lock.
 struct FakeNet {
-  using Clock = std::chrono::steady_clock;
   struct Flying {
     Incoming incoming{};
-    Clock::time_point due{};
+    Moment due{};
   };
 
   std::mutex mutex{};
@@ -54,15 +54,16 @@ public:
     // A copy of its own, as a network would make: nobody sees what the sender does with its packet later.
     const Packet copy(packet.size());
     std::copy(packet.data(), packet.data() + packet.size(), copy.data());
-    auto due = FakeNet::Clock::now();
+    Moment due = parallel::detail::now();
     if (net_->most_microseconds > 0)
       due += std::chrono::microseconds(net_->engine() % static_cast<unsigned>(net_->most_microseconds));
     net_->to_rank[static_cast<std::size_t>(to)].push_back({{rank_, copy}, due});
+    if (Simulation* const simulation = Simulation::current()) simulation->expect(due);
   }
   [[nodiscard]] std::optional<Incoming> poll() {
     const std::lock_guard lock(net_->mutex);
     auto& mine = net_->to_rank[static_cast<std::size_t>(rank_)];
-    const auto now = FakeNet::Clock::now();
+    const Moment now = parallel::detail::now();
     for (std::size_t i = mine.size(); i-- > 0;) { // the last first: packets overtake each other
       if (mine[i].due > now) continue;
       const Incoming incoming = mine[i].incoming;

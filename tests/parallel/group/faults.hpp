@@ -5,6 +5,8 @@
 // for the n-th time. Places are the calls of a communicator (`Faulty`), or kernels inside of a model, its loss and its rule
 // (`fault_point`). Ranks stand on devices of their own numbers: a kernel tells by its team whose it is.
 
+#include "tests/support/simulation.hpp"
+
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/kernel/blocks.hpp>
@@ -19,7 +21,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstdint>
 #include <exception>
@@ -91,8 +92,10 @@ public:
     was_met_ = true;
     if (fault_.kind == Kind::throws) throw Injected(rank);
     if (fault_.kind == Kind::dies) static_cast<void>(std::raise(SIGKILL));
+    const Moment end = parallel::detail::after_ms(fault_.hang_ms);
     std::unique_lock lock(mutex_);
-    released_.wait_for(lock, std::chrono::milliseconds(fault_.hang_ms), [this] { return is_released_; });
+    while (!is_released_ && released_.wait_until(lock, end)) {
+    }
   }
   void release() {
     const std::lock_guard lock(mutex_);
@@ -110,8 +113,8 @@ private:
   Fault fault_;
   std::array<std::array<std::atomic<int>, static_cast<std::size_t>(Place::count)>, most_ranks> counts_{};
   std::atomic<bool> was_met_{false};
-  std::mutex mutex_;
-  std::condition_variable released_;
+  parallel::detail::Mutex mutex_;
+  parallel::detail::Condition released_{"the end of its hanging"};
   bool is_released_ = false;
 };
 
@@ -221,12 +224,13 @@ struct Ending {
 /// tells the group anything but what is tested, and the communicators live until all have ended.
 template <class F> std::vector<Ending> play(Trial& trial, std::vector<FaultyThreads>& communicators, const F& f) {
   std::vector<Ending> endings(communicators.size());
-  std::mutex mutex;
-  std::condition_variable changed;
+  parallel::detail::Mutex mutex;
+  parallel::detail::Condition changed{"the end of the ranks"};
   std::size_t ended = 0;
+  std::vector<parallel::detail::Strand> strands(communicators.size());
   std::vector<std::thread> threads;
-  for (FaultyThreads& communicator : communicators)
-    threads.emplace_back([&] {
+  for (FaultyThreads& communicator : communicators) {
+    const auto play_rank = [&] {
       Ending& own = endings[static_cast<std::size_t>(communicator.rank())];
       try {
         f(communicator);
@@ -254,12 +258,15 @@ template <class F> std::vector<Ending> play(Trial& trial, std::vector<FaultyThre
       const std::lock_guard lock(mutex);
       ++ended;
       changed.notify_all();
-    });
+    };
+    threads.emplace_back([play_rank, &strand = strands[threads.size()]] { strand.run(play_rank); });
+  }
   {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return ended + 1 >= communicators.size(); });
   }
   trial.release();
+  for (const parallel::detail::Strand& strand : strands) strand.join();
   for (std::thread& thread : threads) thread.join();
   return endings;
 }

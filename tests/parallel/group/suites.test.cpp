@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The suites of communicators over threads and over a fake network that delays packets, lets them overtake each other and
-// loses them.
+// loses them, in simulations that decide the order of all steps.
 
 #include "tests/parallel/group/collectives.suite.hpp"
 #include "tests/parallel/group/failures.suite.hpp"
@@ -32,6 +32,16 @@ template <class C> void check_all(std::vector<C> communicators, unsigned seed) {
   });
 }
 
+/// All failures in simulations of so many seeds, of groups that `make(timeout_ms, seed)` makes.
+template <class Make> void check_failures(std::uint64_t seeds, Make make) {
+  test::simulate(seeds, [&](std::uint64_t seed) {
+    test::check_failures([&](std::int64_t timeout_ms, auto f) {
+      auto communicators = make(timeout_ms, seed);
+      run_ranks(communicators, f);
+    });
+  });
+}
+
 } // namespace
 
 TEST_CASE("threads do what every communicator does", "[parallel][PAR-4]") {
@@ -42,124 +52,133 @@ TEST_CASE("ranks on a network do what every communicator does", "[parallel][PAR-
   for (const int ranks : {1, 2, 3, 4}) check_all(test::fake_communicators(devices(ranks), 60'000), 1);
 }
 
-TEST_CASE("late packets and late ranks change nothing in fifty runs", "[parallel][PAR-4]") {
-  for (unsigned seed = 0; seed < 50; ++seed) {
-    const int ranks = 2 + static_cast<int>(seed % 3);
-    auto communicators = test::fake_communicators(devices(ranks), 60'000, 150, seed);
+TEST_CASE("collectives and messages of threads are right in any order of steps", "[parallel][PAR-4]") {
+  test::simulate(100, [](std::uint64_t seed) {
+    auto communicators = thread_communicators(devices(2 + static_cast<int>(seed % 3)));
     run_ranks(communicators, [&](auto& communicator) {
-      std::mt19937 engine(seed * 10 + static_cast<unsigned>(communicator.rank()));
-      const auto be_late = [&] { std::this_thread::sleep_for(std::chrono::microseconds(engine() % 1000)); };
-      be_late();
-      test::check_operations<float>(communicator, 1 + static_cast<std::int64_t>(seed) * 7, seed);
-      be_late();
+      test::check_operations<float>(communicator, 1 + static_cast<std::int64_t>(seed) * 7,
+                                    static_cast<unsigned>(seed));
       test::check_messages(communicator);
       test::check_handles(communicator);
-      be_late();
       test::check_sub_groups(communicator);
-      test::check_mesh(communicator);
     });
-  }
+  });
+}
+
+TEST_CASE("late packets and late ranks change nothing in a hundred runs", "[parallel][PAR-4]") {
+  test::simulate(100, [](std::uint64_t number) {
+    const auto seed = static_cast<unsigned>(number);
+    const int ranks = 2 + static_cast<int>(seed % 3);
+    auto communicators = test::fake_communicators(devices(ranks), 60'000, 1 << (seed % 12), seed);
+    run_ranks(communicators, [&](auto& communicator) {
+      test::check_operations<float>(communicator, 1 + static_cast<std::int64_t>(seed) * 7, seed);
+      test::check_messages(communicator);
+      test::check_handles(communicator);
+      test::check_sub_groups(communicator);
+    });
+  });
 }
 
 TEST_CASE("threads tell every rank what went wrong", "[parallel][PAR-9]") {
-  for (const int ranks : {3})
-    test::check_failures([&](std::int64_t timeout_ms, auto f) {
-      auto communicators = thread_communicators(devices(ranks), {.timeout_ms = timeout_ms});
-      run_ranks(communicators, f);
-    });
+  check_failures(10, [](std::int64_t timeout_ms, std::uint64_t seed) {
+    return thread_communicators(devices(2 + static_cast<int>(seed % 3)), {.timeout_ms = timeout_ms});
+  });
 }
 
 TEST_CASE("ranks on a network tell every rank what went wrong", "[parallel][PAR-9]") {
-  for (const int ranks : {2, 4})
-    test::check_failures([&](std::int64_t timeout_ms, auto f) {
-      auto communicators = test::fake_communicators(devices(ranks), timeout_ms, ranks * 100, 7);
-      run_ranks(communicators, f);
-    });
+  check_failures(10, [](std::int64_t timeout_ms, std::uint64_t seed) {
+    const int ranks = 2 + static_cast<int>(seed % 3);
+    return test::fake_communicators(devices(ranks), timeout_ms, ranks * 100, static_cast<unsigned>(seed));
+  });
 }
 
 TEST_CASE("a network that loses what one rank sends names this rank", "[parallel][PAR-9]") {
-  auto communicators = test::fake_communicators(devices(3), 1000, 0, 1, [](int from, int) { return from == 1; });
-  std::vector<std::string> told(3);
-  run_ranks(communicators, [&](auto& communicator) {
-    told[static_cast<std::size_t>(communicator.rank())] = test::error_of("a lost packet", [&] {
-      while (true) barrier(communicator); // rank 1 misses nothing, and is told later
+  test::simulate(100, [](std::uint64_t) {
+    auto communicators = test::fake_communicators(devices(3), 1000, 0, 1, [](int from, int) { return from == 1; });
+    std::vector<std::string> told(3);
+    run_ranks(communicators, [&](auto& communicator) {
+      told[static_cast<std::size_t>(communicator.rank())] = test::error_of("a lost packet", [&] {
+        while (true) barrier(communicator); // rank 1 misses nothing, and is told later
+      });
     });
+    // Rank 1 has heard of the others, and they have not heard of it.
+    for (const auto& text : {told[0], told[2]})
+      test::require_in("rank 1 on a network (before its first collective call)", text);
   });
-  // Rank 1 has heard of the others, and they have not heard of it.
-  for (const auto& text : {told[0], told[2]})
-    test::require_in("rank 1 on a network (before its first collective call)", text);
 }
 
 TEST_CASE("news of waiting go to ranks that are there, and once for each wait", "[parallel][PAR-9]") {
-  std::atomic<int> to_one{0};  // packets from rank 0
-  std::atomic<int> to_last{0}; // packets from anybody
-  auto communicators = test::fake_communicators(devices(4), 12'000, 0, 1, [&](int from, int to) {
-    if (from == 0 && to == 1) ++to_one;
-    if (to == 3) ++to_last;
-    return false;
-  });
-  std::atomic<bool> has_last_left = false;
-  std::atomic<int> ready{0};
-  std::atomic<int> leave_notices{0};
-  std::atomic<int> errors{0};
-  std::atomic<int> news_to_one{-1};
-  std::atomic<int> news_to_last{-1};
-  std::atomic<int> later_to_last{-1};
-  const auto try_to = [&](auto f) {
-    try {
-      f();
-    } catch (const std::exception&) { // the others are to end, too
-      ++errors;
-      has_last_left = true;
-      ready = 2;
-      leave_notices = 3;
-    }
-  };
-  const auto run = [&](auto world) {
-    const int rank = world.rank();
-    auto group = world.split(rank == 3 ? 1 : 0, rank);
-    barrier(world);
-    if (rank == 3) {
-      group = {};
+  test::simulate(20, [](std::uint64_t) {
+    std::atomic<int> to_one{0};  // packets from rank 0
+    std::atomic<int> to_last{0}; // packets from anybody
+    auto communicators = test::fake_communicators(devices(4), 12'000, 0, 1, [&](int from, int to) {
+      if (from == 0 && to == 1) ++to_one;
+      if (to == 3) ++to_last;
+      return false;
+    });
+    std::atomic<bool> has_last_left = false;
+    std::atomic<int> ready{0};
+    std::atomic<int> leave_notices{0};
+    std::atomic<int> errors{0};
+    std::atomic<int> news_to_one{-1};
+    std::atomic<int> news_to_last{-1};
+    std::atomic<int> later_to_last{-1};
+    const auto try_to = [&](auto f) {
+      try {
+        f();
+      } catch (const std::exception&) { // the others are to end, too
+        ++errors;
+        has_last_left = true;
+        ready = 2;
+        leave_notices = 3;
+      }
+    };
+    const auto run = [&](auto world) {
+      const int rank = world.rank();
+      auto group = world.split(rank == 3 ? 1 : 0, rank);
+      barrier(world);
+      if (rank == 3) {
+        group = {};
+        world = {};
+        has_last_left = true;
+        return;
+      }
+      while (!has_last_left) test::pass(std::chrono::milliseconds(1));
+      barrier(group); // brings the leave notice, too
+      const int before = to_one;
+      const int last = to_last;
+      float values[2] = {};
+      if (rank == 0) {
+        while (ready < 2) test::pass(std::chrono::milliseconds(1));
+        const parallel::detail::Strand strand;
+        std::thread other{[&] { strand.run([&] { try_to([&] { receive(world, values + 1, 1, 2); }); }); }};
+        try_to([&] { receive(world, values, 1, 1); });
+        strand.join();
+        other.join();
+        news_to_one = to_one - before;
+        news_to_last = to_last - last;
+      } else {
+        ++ready;
+        while (to_one == before) test::pass(std::chrono::milliseconds(1)); // until rank 0 tells
+        test::pass(std::chrono::milliseconds(200));
+        send(world, values, 1, 0);
+      }
+      barrier(group);
       world = {};
-      has_last_left = true;
-      return;
-    }
-    while (!has_last_left) std::this_thread::yield();
-    barrier(group); // brings the leave notice, too
-    const int before = to_one;
-    const int last = to_last;
-    float values[2] = {};
-    if (rank == 0) {
-      while (ready < 2) std::this_thread::yield();
-      std::thread other{[&] { try_to([&] { receive(world, values + 1, 1, 2); }); }};
-      try_to([&] { receive(world, values, 1, 1); });
-      other.join();
-      news_to_one = to_one - before;
-      news_to_last = to_last - last;
-    } else {
-      ++ready;
-      while (to_one == before) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // until rank 0 tells
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      send(world, values, 1, 0);
-    }
-    barrier(group);
-    world = {};
-    ++leave_notices;
-    while (leave_notices < 3) std::this_thread::yield();
-    const int leave_notice = to_last;
-    if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(4000)); // the others would tell after three
-    barrier(group);
-    if (rank == 0) later_to_last = to_last - leave_notice;
-  };
-  std::vector<std::thread> threads;
-  for (auto& communicator : communicators) threads.emplace_back([&] { try_to([&] { run(std::move(communicator)); }); });
-  for (auto& thread : threads) thread.join();
-  CHECK(errors == 0);
-  CHECK(news_to_one > 0);
-  CHECK(news_to_one < 20);
-  CHECK(news_to_last == 0);
-  CHECK(later_to_last == 0);
+      ++leave_notices;
+      while (leave_notices < 3) test::pass(std::chrono::milliseconds(1));
+      const int leave_notice = to_last;
+      if (rank == 1) test::pass(std::chrono::milliseconds(4000)); // the others would tell after three
+      barrier(group);
+      if (rank == 0) later_to_last = to_last - leave_notice;
+    };
+    run_ranks(communicators, [&](auto& communicator) { try_to([&] { run(std::move(communicator)); }); });
+    CHECK(errors == 0);
+    CHECK(news_to_one > 0);
+    CHECK(news_to_one < 20);
+    CHECK(news_to_last == 0);
+    CHECK(later_to_last == 0);
+  });
 }
 
 TEST_CASE("who has left is waited for by nobody that hears of it, and what it said last is known",

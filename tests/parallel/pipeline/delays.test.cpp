@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thousand steps of a real model in stages whose actions and messages are held up at random, over channels that hold nothing: a
-// send ends when it is received. Nothing hangs, and the gradients have the bits of a step in which nothing was held up.
+// A thousand steps of a real model in stages whose actions and messages are held up at random, in the time and the order of a
+// simulation, over channels that hold nothing: a send ends when it is received. Nothing hangs, and the gradients have the bits of a step in which nothing was held up.
 #include "tests/support/four_devices.hpp"
+#include "tests/support/simulation.hpp"
 #include "tests/support/test_seed.hpp"
 #include "tests/training/models.hpp"
 
@@ -23,7 +24,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -50,7 +50,7 @@ class Delays {
 public:
   explicit Delays(std::uint64_t seed) : random_{seed} {}
   void wait() {
-    if (random_() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 100));
+    if (random_() % 4 == 0) pass(std::chrono::microseconds(random_() % 100));
   }
 
 private:
@@ -135,13 +135,13 @@ template <class S> void check_runs(int micro_batches, std::int64_t rows, int run
   const pipeline::StageCheckpointing checkpointing{pipeline::Checkpointing::except_last};
   const auto loss = nn::cross_entropy;
   using Runner = pipeline::detail::ModelRunner<P, decltype(loss), std::tuple<decltype(x)&>, decltype(labels)>;
-  auto communicators = parallel::thread_communicators(devices, {.timeout_ms = 60000});
-  using C = Slow<std::remove_cvref_t<decltype(communicators[0])>>;
+  using C = Slow<parallel::ThreadCommunicator<Cpu>>;
   std::vector<float> expected;
   int different = 0;
   for (int run = 0; run <= runs; ++run) {
+    Simulation simulation{test_seed() + static_cast<std::uint64_t>(run)};
     pipeline::detail::begin_step(pipe);
-    parallel::run_ranks(communicators, [&](auto& member) {
+    const auto play = [&](auto& member) {
       const auto seed = test_seed() + static_cast<std::uint64_t>(100 * run + 2 * member.rank());
       if (run == 0) {
         Runner runner{pipe, schedule, loss, pieces, inputs, labels, member.rank(), checkpointing};
@@ -151,6 +151,10 @@ template <class S> void check_runs(int micro_batches, std::int64_t rows, int run
         SlowRunner<Runner> runner{seed + 1, pipe, schedule, loss, pieces, inputs, labels, member.rank(), checkpointing};
         pipeline::run(schedule, slow, runner);
       }
+    };
+    simulation.run([&] {
+      auto communicators = parallel::thread_communicators(devices, {.timeout_ms = 60000});
+      parallel::run_ranks(communicators, play);
     });
     if (run == 0) expected = gradients_of(pipe);
     different += gradients_of(pipe) == expected ? 0 : 1;

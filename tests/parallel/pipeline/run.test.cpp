@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Schedules carried out by threads whose channels hold nothing, with random delays: gradients have the bits that one thread
+// Schedules carried out by threads whose channels hold nothing, in random orders: gradients have the bits that one thread
 // computes, nothing hangs, and a rank that throws is named on all of them.
+#include "tests/support/simulation.hpp"
 #include "tests/support/test_seed.hpp"
 
 #include <twill/parallel/pipeline/run/gather.hpp>
@@ -19,7 +20,6 @@
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -110,7 +110,7 @@ private:
   void delay() {
     if (fail_at_ == 0) throw std::runtime_error("out of luck");
     --fail_at_;
-    if (random_() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
+    if (random_() % 4 == 0) twill::test::pass(std::chrono::microseconds(random_() % 300));
   }
 
 public:
@@ -147,12 +147,11 @@ template <class S> void check_runs(int ranks, int micro_batches, int runs, std::
   INFO(S::name << ", " << ranks << " ranks, " << micro_batches << " micro-batches, seed " << seed);
   const Schedule schedule = pipeline::schedule<S>(ranks, micro_batches);
   const auto expected = gradients_of_one_thread(schedule.stages, micro_batches);
-  auto communicators =
-      parallel::thread_communicators(std::vector<Cpu>(static_cast<std::size_t>(ranks), Cpu{0}), {.timeout_ms = 60000});
   for (int run_number = 0; run_number < runs; ++run_number) {
+    twill::test::Simulation simulation{seed + static_cast<std::uint64_t>(run_number)};
     auto stages = make_stages(schedule.stages);
     std::vector<std::size_t> actions(static_cast<std::size_t>(ranks));
-    parallel::run_ranks(communicators, [&](auto& communicator) {
+    const auto play = [&](auto& communicator) {
       const int rank = communicator.rank();
       Runner runner{schedule, stages, seed + static_cast<std::uint64_t>(100 * run_number + rank)};
       for (int s = 0; s < schedule.stages; ++s)
@@ -160,6 +159,11 @@ template <class S> void check_runs(int ranks, int micro_batches, int runs, std::
       const auto events = pipeline::run(schedule, communicator, runner).computed;
       actions[static_cast<std::size_t>(rank)] = events.size();
       if (runner.unsent() != 0) throw std::runtime_error("an output was not given back");
+    };
+    simulation.run([&] {
+      auto communicators = parallel::thread_communicators(std::vector<Cpu>(static_cast<std::size_t>(ranks), Cpu{0}),
+                                                          {.timeout_ms = 60000});
+      parallel::run_ranks(communicators, play);
     });
     CHECK(gradients_of(stages) == expected);
     for (int rank = 0; rank < ranks; ++rank) {
@@ -170,7 +174,7 @@ template <class S> void check_runs(int ranks, int micro_batches, int runs, std::
   }
 }
 
-TEST_CASE("a thousand runs with random delays end, with the bits of one thread", "[parallel][PAR-6]") {
+TEST_CASE("a thousand runs in random orders, with delays, end, with the bits of one thread", "[parallel][PAR-6]") {
   const std::uint64_t seed = twill::test::test_seed();
   for (const int ranks : {1, 2, 3, 4}) {
     check_runs<GPipe>(ranks, 5, 42, seed);

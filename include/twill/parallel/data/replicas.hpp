@@ -12,6 +12,7 @@
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/nn/tracked.hpp>
 #include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/waiting.hpp>
 
 #include <cstddef>
 #include <exception>
@@ -40,14 +41,17 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// throws: the exception of the lowest failing rank, after "replica 1 on cpu:1: "
 template <ComputeDevice D, class F> void run_on_replicas(const std::vector<D>& devices, std::size_t count, const F& f) {
   const bool without_gradients = nn::is_no_grad();
+  const std::vector<detail::Strand> strands(count);
   const auto task = [&](std::size_t rank) {
-    return [&f, rank, without_gradients] {
-      if (without_gradients) {
-        const nn::NoGrad scope{};
-        f(rank);
-      } else {
-        f(rank);
-      }
+    return [&f, rank, without_gradients, &strand = strands[rank]] {
+      strand.run([&] {
+        if (without_gradients) {
+          const nn::NoGrad scope{};
+          f(rank);
+        } else {
+          f(rank);
+        }
+      });
     };
   };
   std::vector<decltype(submit(devices[0], task(0)))> pending{};
@@ -57,6 +61,7 @@ template <ComputeDevice D, class F> void run_on_replicas(const std::vector<D>& d
   for (std::size_t rank = 0; rank < count; ++rank) {
     try {
       try {
+        strands[rank].join();
         pending[rank].wait();
       } catch (...) {
         detail::rethrow_from_replica(join_text({"replica ", rank, " on ", twill::to_string(devices[rank]), ": "}));

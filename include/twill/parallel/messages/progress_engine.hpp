@@ -10,6 +10,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cpu/signal.hpp>
+#include <twill/parallel/group/waiting.hpp>
 #include <twill/parallel/messages/member.hpp>
 #include <twill/parallel/messages/packet.hpp>
 #include <twill/parallel/messages/waits.hpp>
@@ -71,17 +72,19 @@ public:
 
   /// Waits for a call. throws: CommunicatorError
   void wait(Member& member, const Ticket& ticket) {
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = detail::now();
     const auto deadline = started + std::chrono::milliseconds(member.timeout_ms());
     const auto patience = started + std::chrono::milliseconds(member.timeout_ms()) / 4;
     const Waiting waiting{*this};
     int told = -2; // the rank that this wait has reported: other threads may wait for others
     for (int turn = 0;; ++turn) {
       bool is_moving = false;
+      detail::Moment next = deadline; // at which there is more to do than to look for packets
       {
         const std::lock_guard lock(mutex_);
-        const auto now = std::chrono::steady_clock::now(); // before the last look at the arrived packets
+        const auto now = detail::now(); // before the last look at the arrived packets
         const bool is_late = now >= deadline;
+        if (now < patience) next = patience;
         try {
           if (!ticket->is_done && make_progress()) turn = 0;
           if (ticket->is_done) {
@@ -99,7 +102,7 @@ public:
         if (ticket->has_failed) member.throw_if_failed();
         is_moving = !endpoint_.is_idle();
       }
-      back_off(turn, is_moving);
+      back_off(turn, is_moving, next);
     }
   }
   [[nodiscard]] bool is_over(const Ticket& ticket) {
@@ -189,7 +192,8 @@ private:
 
   // A little longer each time: ranks may outnumber cores. A small packet arrives as soon as its sender is there. A
   // large one in flight moves some kilobytes each time that both sides look, so sleeping between looks slows both down.
-  static void back_off(int turn, bool is_moving) {
+  static void back_off(int turn, bool is_moving, detail::Moment until) {
+    if (detail::scheduler != nullptr) return detail::scheduler->pause(until);
     using std::chrono::microseconds;
     constexpr int spins = 200;
     const int yields = is_moving ? 2000 : 50;
@@ -273,11 +277,11 @@ private:
       return false;
     } else {
       const std::int64_t patience_ms = has_failed_ ? 500 : timeout_ms_;
-      const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
-      for (int turn = 0; std::chrono::steady_clock::now() < deadline; ++turn) {
+      const detail::Moment deadline = detail::after_ms(patience_ms);
+      for (int turn = 0; detail::now() < deadline; ++turn) {
         while (const std::optional<Incoming> incoming = endpoint_.poll()) deliver(*incoming);
         if (endpoint_.is_idle() && leave_notices_ >= endpoint_.size() - 1) return !has_failed_ && !has_outlived_;
-        back_off(turn, !endpoint_.is_idle());
+        back_off(turn, !endpoint_.is_idle(), deadline);
       }
       return false;
     }
@@ -286,7 +290,7 @@ private:
   W endpoint_;
   std::shared_ptr<Waits> waits_;
   int waiting_ = 0; ///< awaited calls
-  std::mutex mutex_;
+  detail::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Member>> members_{};
   std::vector<Incoming> unknown_{};
   std::set<std::uint64_t> gone_{};

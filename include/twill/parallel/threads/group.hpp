@@ -10,9 +10,9 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/failure.hpp>
+#include <twill/parallel/group/waiting.hpp>
 
 #include <atomic>
-#include <condition_variable> // brings the clocks along; all of <chrono>, with calendars, would be costly in every file
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -38,7 +38,7 @@ public:
   explicit ThreadWorld(std::vector<std::string> labels)
       : WaitForGraph{std::move(labels)}, entries_(static_cast<std::size_t>(size())) {}
 
-  [[nodiscard]] std::mutex& mutex() { return mutex_; }
+  [[nodiscard]] Mutex& mutex() { return mutex_; }
 
   /// Begins a rank's wait.
   void begin(int rank, const Wait& wait);
@@ -52,18 +52,15 @@ public:
 
 private:
   struct Entry {
-    mutable std::mutex mutex{}; ///< with it locked the call cannot end, so that its group is there
+    mutable Mutex mutex{}; ///< with it locked the call cannot end, so that its group is there
     Wait wait{};
     int blamed = -1;
   };
 
-  std::mutex mutex_{}; ///< locked before that of an entry
+  Mutex mutex_{}; ///< locked before that of an entry
   std::vector<Entry> entries_;
   std::vector<std::exception_ptr> causes_{};
 };
-
-using Deadline = std::chrono::steady_clock::time_point;
-[[nodiscard]] Deadline deadline_after(std::int64_t timeout_ms);
 
 class ThreadGroup final : public GroupState {
 public:
@@ -83,8 +80,8 @@ public:
 
   [[nodiscard]] Slot& slot(int rank) { return slots_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const std::shared_ptr<ThreadWorld>& world() const { return world_; }
-  [[nodiscard]] std::mutex& mutex() { return world_->mutex(); } ///< of everything except slots
-  [[nodiscard]] std::condition_variable& changed() { return changed_; }
+  [[nodiscard]] Mutex& mutex() { return world_->mutex(); } ///< of everything except slots
+  [[nodiscard]] Condition& changed() { return changed_; }
 
   /// Calls f, in which a rank may wait for others: for `peer`, or, if that is negative, for ranks missing in its
   /// collective call. A rank whose time-out is caused by this one learns which rank it waits for, and which has not
@@ -123,14 +120,14 @@ private:
   TWILL_BODY void end_calls(const Failure& failure, bool is_news) override;
   [[nodiscard]] int blamed(); ///< for the failure, by its number in the world
 
-  void open_round(std::unique_lock<std::mutex>& lock);
+  void open_round(std::unique_lock<Mutex>& lock);
 
   // Most meetings are over within microseconds, less than the time to fall asleep and wake up.
-  [[nodiscard]] bool spin_until_opened(std::unique_lock<std::mutex>& lock, std::uint64_t round);
+  [[nodiscard]] bool spin_until_opened(std::unique_lock<Mutex>& lock, std::uint64_t round);
 
   std::shared_ptr<ThreadWorld> world_;
   std::vector<Slot> slots_;
-  std::condition_variable changed_;
+  Condition changed_{"another rank of the group"};
   int arrived_ = 0;
   std::atomic<std::uint64_t> round_{0};
 };

@@ -30,12 +30,8 @@ TWILL_BODY int ThreadWorld::next_of(int rank) const {
   return awaited < 0 ? -1 : wait.group->origin(awaited);
 }
 
-TWILL_BODY Deadline deadline_after(std::int64_t timeout_ms) {
-  return std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
-}
-
 TWILL_BODY void ThreadGroup::meet(int rank) {
-  const Deadline deadline = deadline_after(timeout_ms());
+  const Moment deadline = after_ms(timeout_ms());
   std::unique_lock lock(mutex());
   throw_if_failed();
   progress(rank).begins(progress(rank).calls + 1, signature_of(slot(rank).call, size()));
@@ -51,7 +47,7 @@ TWILL_BODY void ThreadGroup::meet(int rank) {
   if (spin_until_opened(lock, round)) return;
   while (round_.load(std::memory_order_relaxed) == round) {
     throw_if_failed();
-    if (changed_.wait_until(lock, deadline) != std::cv_status::timeout) continue;
+    if (changed_.wait_until(lock, deadline)) continue;
     if (round_.load(std::memory_order_relaxed) != round) return;
     throw_if_failed();
     fail_for_missing(progress(rank).last, [&](int other) { return progress(other).calls < progress(rank).calls; });
@@ -99,16 +95,16 @@ TWILL_BODY int ThreadGroup::blamed() {
   return failure().origin;
 }
 
-TWILL_BODY void ThreadGroup::open_round(std::unique_lock<std::mutex>& lock) {
+TWILL_BODY void ThreadGroup::open_round(std::unique_lock<Mutex>& lock) {
   arrived_ = 0;
   round_.store(round_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   lock.unlock();
   changed_.notify_all();
 }
 
-TWILL_BODY bool ThreadGroup::spin_until_opened(std::unique_lock<std::mutex>& lock, std::uint64_t round) {
+TWILL_BODY bool ThreadGroup::spin_until_opened(std::unique_lock<Mutex>& lock, std::uint64_t round) {
   lock.unlock();
-  for (int turn = 0; turn < 1000; ++turn) {
+  for (int turn = 0; turn < (scheduler == nullptr ? 1000 : 0); ++turn) {
     if (round_.load(std::memory_order_acquire) != round) return true;
     twill::cpu::spin_pause();
   }

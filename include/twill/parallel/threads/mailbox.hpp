@@ -10,7 +10,6 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/threads/group.hpp>
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstring>
 #include <memory>

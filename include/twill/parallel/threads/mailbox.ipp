@@ -36,7 +36,7 @@ TWILL_BODY ThreadMailbox::Ticket ThreadMailbox::post(const Call& call, int rank)
 }
 
 TWILL_BODY void ThreadMailbox::wait(const Ticket& message) {
-  const Deadline deadline = deadline_after(group_.timeout_ms());
+  const Moment deadline = after_ms(group_.timeout_ms());
   std::unique_lock lock(group_.mutex());
   try {
     while (message->state != Message::State::done) {
@@ -47,8 +47,7 @@ TWILL_BODY void ThreadMailbox::wait(const Ticket& message) {
       group_.throw_if_failed();
       if (group_.progress(message->call.peer).has_left) {
         group_.fail_for_leaving(message->call.peer);
-      } else if (group_.changed().wait_until(lock, deadline) == std::cv_status::timeout &&
-                 message->state == Message::State::waiting) {
+      } else if (!group_.changed().wait_until(lock, deadline) && message->state == Message::State::waiting) {
         group_.fail_for_silence(message->rank, message->call);
       }
     }

@@ -8,10 +8,10 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/threads/rank.hpp>
 
-#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -32,8 +32,8 @@ public:
 
   private:
     Call call_;
-    std::mutex mutex_;
-    std::condition_variable done_;
+    Mutex mutex_;
+    Condition done_{"a started call"};
     std::exception_ptr error_;
     bool is_done_ = false;
   };
@@ -59,13 +59,14 @@ private:
   void serve();
 
   ThreadRank rank_;
-  std::mutex mutex_;
-  std::condition_variable work_;
-  std::condition_variable idle_;
+  Mutex mutex_;
+  Condition work_{"calls to be started"};
+  Condition idle_{"the end of started calls"};
   std::vector<std::shared_ptr<Job>> jobs_; ///< in the order in which they were started
   int unfinished_ = 0;
   bool stopping_ = false;
   std::thread thread_;
+  std::optional<Strand> strand_; ///< of the thread
 };
 
 }}}}} // namespace twill::v0::parallel::detail::TWILL_ISA

@@ -40,17 +40,22 @@ TWILL_BODY ThreadQueue::~ThreadQueue() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  work_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  work_.notify_all();
+  if (!thread_.joinable()) return;
+  strand_->join();
+  thread_.join();
 }
 
 TWILL_BODY std::shared_ptr<ThreadQueue::Job> ThreadQueue::start(const Call& call) {
   auto job = std::make_shared<Job>(call);
   const std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
+  if (!thread_.joinable()) {
+    strand_.emplace();
+    thread_ = std::thread([this] { strand_->run([this] { serve(); }); });
+  }
   jobs_.push_back(job);
   ++unfinished_;
-  work_.notify_one();
+  work_.notify_all();
   return job;
 }
 

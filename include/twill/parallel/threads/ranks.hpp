@@ -12,6 +12,7 @@
 #include <twill/device/cpu/cores.hpp>
 #include <twill/device/current.hpp>
 #include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/waiting.hpp>
 
 #include <condition_variable>
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -48,6 +50,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::function<void()> work_;
+  std::optional<Strand> strand_; ///< of the work
 };
 
 /// The threads of a running group.

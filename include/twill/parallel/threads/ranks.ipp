@@ -28,11 +28,13 @@ TWILL_BODY void RankThread::start(std::function<void()> work) {
   {
     const std::lock_guard lock(mutex_);
     work_ = std::move(work);
+    strand_.emplace();
   }
   changed_.notify_all();
 }
 
 TWILL_BODY void RankThread::wait() {
+  strand_->join();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !work_; });
 }
@@ -41,7 +43,7 @@ TWILL_BODY void RankThread::serve() {
   for (std::unique_lock lock(mutex_);;) {
     changed_.wait(lock, [this] { return static_cast<bool>(work_); });
     lock.unlock();
-    work_();
+    strand_->run(work_);
     lock.lock();
     work_ = nullptr;
     changed_.notify_all();
@@ -82,7 +84,7 @@ TWILL_BODY void play_all(const std::vector<RankTask>& ranks) {
     std::exception_ptr exception;
     bool tells_of_another;
   };
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<Thrown> thrown; // in order; kept until all threads have ended
   thrown.reserve(ranks.size());
   const auto failed = [&](const RankTask& rank, bool tells_of_another) {
