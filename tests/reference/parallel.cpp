@@ -6,8 +6,8 @@
 #include <twill/nn/expert_parallel.hpp>
 #include <twill/nn/ring_attention.hpp>
 #include <twill/parallel.hpp>
-#include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/parallel/data/reproducible_replicas.hpp>
+#include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/twill.hpp>
 
 #include <array>

@@ -104,8 +104,8 @@
 /// Visible across shared libraries built with hidden visibility: a process has one pool and one registry.
 #define TWILL_EXPORT __attribute__((visibility("default")))
 
-/// Always inlined, even where the compiler's cost model hesitates: the bodies of vector kernels. Where nothing is optimised
-/// it would make a file of statements over rows compile in twice the time.
+/// Always inlined, even where the compiler's cost model hesitates: the bodies of vector kernels. Where nothing is
+/// optimised it would make a file of statements over rows compile in twice the time.
 #if defined(__OPTIMIZE__) || TWILL_NVCC
 #define TWILL_ALWAYS_INLINE __attribute__((always_inline))
 #else

@@ -40,9 +40,9 @@ struct Trouble {
 /// What a simulation has come to on one rank.
 struct RankEnd {
   bool is_done = false;
-  std::string error{};   ///< of the group
-  std::string thrown{};  ///< anything else
-  double waited_s = 0;   ///< the longest action, in virtual seconds
+  std::string error{};  ///< of the group
+  std::string thrown{}; ///< anything else
+  double waited_s = 0;  ///< the longest action, in virtual seconds
 };
 
 /// A program of some ranks. Every action is one of all ranks.
@@ -68,7 +68,8 @@ public:
       if (trouble.wrong != Wrong::nothing && trouble.rank == own->rank() && trouble.action == i) {
         if (trouble.wrong == Wrong::throws) {
           const std::runtime_error error{"the disk is full"};
-          if (trouble.action % 2 == 0) own->fail(std::make_exception_ptr(error)); // else its group hears by the unwinding
+          if (trouble.action % 2 == 0)
+            own->fail(std::make_exception_ptr(error)); // else its group hears by the unwinding
           throw error;
         }
         if (trouble.wrong == Wrong::hangs) pass(std::chrono::milliseconds(3 * timeout_ms));
@@ -80,8 +81,7 @@ public:
       }
       const Moment before = parallel::detail::now();
       const auto note = [&] {
-        end.waited_s = std::max(end.waited_s,
-                                std::chrono::duration<double>(parallel::detail::now() - before).count());
+        end.waited_s = std::max(end.waited_s, std::chrono::duration<double>(parallel::detail::now() - before).count());
       };
       try {
         act(*own, actions_[static_cast<std::size_t>(i)], numbers[static_cast<std::size_t>(i)], started);
