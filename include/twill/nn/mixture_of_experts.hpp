@@ -30,7 +30,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// Options of a mixture of experts.
 struct MixtureOptions {
   std::int64_t top_k = 1;        ///< experts of each token
-  double capacity_factor = 1.25; ///< an expert's places in a group, times experts / (top_k * tokens), rounded up
+  double capacity_factor = 1.25; ///< an expert's places over its even share of a group's choices; rounded up
   std::int64_t capacity = 0;     ///< the places themselves; 0: those of the factor
   bool normalises_gates = true;  ///< gates of a token's experts sum to 1, where it has more than one
   double balance_weight = 0.01;  ///< of the loss that balances the experts' loads
