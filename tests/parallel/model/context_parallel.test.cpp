@@ -6,6 +6,7 @@
 #include <twill/nn.hpp>
 #include <twill/nn/ring_attention.hpp>
 #include <twill/optim.hpp>
+#include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/parallel/model/tensor_parallel.hpp>
 #include <twill/training.hpp>
 
@@ -43,6 +44,7 @@ struct WholeModel {
 };
 
 /// The block with its sequence divided.
+// region: divided
 struct DividedModel {
   static constexpr auto forward(Words words) {
     const Value own = nn::sequence_part<Context>(words, 1, zigzag);
@@ -55,10 +57,27 @@ struct DividedModel {
     return nn::linear(tanh(nn::linear(x, 16, "wide")), vocabulary, "logits");
   }
 };
+// end region
 
+// region: loss
 constexpr auto own_loss = nn::loss([](auto logits, auto words) {
   return nn::mean_over_ranks<Context>(nn::cross_entropy(logits, nn::sequence_part<Context>(words, 1, zigzag)));
 });
+// end region
+
+// region: bytes
+constexpr auto bytes = parallel::ring_attention_bytes({.batch = 32,    // heads, times the batch
+                                                       .rows = 32'768, // on each of 8 ranks, 262,144 in all
+                                                       .width = 128,
+                                                       .value_width = 128,
+                                                       .ranks = 8,
+                                                       .dtype = DType::bfloat16,
+                                                       .is_causal = true,
+                                                       .division = nn::SequenceDivision::zigzag});
+static_assert(bytes.sent_forward == 7 * (std::int64_t{512} << 20)); // keys and values of a rank: 512 MiB
+static_assert(bytes.sent_backward == 7 * (std::int64_t{512} << 20) + 8 * (std::int64_t{1} << 30)); // and gradients
+static_assert(bytes.kept == std::int64_t{1284} << 20); // queries, keys, values, float32 results, a number a row
+// end region
 
 } // namespace
 
