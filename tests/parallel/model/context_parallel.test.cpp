@@ -10,6 +10,7 @@
 #include <twill/parallel/model/tensor_parallel.hpp>
 #include <twill/training.hpp>
 
+#include "tests/support/message_of.hpp"
 #include "tests/support/refusal.hpp"
 
 #include <catch2/catch.hpp>
@@ -159,6 +160,17 @@ TEST_CASE("rows of a zigzag division, and their gradients, go to their ranks and
     for (int i = 0; i < 4; ++i) wanted.push_back(1); // (0 + 1 + 2) / 3
     CHECK(found[static_cast<std::size_t>(rank)] == wanted);
   }
+}
+
+TEST_CASE("a rank that fails ends a shift round the ring everywhere", "[parallel][PAR-9]") {
+  TensorParallel<Pieces, Three, Cpu, double> model{std::vector<Cpu>(3, Cpu{0}), {.timeout_ms = 20'000}};
+  const Tensor<double, Cpu, Shape<6, 2>> x(Cpu{0});
+  CHECK(test::message_of<ValueError>([&] {
+          model.run([&](auto& network, int rank) {
+            if (rank == 1) throw ValueError("no more");
+            static_cast<void>(network.infer(x));
+          });
+        }) == "no more");
 }
 
 TEST_CASE("ring attention refuses what does not fit round the ring, and second derivatives", "[parallel][PAR-7]") {
