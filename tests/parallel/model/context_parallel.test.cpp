@@ -6,9 +6,11 @@
 #include <twill/nn.hpp>
 #include <twill/nn/ring_attention.hpp>
 #include <twill/optim.hpp>
+#include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/parallel/model/tensor_parallel.hpp>
 #include <twill/training.hpp>
 
+#include "tests/support/message_of.hpp"
 #include "tests/support/refusal.hpp"
 
 #include <catch2/catch.hpp>
@@ -43,6 +45,7 @@ struct WholeModel {
 };
 
 /// The block with its sequence divided.
+// region: divided
 struct DividedModel {
   static constexpr auto forward(Words words) {
     const Value own = nn::sequence_part<Context>(words, 1, zigzag);
@@ -55,10 +58,27 @@ struct DividedModel {
     return nn::linear(tanh(nn::linear(x, 16, "wide")), vocabulary, "logits");
   }
 };
+// end region
 
+// region: loss
 constexpr auto own_loss = nn::loss([](auto logits, auto words) {
   return nn::mean_over_ranks<Context>(nn::cross_entropy(logits, nn::sequence_part<Context>(words, 1, zigzag)));
 });
+// end region
+
+// region: bytes
+constexpr auto bytes = parallel::ring_attention_bytes({.batch = 32,    // heads, times the batch
+                                                       .rows = 32'768, // on each of 8 ranks, 262,144 in all
+                                                       .width = 128,
+                                                       .value_width = 128,
+                                                       .ranks = 8,
+                                                       .dtype = DType::bfloat16,
+                                                       .is_causal = true,
+                                                       .division = nn::SequenceDivision::zigzag});
+static_assert(bytes.sent_forward == 7 * (std::int64_t{512} << 20)); // keys and values of a rank: 512 MiB
+static_assert(bytes.sent_backward == 7 * (std::int64_t{512} << 20) + 8 * (std::int64_t{1} << 30)); // and gradients
+static_assert(bytes.kept == std::int64_t{1284} << 20); // queries, keys, values, float32 results, a number a row
+// end region
 
 } // namespace
 
@@ -140,6 +160,17 @@ TEST_CASE("rows of a zigzag division, and their gradients, go to their ranks and
     for (int i = 0; i < 4; ++i) wanted.push_back(1); // (0 + 1 + 2) / 3
     CHECK(found[static_cast<std::size_t>(rank)] == wanted);
   }
+}
+
+TEST_CASE("a rank that fails ends a shift round the ring everywhere", "[parallel][PAR-9]") {
+  TensorParallel<Pieces, Three, Cpu, double> model{std::vector<Cpu>(3, Cpu{0}), {.timeout_ms = 20'000}};
+  const Tensor<double, Cpu, Shape<6, 2>> x(Cpu{0});
+  CHECK(test::message_of<ValueError>([&] {
+          model.run([&](auto& network, int rank) {
+            if (rank == 1) throw ValueError("no more");
+            static_cast<void>(network.infer(x));
+          });
+        }) == "no more");
 }
 
 TEST_CASE("ring attention refuses what does not fit round the ring, and second derivatives", "[parallel][PAR-7]") {
