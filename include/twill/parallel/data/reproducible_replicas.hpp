@@ -10,6 +10,7 @@
 #include <twill/parallel/data/reproducible_step.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -174,8 +175,8 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// A step to bits that any number of ranks reproduces, on one device: `train_step(network, nn::cross_entropy, rule,
 /// parallel::Reproducible{.shards = 8})`, then `step(image, label)`. The network has to outlive it.
-template <class Network, class L, optim::Rule R>
-[[nodiscard]] auto train_step(Network& network, L loss, R rule, parallel::Reproducible policy) {
+template <class Network, class L, optim::Rule R, std::same_as<parallel::Reproducible> Policy>
+[[nodiscard]] auto train_step(Network& network, L loss, R rule, Policy policy) { // `{...}` is the options of others
   constexpr bool is_network = requires { typename Network::model_type; };
   static_assert(is_network,
                 "twill: train_step: Reproducible is for networks, for DistributedDataParallel, with ZeRO or "

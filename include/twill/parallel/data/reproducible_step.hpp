@@ -10,6 +10,7 @@
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
+#include <twill/device/gpu/library_options.hpp>
 #include <twill/nn/device_trace.hpp>
 #include <twill/parallel/data/distributed.hpp>
 #include <twill/parallel/data/distributed_update.hpp>
@@ -86,7 +87,7 @@ public:
 
   /// Steps of a distributed network by a loss and a rule.
   /// throws: ValueError if there are fewer shards than ranks, for `Share::even`, for a rule that sums over elements
-  /// with a stage of ZeRO, and for layers divided over ranks
+  /// with a stage of ZeRO, for layers divided over ranks, and on GPUs unless `LibraryOptions::is_deterministic` is set
   ReproducibleStep(Model& model, L, R given, const Reproducible& policy)
       : Base{std::move(given), model},
         model_{&model},
@@ -104,6 +105,10 @@ public:
                          "of ranks that share the model");
       if (model.options().share == Share::even)
         throw ValueError("Reproducible: gradients are weighted by rows; leave .share at parallel::Share::rows");
+      if constexpr (!HostDevice<D> && D::has_memory)
+        if (!library_options().is_deterministic)
+          throw ValueError("Reproducible: libraries for GPUs may choose other algorithms in each run; call "
+                           "set_library_options({.is_deterministic = true}) before the first step");
       if constexpr (Stage > 0) detail::require_elementwise(Update::table());
     });
   }
