@@ -110,8 +110,9 @@ TEST_CASE("ranks that call different things are both named", "[parallel][PAR-9]"
         all_reduce(communicator, &value, 1);
     });
     for (const auto& text : operations)
-      CHECK(text == "ranks have lost step in call 1: rank 0 on cpu:0 calls all_reduce(sum) of 1 float32, rank 1 on cpu:0 "
-                    "calls broadcast of 1 float32 from rank 2");
+      CHECK(text ==
+            "ranks have lost step in call 1: rank 0 on cpu:0 calls all_reduce(sum) of 1 float32, rank 1 on cpu:0 "
+            "calls broadcast of 1 float32 from rank 2");
 
     const auto differing = [](auto f) {
       const auto told = texts(2, 60'000, f);
@@ -121,7 +122,8 @@ TEST_CASE("ranks that call different things are both named", "[parallel][PAR-9]"
     CHECK(differing([](auto& communicator) {
             double values[3] = {};
             all_reduce(communicator, values, 2 + communicator.rank());
-          }) == "rank 0 on cpu:0 calls all_reduce(sum) of 2 float64, rank 1 on cpu:0 calls all_reduce(sum) of 3 float64");
+          }) ==
+          "rank 0 on cpu:0 calls all_reduce(sum) of 2 float64, rank 1 on cpu:0 calls all_reduce(sum) of 3 float64");
     CHECK(differing([](auto& communicator) {
             std::int64_t value = 0;
             if (communicator.rank() == 0)
@@ -132,8 +134,9 @@ TEST_CASE("ranks that call different things are both named", "[parallel][PAR-9]"
     CHECK(differing([](auto& communicator) {
             int value = 0;
             broadcast(communicator, &value, 1, communicator.rank());
-          }) == "rank 0 on cpu:0 calls broadcast of 1 int32 from rank 0, rank 1 on cpu:0 calls broadcast of 1 int32 from "
-                "rank 1");
+          }) ==
+          "rank 0 on cpu:0 calls broadcast of 1 int32 from rank 0, rank 1 on cpu:0 calls broadcast of 1 int32 from "
+          "rank 1");
   });
 }
 
@@ -155,7 +158,8 @@ TEST_CASE("an exception on one rank reaches every rank and its caller as its own
             try { // assertions belong to the main thread: what is found here goes into the text
               std::rethrow_exception(error.cause());
             } catch (const Broken& broken) {
-              told[static_cast<std::size_t>(rank)] += " " + std::to_string(broken.number) + std::to_string(error.rank());
+              told[static_cast<std::size_t>(rank)] +=
+                  " " + std::to_string(broken.number) + std::to_string(error.rank());
             }
             throw;
           }

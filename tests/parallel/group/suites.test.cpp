@@ -56,8 +56,7 @@ TEST_CASE("collectives and messages of threads are right in any order of steps",
   test::simulate(100, [](std::uint64_t seed) {
     auto communicators = thread_communicators(devices(2 + static_cast<int>(seed % 3)));
     run_ranks(communicators, [&](auto& communicator) {
-      test::check_operations<float>(communicator, 1 + static_cast<std::int64_t>(seed) * 7,
-                                    static_cast<unsigned>(seed));
+      test::check_operations<float>(communicator, 1 + static_cast<std::int64_t>(seed) * 7, static_cast<unsigned>(seed));
       test::check_messages(communicator);
       test::check_handles(communicator);
       test::check_sub_groups(communicator);

@@ -43,18 +43,18 @@ struct Trouble {
 };
 
 [[nodiscard]] inline std::string to_string(const Trouble& trouble) {
-  constexpr const char* names[] = {"does nothing wrong", "throws", "hangs", "leaves", "differs", "dies",
+  constexpr const char* names[] = {"does nothing wrong", "throws",        "hangs", "leaves", "differs", "dies",
                                    "is cut off",         "loses a packet"};
-  return join_text({"rank ", trouble.rank, " ", names[static_cast<int>(trouble.wrong)], " before action ", trouble.action,
-                    ", number ", trouble.number});
+  return join_text({"rank ", trouble.rank, " ", names[static_cast<int>(trouble.wrong)], " before action ",
+                    trouble.action, ", number ", trouble.number});
 }
 
 /// What a simulation has come to on one rank.
 struct RankEnd {
   bool is_done = false;
-  std::string error{};   ///< of the group
-  std::string thrown{};  ///< anything else
-  double waited_s = 0;   ///< the longest action, in virtual seconds
+  std::string error{};  ///< of the group
+  std::string thrown{}; ///< anything else
+  double waited_s = 0;  ///< the longest action, in virtual seconds
 };
 
 /// A program of some ranks. Every action is one of all ranks.
@@ -80,7 +80,8 @@ public:
       if (trouble.wrong != Wrong::nothing && trouble.rank == own->rank() && trouble.action == i) {
         if (trouble.wrong == Wrong::throws) {
           const std::runtime_error error{"the disk is full"};
-          if (trouble.action % 2 == 0) own->fail(std::make_exception_ptr(error)); // else its group hears by the unwinding
+          if (trouble.action % 2 == 0)
+            own->fail(std::make_exception_ptr(error)); // else its group hears by the unwinding
           throw error;
         }
         if (trouble.wrong == Wrong::hangs) pass(std::chrono::milliseconds(3 * timeout_ms));
@@ -92,12 +93,10 @@ public:
       }
       const Moment before = parallel::detail::now();
       const auto note = [&] {
-        end.waited_s = std::max(end.waited_s,
-                                std::chrono::duration<double>(parallel::detail::now() - before).count());
+        end.waited_s = std::max(end.waited_s, std::chrono::duration<double>(parallel::detail::now() - before).count());
       };
       try {
-        const bool differs =
-            trouble.wrong == Wrong::differs && trouble.rank == own->rank() && trouble.action == i;
+        const bool differs = trouble.wrong == Wrong::differs && trouble.rank == own->rank() && trouble.action == i;
         act(*own, actions_[static_cast<std::size_t>(i)] + (differs ? 1 : 0), numbers[static_cast<std::size_t>(i)],
             started);
       } catch (const parallel::CommunicatorError& error) {
@@ -225,8 +224,7 @@ inline void check_ends(const std::vector<RankEnd>& ends, const Trouble& trouble)
       if (!end.is_done) fail("has not come to its end");
       continue;
     }
-    if (!end.is_done && end.error.empty() && end.thrown.empty() && trouble.wrong != Wrong::leaves)
-      fail("has no end");
+    if (!end.is_done && end.error.empty() && end.thrown.empty() && trouble.wrong != Wrong::leaves) fail("has no end");
     const bool is_told = trouble.wrong == Wrong::throws || trouble.wrong == Wrong::leaves;
     if (is_told && end.waited_s > 0.5e-3 * RandomProgram::timeout_ms) fail("has heard of it by a time-out");
     if (end.waited_s > 1.5e-3 * RandomProgram::timeout_ms) fail("has waited for longer than the time-out");

@@ -3,8 +3,8 @@
 // Random programs of ranks, on threads and on a network, in random orders of all steps: each ends in the right numbers, or, where
 // a rank throws, hangs, leaves or dies somewhere, in an error on every rank that names it; and a fresh group works.
 
-#include "tests/parallel/group/fake_endpoint.hpp"
 #include "tests/parallel/simulation/programs.hpp"
+#include "tests/parallel/group/fake_endpoint.hpp"
 
 #include <twill/parallel/threads/communicator.hpp>
 

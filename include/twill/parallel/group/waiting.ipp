@@ -7,9 +7,7 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_BODY Moment now() {
-  return scheduler != nullptr ? scheduler->now() : std::chrono::steady_clock::now();
-}
+TWILL_BODY Moment now() { return scheduler != nullptr ? scheduler->now() : std::chrono::steady_clock::now(); }
 
 TWILL_BODY Moment after_ms(std::int64_t milliseconds) { return now() + std::chrono::milliseconds(milliseconds); }
 
