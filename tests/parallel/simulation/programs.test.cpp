@@ -43,7 +43,7 @@ template <class Make> void check_program(std::uint64_t seed, int kinds, const Ma
 } // namespace
 
 TEST_CASE("random programs on threads are right or name the rank at fault", "[parallel][PAR-4][PAR-9]") {
-  const std::int64_t steps = simulate(400, [](std::uint64_t seed) {
+  const std::int64_t steps = simulate(200, [](std::uint64_t seed) {
     check_program(seed, static_cast<int>(Wrong::dies), [](int ranks, std::uint64_t, const Trouble&) {
       return std::pair{parallel::thread_communicators(devices(ranks), {.timeout_ms = RandomProgram::timeout_ms}),
                        [](int) {}};
@@ -53,7 +53,7 @@ TEST_CASE("random programs on threads are right or name the rank at fault", "[pa
 }
 
 TEST_CASE("random programs on a network are right or name the rank at fault", "[parallel][PAR-4][PAR-9]") {
-  const std::int64_t steps = simulate(400, [](std::uint64_t seed) {
+  const std::int64_t steps = simulate(200, [](std::uint64_t seed) {
     check_program(seed, static_cast<int>(Wrong::count), [](int ranks, std::uint64_t number, const Trouble& trouble) {
       const auto dead = std::make_shared<int>(-1);
       const Moment begin = parallel::detail::now();
