@@ -22,28 +22,29 @@ namespace {
 
 std::vector<Cpu> devices(int ranks) { return std::vector<Cpu>(static_cast<std::size_t>(ranks)); }
 
-/// `make(ranks)` returns a group and what kills a rank of it.
+/// `make(ranks, seed, trouble)` returns a group and what takes a rank off its network.
 template <class Make> void check_program(std::uint64_t seed, int kinds, const Make& make) {
   std::mt19937_64 random{seed};
   const int ranks = 1 + static_cast<int>(random() % 4);
   const RandomProgram program{random(), ranks};
   Trouble trouble{static_cast<Wrong>(random() % static_cast<std::uint64_t>(kinds)),
                   static_cast<int>(random() % static_cast<std::uint64_t>(ranks)),
-                  static_cast<int>(random() % static_cast<std::uint64_t>(program.length()))};
+                  static_cast<int>(random() % static_cast<std::uint64_t>(program.length())),
+                  static_cast<std::int64_t>(random() % 1000 * (random() % 20))};
   if (ranks == 1) trouble.wrong = Wrong::nothing;
   {
-    auto [group, kill] = make(ranks, random());
+    auto [group, kill] = make(ranks, random(), trouble);
     check_ends(run_program(program, group, trouble, kill), trouble);
   }
-  auto [group, kill] = make(ranks, random()); // the next start
+  auto [group, kill] = make(ranks, random(), Trouble{}); // the next start
   check_ends(run_program(program, group, {}, kill), {});
 }
 
 } // namespace
 
 TEST_CASE("random programs on threads are right or name the rank at fault", "[parallel][PAR-4][PAR-9]") {
-  const std::int64_t steps = simulate(400, [](std::uint64_t seed) {
-    check_program(seed, static_cast<int>(Wrong::dies), [](int ranks, std::uint64_t) {
+  const std::int64_t steps = simulate(200, [](std::uint64_t seed) {
+    check_program(seed, static_cast<int>(Wrong::dies), [](int ranks, std::uint64_t, const Trouble&) {
       return std::pair{parallel::thread_communicators(devices(ranks), {.timeout_ms = RandomProgram::timeout_ms}),
                        [](int) {}};
     });
@@ -52,12 +53,19 @@ TEST_CASE("random programs on threads are right or name the rank at fault", "[pa
 }
 
 TEST_CASE("random programs on a network are right or name the rank at fault", "[parallel][PAR-4][PAR-9]") {
-  const std::int64_t steps = simulate(400, [](std::uint64_t seed) {
-    check_program(seed, static_cast<int>(Wrong::count), [](int ranks, std::uint64_t number) {
+  const std::int64_t steps = simulate(200, [](std::uint64_t seed) {
+    check_program(seed, static_cast<int>(Wrong::count), [](int ranks, std::uint64_t number, const Trouble& trouble) {
       const auto dead = std::make_shared<int>(-1);
+      const Moment begin = parallel::detail::now();
+      const auto is_lost = [dead, begin, trouble, packet = std::int64_t{0}](int from, int to) mutable {
+        if (trouble.wrong == Wrong::loses) return from == trouble.rank && packet++ == trouble.number % 64;
+        if (trouble.wrong == Wrong::is_cut &&
+            parallel::detail::now() > begin + std::chrono::microseconds(trouble.number))
+          *dead = trouble.rank;
+        return from == *dead || to == *dead;
+      };
       return std::pair{fake_communicators(devices(ranks), RandomProgram::timeout_ms, 1 << (number % 12),
-                                          static_cast<unsigned>(number),
-                                          [dead](int from, int to) { return from == *dead || to == *dead; }),
+                                          static_cast<unsigned>(number), is_lost),
                        [dead](int rank) { *dead = rank; }};
     });
   });

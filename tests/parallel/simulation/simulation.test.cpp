@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators of threads in a simulation that decides the order of all their steps.
+// Simulations themselves: a seed repeats its run, and a run in which no thread can go on says so.
 
 #include "tests/parallel/group/collectives.suite.hpp"
-#include "tests/parallel/group/mesh.suite.hpp"
 #include "tests/support/simulation.hpp"
 
 #include <twill/parallel/threads/communicator.hpp>
@@ -43,19 +42,6 @@ TEST_CASE("a seed repeats its simulation to the last step", "[parallel][PAR-9]")
   CHECK(first.first > 100);
   for (int repeat = 0; repeat < 5; ++repeat) CHECK(trace_of(1) == first);
   CHECK(trace_of(2) != first);
-}
-
-TEST_CASE("collectives of threads are right in any order of steps", "[parallel][PAR-4]") {
-  const std::int64_t steps = test::simulate(300, [](std::uint64_t seed) {
-    auto group = group_of(3);
-    run_ranks(group, [](auto& rank) {
-      test::check_operations<float>(rank, 10, 1);
-      test::check_messages(rank);
-      test::check_handles(rank);
-      test::check_sub_groups(rank);
-    });
-  });
-  WARN(steps);
 }
 
 TEST_CASE("a simulation in which no thread can go on says what each waits for", "[parallel][PAR-9]") {
