@@ -2,8 +2,8 @@
 //
 // Simulations themselves: a seed repeats its run, and a run in which no thread can go on says so.
 
-#include "tests/parallel/group/collectives.suite.hpp"
 #include "tests/support/simulation.hpp"
+#include "tests/parallel/group/collectives.suite.hpp"
 
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>
