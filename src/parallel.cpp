@@ -33,6 +33,7 @@
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>
 #include <twill/parallel/pipeline/schedule/action.ipp>
 #include <twill/parallel/pipeline/schedule/verify.ipp>
+#include <twill/parallel/threads/elastic.ipp>
 #include <twill/parallel/threads/group.ipp>
 #include <twill/parallel/threads/mailbox.ipp>
 #include <twill/parallel/threads/queue.ipp>

@@ -68,6 +68,7 @@
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/fit/traces.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
+#include <twill/parallel/threads/elastic.hpp>
 #include <twill/profile.hpp>
 #include <twill/profile/fit_program.hpp>
 #include <twill/profile/fit_table.hpp>
