@@ -5,6 +5,7 @@
 #include <twill/parallel/data/balance.ipp>
 #include <twill/parallel/data/chunk.ipp>
 #include <twill/parallel/data/distributed.ipp>
+#include <twill/parallel/data/elastic_state.ipp>
 #include <twill/parallel/data/replicas.ipp>
 #include <twill/parallel/data/reproducible_step.ipp>
 #include <twill/parallel/data/shard_buffers.ipp>

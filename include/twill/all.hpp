@@ -50,6 +50,7 @@
 #include <twill/optim/muon.hpp>
 #include <twill/optim/sam.hpp>
 #include <twill/parallel.hpp>
+#include <twill/parallel/data/elastic_state.hpp>
 #include <twill/parallel/data/reproducible.hpp>
 #include <twill/parallel/data/reproducible_replicas.hpp>
 #include <twill/parallel/data/reproducible_step.hpp>

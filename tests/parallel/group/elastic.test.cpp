@@ -29,8 +29,8 @@ using Rank = ThreadCommunicator<Cpu>;
 
 const std::vector<Cpu> three{Cpu{0}, Cpu{1}, Cpu{2}};
 
-/// A run of ten steps whose state is a number: a step adds the sum of all ranks' parts of 60, which is 60 on any number of
-/// ranks. Rank 0 commits after each.
+/// A run of ten steps whose state is a number: a step adds the sum of all ranks' parts of 60, which is 60 on any number
+/// of ranks. Rank 0 commits after each.
 struct Count {
   std::int64_t step = 0;
   std::int64_t sum = 0;
@@ -144,18 +144,22 @@ TEST_CASE("an elastic run that cannot go on names every failure", "[parallel][el
       });
     });
   };
-  CHECK(failing({.least = 2}, 1) == "run_elastic: 1 rank is left, .least is 2; failures: rank 0 on cpu:0 after restart 0: "
-                                    "broken; rank 0 on cpu:1 after restart 1: broken");
-  CHECK(failing({.most_restarts = 1}, 1) ==
-        "run_elastic: the limit .most_restarts, 1, is reached; failures: rank 0 on cpu:0 after restart 0: broken; rank 0 "
-        "on cpu:1 after restart 1: broken");
-  CHECK(failing({}, 3) == "run_elastic: 0 ranks are left, .least is 1; failures: rank 0 on cpu:0 after restart 0: broken; "
-                          "rank 1 on cpu:1 after restart 0: broken; rank 2 on cpu:2 after restart 0: broken");
+  CHECK(failing({.least = 2}, 1) ==
+        "run_elastic: 1 rank is left, .least is 2; failures: rank 0 on cpu:0 after restart 0: "
+        "broken; rank 0 on cpu:1 after restart 1: broken");
+  CHECK(
+      failing({.most_restarts = 1}, 1) ==
+      "run_elastic: the limit .most_restarts, 1, is reached; failures: rank 0 on cpu:0 after restart 0: broken; rank 0 "
+      "on cpu:1 after restart 1: broken");
+  CHECK(failing({}, 3) ==
+        "run_elastic: 0 ranks are left, .least is 1; failures: rank 0 on cpu:0 after restart 0: broken; "
+        "rank 1 on cpu:1 after restart 0: broken; rank 2 on cpu:2 after restart 0: broken");
   CHECK(message_of<ValueError>([] { static_cast<void>(run_elastic(three, Options{.least = 4}, [](Rank&) {})); }) ==
         "run_elastic: .least is from 1 to the number of devices, 3, got 4");
 }
 
-TEST_CASE("ranks that make different calls are an error of the program, after which nothing starts", "[parallel][elastic]") {
+TEST_CASE("ranks that make different calls are an error of the program, after which nothing starts",
+          "[parallel][elastic]") {
   int starts = 0;
   const auto play = [&] {
     test::Simulation simulation{5};
