@@ -34,7 +34,7 @@ template <ComputeDevice D> struct ElasticOptions {
 
 /// A rank at fault.
 struct RankFailure {
-  int restarts = 0;           ///< of the run before it
+  int restarts = 0;           ///< that came before it
   int rank = 0;               ///< its number in that group
   std::string device{};       ///< of the rank
   std::string text{};         ///< of the exception
