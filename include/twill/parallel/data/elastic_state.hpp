@@ -16,6 +16,7 @@
 #include <twill/parallel/data/zero_stage.hpp>
 #include <twill/parallel/group/communicator.hpp>
 #include <twill/parallel/group/waiting.hpp>
+#include <twill/training/training_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
