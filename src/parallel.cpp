@@ -5,6 +5,7 @@
 #include <twill/parallel/data/balance.ipp>
 #include <twill/parallel/data/chunk.ipp>
 #include <twill/parallel/data/distributed.ipp>
+#include <twill/parallel/data/elastic_state.ipp>
 #include <twill/parallel/data/replicas.ipp>
 #include <twill/parallel/data/reproducible_step.ipp>
 #include <twill/parallel/data/shard_buffers.ipp>
@@ -33,6 +34,7 @@
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>
 #include <twill/parallel/pipeline/schedule/action.ipp>
 #include <twill/parallel/pipeline/schedule/verify.ipp>
+#include <twill/parallel/threads/elastic.ipp>
 #include <twill/parallel/threads/group.ipp>
 #include <twill/parallel/threads/mailbox.ipp>
 #include <twill/parallel/threads/queue.ipp>

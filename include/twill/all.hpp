@@ -50,6 +50,7 @@
 #include <twill/optim/muon.hpp>
 #include <twill/optim/sam.hpp>
 #include <twill/parallel.hpp>
+#include <twill/parallel/data/elastic_state.hpp>
 #include <twill/parallel/data/reproducible.hpp>
 #include <twill/parallel/data/reproducible_replicas.hpp>
 #include <twill/parallel/data/reproducible_step.hpp>
@@ -68,6 +69,7 @@
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/fit/traces.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
+#include <twill/parallel/threads/elastic.hpp>
 #include <twill/profile.hpp>
 #include <twill/profile/fit_program.hpp>
 #include <twill/profile/fit_table.hpp>

@@ -6,8 +6,10 @@
 #include <twill/nn/expert_parallel.hpp>
 #include <twill/nn/ring_attention.hpp>
 #include <twill/parallel.hpp>
+#include <twill/parallel/data/elastic_state.hpp>
 #include <twill/parallel/data/reproducible_replicas.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
+#include <twill/parallel/threads/elastic.hpp>
 #include <twill/twill.hpp>
 
 #include <array>
@@ -65,6 +67,7 @@ void data_parallel(Network& model, Step& step, Rank& communicator, const Matrix&
   { const std::vector<Cpu> devices = all_devices<Cpu>(); }
   { const auto columns = parallel::scatter<1>(x, devices); }
   { const Tensor whole = parallel::gather(pieces, Cpu{0}); }
+  { parallel::ElasticState state{parallel::ElasticFiles{.folder = "run", .save_every = 100}}; }
 }
 
 // Meshes and models on them: `communicator` is this rank's of all, `Grid` a mesh of named axes, `OnMesh` a `ParallelModel` on it, `x` and `label` tensors on `Meta`.
@@ -126,6 +129,8 @@ void bytes_of_ring() {
 void ranks(std::vector<Rank>& ranks) {
   { auto ranks = parallel::thread_communicators(std::vector{Cpu{0}, Cpu{1}}, {.timeout_ms = 10'000}); }
   { parallel::run_ranks(ranks, [](auto& communicator) { parallel::barrier(communicator); }); }
+  // PyTorch: `torchrun --nnodes=2:4 --max-restarts=3`, which ends and starts all processes; these are threads.
+  { const auto report = parallel::run_elastic(std::vector{Cpu{0}, Cpu{1}}, {.least = 1, .most_restarts = 3}, [](auto& communicator) { parallel::barrier(communicator); }); }
 }
 
 // Collectives: of whole tensors in place, or of `count` elements at an address.

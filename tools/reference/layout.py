@@ -71,6 +71,8 @@ MADE_BY = {
     "parallel::ReproducibleReplicasStep": "train_step",
     "parallel::TensorParallelStep": "train_step",
     "parallel::MeshGroups": "parallel::over",
+    "parallel::ElasticReport": "parallel::run_elastic",
+    "parallel::RankFailure": "parallel::run_elastic",
     "pipeline::PipelineStep": "train_step",
     "pipeline::RankStep": "train_step",
     "pipeline::PipelineInference": "pipeline::inference",
@@ -88,6 +90,7 @@ THROWN_BY = {
     "PartialUpdateError": "a step on a GPU that fails halfway",
     "OutOfMemoryError": "a pool without memory",
     "parallel::CommunicatorError": "calls of a group that broke down",
+    "parallel::ElasticError": "parallel::run_elastic",
 }
 
 # Names without a line of code, by the reason.
