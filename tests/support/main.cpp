@@ -13,8 +13,12 @@ std::string twill::test::tests_folder() { return TWILL_TESTS_FOLDER "/"; }
 
 #ifdef __SANITIZE_THREAD__
 // oneDNN shares what it has compiled between threads through atomics that ThreadSanitizer, to which the library is opaque,
-// takes for none: each first use of a shape in two threads would be a race in it.
-extern "C" const char* __tsan_default_suppressions() { return "race:libdnnl.so\n"; }
+// takes for none: each first use of a shape in two threads would be a race in it. So does libstdc++ with the count of an
+// exception's owners, the last of which deletes it.
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:libdnnl.so\n"
+         "race:std::__exception_ptr::exception_ptr::_M_release\n";
+}
 #endif
 
 int main(int argument_count, char** arguments) {

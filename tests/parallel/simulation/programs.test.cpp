@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -55,7 +56,7 @@ TEST_CASE("random programs on threads are right or name the rank at fault", "[pa
 TEST_CASE("random programs on a network are right or name the rank at fault", "[parallel][PAR-4][PAR-9]") {
   const std::int64_t steps = simulate(200, [](std::uint64_t seed) {
     check_program(seed, static_cast<int>(Wrong::count), [](int ranks, std::uint64_t number, const Trouble& trouble) {
-      const auto dead = std::make_shared<int>(-1);
+      const auto dead = std::make_shared<std::atomic<int>>(-1);
       const Moment begin = parallel::detail::now();
       const auto is_lost = [dead, begin, trouble, packet = std::int64_t{0}](int from, int to) mutable {
         if (trouble.wrong == Wrong::loses) return from == trouble.rank && packet++ == trouble.number % 64;
