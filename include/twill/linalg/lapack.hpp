@@ -23,7 +23,9 @@ inline constexpr bool has_lapack = true;
 using OneThread = cpu::OneBlasThread; ///< while it lives, the library works only in the calling thread
 #else
 inline constexpr bool has_lapack = false;
-struct OneThread {};
+struct OneThread {
+  OneThread() {} // of user code, so that no object of it is unused
+};
 #endif
 
 // Fortran's routines under names of their own: a program may include lapacke.h beside this. The lengths of character
