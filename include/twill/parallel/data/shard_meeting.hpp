@@ -14,10 +14,10 @@
 #include <twill/parallel/data/reproducible.hpp>
 #include <twill/parallel/data/whole_weights.hpp>
 #include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/waiting.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -51,7 +51,7 @@ public:
   private:
     ShardMeeting* meeting_;
     std::size_t place_;
-    std::unique_lock<std::mutex> lock_;
+    std::unique_lock<detail::Mutex> lock_;
   };
 
   /// Calls `run(place, turn)` for each shard of the rank. throws: the first exception of any
@@ -67,16 +67,20 @@ public:
         moved_.notify_all();
       }
     };
+    const std::vector<detail::Strand> strands(addends_.size() - 1);
     std::vector<std::thread> others{};
-    for (std::size_t place = 1; place < addends_.size(); ++place)
-      others.emplace_back([&run_one, place] { run_one(place); });
+    for (const detail::Strand& strand : strands)
+      others.emplace_back([&, place = others.size() + 1] { strand.run([&] { run_one(place); }); });
     run_one(0);
-    for (std::thread& other : others) other.join();
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      strands[i].join();
+      others[i].join();
+    }
     if (failure_) std::rethrow_exception(failure_);
   }
 
 private:
-  void meet(std::size_t place, std::unique_lock<std::mutex>& lock, const Elements& own) {
+  void meet(std::size_t place, std::unique_lock<detail::Mutex>& lock, const Elements& own) {
     addends_[place] = own;
     ++arrived_;
     moved_.notify_all();
@@ -165,8 +169,8 @@ private:
   int first_ = 0;                         ///< of this rank
   std::size_t sent_ = 1;                  ///< nodes of a rank, at most
   std::vector<List<ShardRange>> nodes_{}; ///< of each rank
-  std::mutex mutex_{};                    ///< held by the shard whose turn it is
-  std::condition_variable moved_{};
+  detail::Mutex mutex_{};                 ///< held by the shard whose turn it is
+  detail::Condition moved_{"another shard of the rank"};
   std::vector<Elements> addends_{};
   std::size_t arrived_ = 0;
   std::int64_t meetings_ = 0;
