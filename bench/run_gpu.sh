@@ -13,7 +13,7 @@
 # was measured, and bench.md, too. All of it is written as the call goes on. FOLDER is build/gpu_programs, or $PROGRAMS. LIMIT
 # is the seconds of a call (570; smoke 90), SUITE_LIMIT those of a suite (60; under a tool 120), GROUP_LIMIT those of a group
 # of benchmarks (150), ONLY some suites or groups, TWILL_COMMIT the commit to record, else that of the build. ARCHITECTURES
-# (90-real) and JOBS are the build's.
+# (90-real) are those of the build, JOBS its compilers and the suites at once (4).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 programs=${PROGRAMS:-build/gpu_programs}

@@ -13,6 +13,7 @@ import suites
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SMOKE = ("device", "copies", "elementwise", "rows", "columns", "products", "gemm")
+JOBS = int(os.environ.get("JOBS", 4))  # suites at once
 # By device memory as a whole, which others use meanwhile.
 ALONE = {"memory": "measures the memory of the whole card, and under a tool that is not its own"}
 
@@ -43,7 +44,9 @@ def smoke(call):
 
 def tests(call):
     limit = float(os.environ.get("SUITE_LIMIT", 60))
-    suites.run_suites(call, work(call, chosen), limit)
+    pairs = work(call, chosen)
+    for jobs, alone in ((JOBS, False), (1, True)):
+        suites.run_suites(call, [pair for pair in pairs if (pair[1] in ALONE) == alone], limit, jobs)
 
 
 def sanitize(call):
@@ -58,7 +61,7 @@ def sanitize(call):
     pairs = [pair for pair in pairs if pair[1] not in ALONE]
     limit = float(os.environ.get("SUITE_LIMIT", 120))
     for name in ("memcheck", "racecheck", "initcheck"):
-        suites.run_suites(call, pairs, limit, jobs=int(os.environ.get("JOBS", 4)), tool=name,
+        suites.run_suites(call, pairs, limit, JOBS, tool=name,
                           prefix=[tool, "--tool", name, "--error-exitcode", str(suites.FINDINGS)],
                           environment={"TWILL_SUITE_SIZE": "small", "TWILL_MEMORY": "each_alone"})
 
