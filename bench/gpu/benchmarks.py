@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks of bench/run_gpu.sh: each group of workloads in a process of twill's, then in one of PyTorch's; the other
-libraries after them. What has been measured is in bench.json and bench.md after each workload. A result that is wrong is
+"""The benchmarks of bench/run_gpu.sh: each group of workloads in a process of twill's, then each in one of PyTorch's; the
+other libraries after them. What has been measured is in bench.json and bench.md after each workload. A result that is wrong is
 recorded and fails the call, which goes on."""
 
 import json
@@ -77,8 +77,9 @@ def run(call, chosen):
         call.outcome("bench_gpu", 0, f"lists no groups: it ended with {listed.returncode}", True)
     results = Results(call)
     python = os.environ.get("TORCH_PYTHON", sys.executable)
-    for group in groups:
+    for group in groups:  # all of twill's before the first peer: a short call has at least these
         part(call, results, f"twill {group}", [bench, "OUT", group], GROUP_SECONDS)
+    for group in groups:
         part(call, results, f"pytorch {group}", [python, "bench/gpu/peers.py", "OUT", "--only", group], GROUP_SECONDS)
     for name, command, seconds in OTHERS:
         part(call, results, name, [*command, "OUT"], seconds)
