@@ -70,7 +70,7 @@ template <class Work> void require_own_numbers(int turns, Work work) {
   require_equal(wrong.load(), 0);
 }
 
-[[nodiscard]] int turns_of(int wanted) { return test::wants_small_sizes() ? std::max(1, wanted / 60) : wanted; }
+[[nodiscard]] int turns_of(int wanted) { return test::wants_small_sizes() ? std::min(wanted, 2) : wanted; }
 
 template <class X> auto there(const X& x) { return x.to(TestedDevice{0}); }
 
@@ -83,19 +83,19 @@ template <class Make> auto one_each(Make make) {
 
 void softmax_of_long_rows() {
   const auto x = one_each([] { return randn<float, Shape<dyn, dyn>>(Dims(1, 70'001)); });
-  require_own_numbers(turns_of(200), [&](int t) { return eval(softmax(x[static_cast<std::size_t>(t)])); });
+  require_own_numbers(turns_of(20), [&](int t) { return eval(softmax(x[static_cast<std::size_t>(t)])); });
 }
 const Case softmaxes{"threads that share a stream get their own softmax of a long row", &softmax_of_long_rows};
 
 void sums_of_tall_columns() {
   const auto x = one_each([] { return randn<float, Shape<dyn, dyn>>(Dims(20'011, 5)); });
-  require_own_numbers(turns_of(40), [&](int t) { return eval(sum<0>(x[static_cast<std::size_t>(t)])); });
+  require_own_numbers(turns_of(8), [&](int t) { return eval(sum<0>(x[static_cast<std::size_t>(t)])); });
 }
 const Case columns{"threads that share a stream get their own sums of columns", &sums_of_tall_columns};
 
 void running_sums_of_long_rows() {
   const auto x = one_each([] { return randn<float, Shape<dyn>>(Dims(70'001)); });
-  require_own_numbers(turns_of(80), [&](int t) {
+  require_own_numbers(turns_of(8), [&](int t) {
     const auto& own = x[static_cast<std::size_t>(t)];
     auto sums = empty<float, Shape<dyn>>(Dims(own.elements()), TestedDevice{0});
     launch(TestedDevice{0}, [&](const auto& queue) {
@@ -109,7 +109,7 @@ const Case scans{"threads that share a stream get their own running sums", &runn
 
 void orders_of_long_rows() {
   const auto x = one_each([] { return randn<float, Shape<dyn>>(Dims(20'011)); });
-  require_own_numbers(turns_of(12), [&](int t) {
+  require_own_numbers(turns_of(4), [&](int t) {
     const auto& own = x[static_cast<std::size_t>(t)];
     auto places = empty<std::int64_t, Shape<dyn>>(Dims(own.elements()), TestedDevice{0});
     launch(TestedDevice{0}, [&](const auto& queue) {
@@ -125,7 +125,7 @@ void sums_by_index() {
   constexpr std::int64_t count = 20'011, extent = 501;
   const auto x = one_each([] { return randn<float, Shape<dyn>>(Dims(count)); });
   const auto index = one_each([] { return randint<std::int64_t, Shape<dyn>>(0, extent, Dims(count), Cpu{0}); });
-  require_own_numbers(turns_of(25), [&](int t) {
+  require_own_numbers(turns_of(6), [&](int t) {
     const auto own = static_cast<std::size_t>(t);
     auto sums = empty<float, Shape<dyn>>(Dims(extent), TestedDevice{0});
     launch(TestedDevice{0}, [&](const auto& queue) {
@@ -146,7 +146,7 @@ const Case by_index{"threads that share a stream get their own sums by index", &
 void matrix_products() {
   const auto x = one_each([] { return randn<float, Shape<dyn, dyn>>(Dims(67, 301)); });
   const auto w = one_each([] { return randn<float, Shape<dyn, dyn>>(Dims(301, 45)); });
-  require_own_numbers(turns_of(20), [&](int t) {
+  require_own_numbers(turns_of(8), [&](int t) {
     return eval(matmul(x[static_cast<std::size_t>(t)], w[static_cast<std::size_t>(t)]));
   });
 }
@@ -157,7 +157,7 @@ void graphs_beside_launches() {
   auto recorded = eval(softmax(x[0]));
   const auto graph = gpu::capture(TestedDevice{0}, [&] { out(recorded) = softmax(x[0]); });
   require_equal(graph.reason(), std::string{});
-  require_own_numbers(turns_of(100), [&](int t) {
+  require_own_numbers(turns_of(12), [&](int t) {
     if (t > 0) return eval(softmax(x[1]));
     graph.launch();
     return eval(recorded + 0.0F);
