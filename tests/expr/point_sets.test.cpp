@@ -80,7 +80,7 @@ TEST_CASE("point sets that do not exist are refused", "[expr]") {
   CHECK(message_of([] { (void)sobol(4, 513); }) == "sobol: there are points of 1 to 512 dimensions, not of 513");
   CHECK(message_of([] { (void)sobol(-1, 2); }) == "sobol: the count is -1; it is at least 0");
   CHECK(message_of([] { (void)sobol(1, 2, {.skip = -1}); }) ==
-        "sobol: the number of points to skip is at least 0, and was -1.000000");
+        "sobol: the number of points to skip is at least 0, and was -1");
   CHECK(message_of([] { (void)latin_hypercube(4, 0); }) ==
         "latin_hypercube: there are points of 1 to 2147483647 dimensions, not of 0");
 }

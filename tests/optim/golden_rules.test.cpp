@@ -127,6 +127,7 @@ TEST_CASE("Adafactor and Muon follow torch.optim step by step", "[optim][TRAIN-3
             {.rate = 0.5, .beta2_decay = -0.5, .epsilon1 = 1e-2, .epsilon2 = 0.3, .clip = 1.05, .weight_decay = 0.1}});
   const auto rest = vectors(AdamW{{.rate = 0.01, .weight_decay = 0.1}});
   check(29, groups(Muon{}, rest));
+  check(29, groups(AdamW{{.rate = 0.01, .weight_decay = 0.1}}, group<"layer.weight">(Muon{})));
   check(30, groups(Muon{{.rate = 0.05, .momentum = 0.7, .weight_decay = 0.2, .nesterov = false}}, rest));
   check(31, groups(Muon{{.rate = 0.05, .a = 2, .b = -1.5, .c = 0.5, .matches_adamw = true}}, rest));
   const auto nothing = [](const auto&, std::size_t) {};
@@ -152,7 +153,10 @@ TEST_CASE("rules of matrices refuse other weights, and parts of weights", "[opti
     return training::trace_update<Three, double, R>(updated).fault.problem;
   };
   STATIC_REQUIRE(problem(Muon{}, Updated::whole_weights) == graph::Problem::matrix_needs_two_axes);
-  STATIC_REQUIRE(problem(Adafactor{}, Updated::parts) == graph::Problem::matrix_needs_two_axes);
+  STATIC_REQUIRE(problem(Adafactor{}, Updated::parts) ==
+                 graph::Problem::rule_of_matrices_needs_whole_weights_on_each_rank);
+  STATIC_REQUIRE(problem(Muon{}, Updated::parts) ==
+                 graph::Problem::rule_of_matrices_needs_whole_weights_on_each_rank);
   STATIC_REQUIRE(problem(Adafactor{}, Updated::whole_weights) == graph::Problem::none);
 }
 

@@ -97,7 +97,8 @@ template <graph::Fault F> constexpr auto words_of_values() {
                                model_has_no_weight_before_which_it_is_to_be_cut, matrix_needs_a_proportion_tall_or_wide,
                                bag_weights_are_for_sums_only, auxiliary_loss_in_the_body_of_a_scan,
                                auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses,
-                               program_of_the_loss_has_no_auxiliary_losses))
+                               program_of_the_loss_has_no_auxiliary_losses,
+                               rule_of_matrices_needs_whole_weights_on_each_rank))
     return Words<>{};
   else
     return Words<with::left<F.left>, with::right<F.right>>{};

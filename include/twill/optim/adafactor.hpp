@@ -97,10 +97,9 @@ public:
       throw ValueError("adafactor: beta2_decay must not be above 0, got " + std::to_string(given.beta2_decay));
   }
 
-  static TWILL_CONSTEXPR void prepare(Updates& all) { detail::require_whole_weights(all); }
   static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
-    if (weight.rank() > 1 && !detail::require_whole_matrix(u, true)) return;
+    if (!detail::require_whole_weight(u)) return;
     const bool is_double = u.compute_dtype() == DType::float64;
     const double precision =
         is_double ? std::numeric_limits<double>::epsilon() : static_cast<double>(std::numeric_limits<float>::epsilon());

@@ -94,10 +94,14 @@ class Muon : public detail::ListedRule<detail::MuonLists> {
 public:
   using ListedRule::ListedRule;
 
-  static TWILL_CONSTEXPR void prepare(Updates& all) { detail::require_whole_weights(all); }
   static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
-    if (!detail::require_whole_matrix(u, weight.rank() == 2)) return;
+    if (!detail::require_whole_weight(u)) return;
+    if (weight.rank() != 2) {
+      weight.graph().refuse(graph::Problem::matrix_needs_two_axes, weight.rank(), 2, {},
+                            graph::Named::weight(u.name()));
+      return;
+    }
     const Value gradient = u.gradient();
     const Value mean = u.state("momentum_buffer");
     const Value next = u.number("muon.momentum") * mean + u.number("muon.share") * gradient;

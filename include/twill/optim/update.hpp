@@ -98,6 +98,8 @@ public:
   /// The sum of the squares of all elements of a tensor of the weight's shape, over all ranks that hold parts of it.
   [[nodiscard]] TWILL_CONSTEXPR Value sum_of_squares(Value x) const;
 
+  /// Whether this rank updates all elements of the weight.
+  [[nodiscard]] constexpr bool has_whole_weight() const { return all_->updated == Updated::whole_weights; }
   /// The number of the weight's axes.
   [[nodiscard]] constexpr int rank() const { return graph_->node(weight_).shape.rank; }
 

@@ -12,21 +12,16 @@
 
 namespace twill { inline namespace v0 { namespace optim { namespace detail { inline namespace TWILL_ISA {
 
-/// Refuses an update in which each rank has a run of elements of each weight.
-TWILL_CONSTEXPR void require_whole_weights(Updates& all) {
-  if (all.updated == Updated::whole_weights || all.weights.empty()) return;
-  const graph::Node& weight = all.graph->node(all.weights[0]);
-  const graph::Name name = all.graph->parameters[static_cast<std::size_t>(weight.index)].name;
-  all.graph->refuse(graph::Problem::matrix_needs_two_axes, 1, 2, {}, graph::Named::weight(name.view()));
-}
-
-/// Refuses a weight that is no matrix, or of which each rank has a part; false where it does.
-TWILL_CONSTEXPR bool require_whole_matrix(const Update& u, bool is_matrix) {
+/// Refuses a weight of which each rank holds or updates a part; false where it does.
+TWILL_CONSTEXPR bool require_whole_weight(const Update& u) {
   graph::Graph& graph = u.weight().graph();
+  bool is_whole = u.has_whole_weight();
   for (const graph::ParameterInfo& info : graph.parameters)
-    if (info.name.view() == u.name() && info.shard.is_part()) is_matrix = false;
-  if (!is_matrix) graph.refuse(graph::Problem::matrix_needs_two_axes, u.rank(), 2, {}, graph::Named::weight(u.name()));
-  return is_matrix;
+    if (info.name.view() == u.name() && info.shard.is_part()) is_whole = false;
+  if (!is_whole)
+    graph.refuse(graph::Problem::rule_of_matrices_needs_whole_weights_on_each_rank, 0, 0, {},
+                 graph::Named::weight(u.name()));
+  return is_whole;
 }
 
 /// A state of a weight with a shape of its own, which starts at zero.
