@@ -56,6 +56,7 @@
 #include <twill/kernel/scalar/bessel.hpp>
 #include <twill/kernel/scalar/floats.hpp>
 #include <twill/kernel/scalar/gamma.hpp>
+#include <twill/kernel/scalar/incomplete_beta.hpp>
 #include <twill/kernel/scalar/incomplete_gamma.hpp>
 #include <twill/kernel/scalar/integers.hpp>
 #include <twill/kernel/scalar/quantile.hpp>

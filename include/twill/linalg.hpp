@@ -5,7 +5,9 @@
 
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/eig.hpp>
 #include <twill/linalg/eigh.hpp>
+#include <twill/linalg/geev.hpp>
 #include <twill/linalg/lapack.hpp>
 #include <twill/linalg/least_squares.hpp>
 #include <twill/linalg/lu.hpp>

@@ -72,3 +72,17 @@ TEST_CASE("incomplete gamma functions are near SciPy's", "[expr]") {
   check_row("gammainc", numbers(eval(gammainc(a, x))), rows, 0, 1e-11);
   check_row("gammaincc", numbers(eval(gammaincc(a, x))), rows, 1, 1e-11);
 }
+
+TEST_CASE("incomplete beta functions are near SciPy's", "[expr]") {
+  const auto arguments = golden("special_functions/beta_arguments").values;
+  const auto third = static_cast<std::ptrdiff_t>(arguments.size() / 3);
+  const auto part = [&](std::ptrdiff_t i) {
+    return held({arguments.begin() + i * third, arguments.begin() + (i + 1) * third});
+  };
+  const auto wanted = golden("special_functions/beta").values;
+  check_row("betainc", numbers(eval(betainc(part(0), part(1), part(2)))), wanted, 0, 1e-11);
+  const Tensor<float, Cpu, Shape<2>> x = from_values<Shape<2>>(std::vector<float>{0.25F, 0.5F});
+  CHECK(numbers(eval(betainc(2, 1, x))) == std::vector<double>{0.0625, 0.25}); // x^2, of a float32
+  CHECK(numbers(eval(betainc(x * 4, 1, x * x)))[1] == 0.0625);
+  CHECK(eval(betainc(x, x.unsqueeze<1>(), 0.5)).shape() == Dims(2, 2));
+}

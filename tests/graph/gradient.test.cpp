@@ -128,3 +128,18 @@ TEST_CASE("vmap of every row and of its derivatives is a loop over the examples"
     }
   });
 }
+
+TEST_CASE("gradients by parameters of incomplete functions are refused by the function's name", "[graph][gradient]") {
+  const auto fault_of = [](const auto& function) { return derivative_graph(function, std::array{Dims(3)}).fault; };
+  const graph::Fault beta = fault_of([](graph::Value a) { return graph::betainc(a, 2, 0.25); });
+  CHECK(beta.problem == graph::Problem::operation_has_no_gradient);
+  CHECK(std::string{beta.name} == "betainc");
+  CHECK(std::string{fault_of([](graph::Value b) { return graph::betainc(2, b, 0.25); }).name} == "betainc");
+  CHECK(std::string{fault_of([](graph::Value a) { return graph::gammainc(a, 2); }).name} == "gammainc");
+  graph::Graph graph{DType::float64};
+  const graph::Value a{graph, graph.add_input(DType::float64, graph::extents_of(Dims(3)))};
+  const graph::Value b{graph, graph.add_input(DType::int64, graph::extents_of(Dims(2, 1)))};
+  const graph::Value broadcast = graph::betainc(a, b, 0.5F);
+  CHECK(broadcast.shape().evaluate({}) == Dims(2, 3));
+  CHECK(broadcast.dtype() == DType::float64);
+}

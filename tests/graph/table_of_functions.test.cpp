@@ -78,6 +78,7 @@ const OperationRow functions[]{
     {"bessel_j1", singles, [](const Value* x) { return graph::bessel_j1(x[0]); }, nullptr, RowTypes::floating, {}, true, [](const double* x) { return std::copysign(std::cyl_bessel_j(1, std::fabs(x[0])), x[0]); }},
     {"gammainc", singles, [](const Value* x) { return graph::gammainc(2, x[0]); }, nullptr, RowTypes::floating, {0.3, 3}, true, [](const double* x) { return 1 - std::exp(-x[0]) * (1 + x[0]); }},
     {"gammaincc", singles, [](const Value* x) { return graph::gammaincc(2, x[0]); }, nullptr, RowTypes::floating, {0.3, 3}, true, [](const double* x) { return std::exp(-x[0]) * (1 + x[0]); }},
+    {"betainc", singles, [](const Value* x) { return graph::betainc(2, 3, x[0]); }, nullptr, RowTypes::floating, {0.2, 0.8}, true, [](const double* x) { return x[0] * x[0] * (6 - 8 * x[0] + 3 * x[0] * x[0]); }},
     {"full_like", singles, [](const Value* x) { return graph::full_like(x[0], 3) * x[0]; }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return 3 * x[0]; }},
     {"zeros_like", singles, [](const Value* x) { return graph::zeros_like(x[0]) + x[0]; }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return x[0]; }},
     {"ones_like", singles, [](const Value* x) { return graph::ones_like(x[0]) + x[0]; }, nullptr, RowTypes::numbers, {}, true, [](const double* x) { return 1 + x[0]; }},

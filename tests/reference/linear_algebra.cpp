@@ -35,6 +35,8 @@ void decompositions(const Tensor<double, Cpu, Shape<3, 4, 4>>& a, const Tensor<d
   { const Tensor s = linalg::svdvals(m); }
   { const auto [values, vectors] = linalg::eigh(a); }
   { const Tensor values = linalg::eigvalsh(a); }
+  { const auto [values, vectors] = linalg::eig(a); }
+  { const Tensor values = linalg::eigvals(a); }
 }
 
 // Functions of matrices: `a` is (3, 4, 4), `x` a vector, `u` and `v` have three elements in their last axis.

@@ -136,6 +136,7 @@ void real_functions(const Matrix& x, const Matrix& y) {
   { const Tensor z = bessel_j1(x); }
   { const Tensor z = gammainc(2, x); }
   { const Tensor z = gammaincc(2, x); }
+  { const Tensor z = betainc(2, 3, x); }
 }
 
 // Complex numbers: parts and angles. Arithmetic and functions are called as for real numbers.

@@ -159,6 +159,7 @@ inline constexpr std::tuple special_rows{
     detail::row("bessel_j1", {0.3, 2}, [](Value x) { return graph::bessel_j1(x); }, [](const double* x) { return std::cyl_bessel_j(1, x[0]); }),
     detail::row("gammainc", {0.3, 3}, [](Value x) { return graph::gammainc(2, x); }, [](const double* x) { return 1 - std::exp(-x[0]) * (1 + x[0]); }),
     detail::row("gammaincc", {0.3, 3}, [](Value x) { return graph::gammaincc(2, x); }, [](const double* x) { return std::exp(-x[0]) * (1 + x[0]); }),
+    detail::row("betainc", {0.2, 0.8}, [](Value x) { return graph::betainc(2, 3, x); }, [](const double* x) { return x[0] * x[0] * (6 - 8 * x[0] + 3 * x[0] * x[0]); }),
     detail::row("sinc", {0.3, 2}, [](Value x) { return graph::sinc(x); }, [](const double* x) { return std::sin(std::acos(-1.0) * x[0]) / (std::acos(-1.0) * x[0]); }),
     detail::row("hypot", {0.3, 2}, {-2, 2}, [](Value a, Value b) { return graph::hypot(a, b); }, [](const double* x) { return std::hypot(x[0], x[1]); }),
     detail::row("copysign", {0.3, 2}, {0.3, 2}, [](Value a, Value b) { return graph::copysign(a, b * -1); }, [](const double* x) { return -x[0]; }),

@@ -75,8 +75,10 @@ template <int P> double apply_primitive(kernel::Primitive primitive, const doubl
     return static_cast<double>(kernel::apply<candidate>(x[0], x[1]));
   else if constexpr (candidate == kernel::Primitive::where)
     return x[0] != 0 ? x[1] : x[2];
-  else if constexpr (arity == 3)
+  else if constexpr (candidate == kernel::Primitive::fma)
     return x[0] * x[1] + x[2];
+  else if constexpr (arity == 3)
+    return kernel::apply<candidate>(x[0], x[1], x[2]);
   else
     return static_cast<double>(kernel::apply<candidate>(integer(0), integer(1), integer(2), integer(3)));
 }

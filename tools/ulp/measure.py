@@ -22,7 +22,7 @@ OPENING = """# Errors and speed of the vector functions
 Written by `tools/ulp/measure.py`; compiler: {compiler}, flags: `{flags}`
 and the `-march` of each heading; processor: {processor}. 4294967296 inputs are all of float32; smaller numbers are an even
 sample of all bit patterns. power of float64 is held to 1.6 ULP by tests/kernel/accuracy.test.cpp; digamma is compared with
-this library's own form in float64, whose values tests/expr/functions_floating.test.cpp checks.
+this library's own form in float64; special_functions.md compares it and the other special functions with mpmath.
 Errors are in units in the last place of the result type, those of subnormals at least, against libm in float64 (float64: in
 long double). "Wrong" counts results of another kind than the exact one: NaN, infinity, the sign of zero. Results are the same
 for every number of lanes; without fused multiply-add (x86-64) they differ, and sin and tan lose relative accuracy at their zeros.

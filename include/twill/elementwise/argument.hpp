@@ -59,7 +59,7 @@ concept With = has_algebra(kind_of<X, Others...>);
 
 namespace twill { inline namespace v0 { namespace elementwise { inline namespace TWILL_ISA {
 
-/// How arguments of a kind are computed with. `apply<P>` is a primitive of one or two of them, `compose<F>` a formula
+/// How arguments of a kind are computed with. `apply<P>` is a primitive of one to three of them, `compose<F>` a formula
 /// of one to three, `compose_with<F>` a formula of one and parameters, `choose` is `where`, `convert<To>` and
 /// `floating` are casts to a type and to that of a real number. A specialisation stands beside each kind of argument.
 template <ArgumentKind Kind> struct Algebra;
@@ -71,6 +71,11 @@ template <Primitive P, Argument X> [[nodiscard]] constexpr auto apply(X&& x) {
 /// A primitive of two; `site` is that of the call, which messages name.
 template <Primitive P, class A, With<A> B> [[nodiscard]] constexpr auto apply(A&& a, B&& b, CallSite site) {
   return Algebra<kind_of<A, B>>::template apply<P>(std::forward<A>(a), std::forward<B>(b), site);
+}
+/// A primitive of three.
+template <Primitive P, class A, class B, With<A, B> C>
+[[nodiscard]] constexpr auto apply(A&& a, B&& b, C&& c, CallSite site) {
+  return Algebra<kind_of<A, B, C>>::template apply<P>(std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), site);
 }
 /// A formula of arguments; each fuses with the lines around it.
 template <class F, class... X>

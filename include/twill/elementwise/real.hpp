@@ -197,6 +197,11 @@ template <class A, With<A> B> [[nodiscard]] constexpr auto gammainc(A&& a, B&& b
 template <class A, With<A> B> [[nodiscard]] constexpr auto gammaincc(A&& a, B&& b, CallSite site = CallSite::here()) {
   return apply<Primitive::gammaincc>(std::forward<A>(a), std::forward<B>(b), site);
 }
+/// The regularised incomplete beta function I_x(a, b), differentiable by x. SciPy's order of arguments.
+template <class A, class B, With<A, B> X>
+[[nodiscard]] constexpr auto betainc(A&& a, B&& b, X&& x, CallSite site = CallSite::here()) {
+  return apply<Primitive::betainc>(std::forward<A>(a), std::forward<B>(b), std::forward<X>(x), site);
+}
 /// The derivative of order a of digamma at b.
 template <class A, With<A> B> [[nodiscard]] constexpr auto polygamma(A&& a, B&& b, CallSite site = CallSite::here()) {
   return apply<Primitive::polygamma>(std::forward<A>(a), std::forward<B>(b), site);

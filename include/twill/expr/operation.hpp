@@ -26,8 +26,10 @@ template <Primitive P> struct Apply {
     const DType common = joint_type(a, b);
     return common == DType::boolean && family_of(P) == Family::arithmetic ? DType::boolean : result_type(P, common);
   }
+  static constexpr DType result(DType a, DType b, DType c) { return result(joint_type(a, b), c); }
   static constexpr Symbol emit(Symbol a) { return apply(P, a); }
   static constexpr Symbol emit(Symbol a, Symbol b) { return apply(P, a, b); }
+  static constexpr Symbol emit(Symbol a, Symbol b, Symbol c) { return apply(P, a, b, c); }
 };
 
 /// a where the condition holds, b elsewhere.
@@ -129,6 +131,9 @@ template <> struct Algebra<ArgumentKind::tensor> {
   template <Primitive P, class X> static auto apply(X&& x) { return expr::apply_node<P>(std::forward<X>(x)); }
   template <Primitive P, class A, class B> static auto apply(A&& a, B&& b, CallSite) {
     return expr::apply_node<P>(std::forward<A>(a), std::forward<B>(b));
+  }
+  template <Primitive P, class A, class B, class C> static auto apply(A&& a, B&& b, C&& c, CallSite) {
+    return expr::apply_node<P>(std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
   }
   template <class C, class A, class B> static auto choose(C&& condition, A&& a, B&& b, CallSite) {
     using namespace expr;

@@ -172,6 +172,16 @@ void complex_numbers_have_no_such_function();
   return {a.code(), a.code().step(primitive, result_type(primitive, common), {left, right, 0, 0})};
 }
 
+/// A primitive of three real numbers.
+[[nodiscard]] constexpr Symbol apply(Primitive primitive, Symbol a, Symbol b, Symbol c) {
+  const DType common = joint_type(joint_type(a.type(), b.type()), c.type());
+  if (is_complex(common)) complex_numbers_have_no_such_function();
+  const DType type = operand_type(primitive, common);
+  const int first = a.to(type).line();
+  const int second = b.to(type).line();
+  return {a.code(), a.code().step(primitive, type, {first, second, c.to(type).line(), 0})};
+}
+
 /// An operand of a function of symbols: a symbol, or a plain number, which is weak.
 class Term : public ArgumentBase<ArgumentKind::symbol, Term> {
 public:
@@ -204,6 +214,11 @@ private:
 
 [[nodiscard]] constexpr Symbol apply(Primitive primitive, const Term& a, const Term& b) {
   return apply(primitive, a.beside(b), b.beside(a));
+}
+
+[[nodiscard]] constexpr Symbol apply(Primitive primitive, const Term& a, const Term& b, const Term& c) {
+  const Term& other = !a.is_number() ? a : !b.is_number() ? b : c;
+  return apply(primitive, a.beside(other), b.beside(other), c.beside(other));
 }
 
 /// a where the condition holds, b elsewhere.
@@ -256,6 +271,9 @@ template <> struct Algebra<ArgumentKind::symbol> {
   template <Primitive P> static constexpr Symbol apply(Symbol x) { return expr::apply(P, x); }
   template <Primitive P> static constexpr Symbol apply(const Term& a, const Term& b, CallSite) {
     return expr::apply(P, a, b);
+  }
+  template <Primitive P> static constexpr Symbol apply(const Term& a, const Term& b, const Term& c, CallSite) {
+    return expr::apply(P, a, b, c);
   }
   static constexpr Symbol choose(Symbol condition, const Term& a, const Term& b, CallSite) {
     return expr::choose(condition, a, b);

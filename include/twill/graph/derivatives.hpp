@@ -218,6 +218,13 @@ TWILL_CONSTEXPR void primitive_gradient(Graph& graph, const Node& node, Value y,
     if (result.wants(0)) result.set(0, g * input(1));
     if (result.wants(1)) result.set(1, g * input(0));
     result.set(2, g);
+  } else if (node.primitive == Primitive::betainc) {
+    if (result.wants(0) || result.wants(1))
+      graph.refuse_node(Problem::operation_has_no_gradient, y.id(), Named::operation(info(node.primitive).name));
+    if (!result.wants(2)) return;
+    const Value a = input(0), b = input(1), x = input(2);
+    const Value log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
+    result.set(2, g * exp(xlogy(a - 1, x) + xlogy(b - 1, 1 - x) - log_beta));
   }
 }
 

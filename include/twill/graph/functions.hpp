@@ -94,6 +94,10 @@ struct ValueAlgebra {
   template <Primitive P, class A, class B> static constexpr Value apply(const A& a, const B& b, CallSite site) {
     return detail::binary(P, {a, site}, {b, site});
   }
+  template <Primitive P, class A, class B, class C>
+  static constexpr Value apply(const A& a, const B& b, const C& c, CallSite site) {
+    return detail::ternary(P, {a, site}, {b, site}, {c, site});
+  }
   template <class A, class B> static constexpr Value choose(Value condition, const A& a, const B& b, CallSite site) {
     return detail::choose(condition, {a, site}, {b, site});
   }

@@ -146,6 +146,29 @@ struct Pair {
   return apply(primitive, info(primitive).boolean_result ? DType::boolean : dtype, {operands.left, operands.right});
 }
 
+/// A primitive of three real numbers: integers become float32.
+[[nodiscard]] TWILL_CONSTEXPR Value ternary(Primitive primitive, const Term& first, const Term& second,
+                                            const Term& third) {
+  const Term* const terms[] = {&first, &second, &third};
+  Graph* graph = nullptr;
+  DType dtype = DType::boolean;
+  for (const Term* term : terms) {
+    if (term->is_number) continue;
+    if (graph == nullptr) graph = &term->value.graph();
+    dtype = promote(dtype, term->value.dtype());
+  }
+  dtype = floating_type(dtype);
+  Value operands[3];
+  Extents shape{};
+  for (int i = 0; i < 3; ++i) {
+    operands[i] = materialise(*graph, *terms[i], dtype);
+    if (i > 0) graph->require_one_slot(operands[0].id(), operands[i].id(), first.site);
+    shape = broadcast_shape(*graph, shape, operands[i].shape(), first.site);
+  }
+  return apply(primitive, dtype,
+               {broadcast_to(operands[0], shape), broadcast_to(operands[1], shape), broadcast_to(operands[2], shape)});
+}
+
 /// requires: the primitive has one operand; those of real analysis turn integers into float32
 [[nodiscard]] TWILL_CONSTEXPR Value unary(Primitive primitive, Value value) {
   if (is_wide_in_autocast(primitive)) value = autocast_to_wide(value);

@@ -45,8 +45,8 @@ enum class MissingValues {
   as_nan, ///< NaN; element types without NaN are an error. Among class labels `missing_label`.
 };
 
-/// The label of a missing value, as in pandas' codes.
-inline constexpr std::int64_t missing_label = -1;
+/// The label of a missing value: no index of any axis, so that sums by label refuse it instead of adding it to the last.
+inline constexpr std::int64_t missing_label = std::numeric_limits<std::int64_t>::min();
 
 /// How the text of a table is written, and how it is read.
 struct CsvOptions {

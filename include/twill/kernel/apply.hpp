@@ -169,6 +169,12 @@ requires(P == Primitive::fma) [[nodiscard]] constexpr T apply(T a, T b, T c) {
   }
 }
 
+/// `betainc`: a function of three real numbers.
+template <Primitive P, std::floating_point T>
+requires(P == Primitive::betainc) [[nodiscard]] constexpr T apply(T a, T b, T c) {
+  return detail::apply_floating<P>(a, b, c);
+}
+
 /// `random_uniform`: a draw in [0, 1) as core/philox.hpp defines it.
 template <Primitive P>
 requires(P == Primitive::random_uniform)

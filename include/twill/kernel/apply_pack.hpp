@@ -261,11 +261,13 @@ template <Primitive P, int N, int W, int V, int U>
   return select(resize<V>(condition), a, resize<V>(b));
 }
 
-/// `fma`.
+/// `fma` and `betainc`.
 template <Primitive P, class T, int N>
 [[nodiscard]] TWILL_INLINE Pack<T, N> apply(const Pack<T, N>& a, const Pack<T, N>& b, const Pack<T, N>& c) {
-  static_assert(P == Primitive::fma);
-  if constexpr (std::floating_point<T>)
+  static_assert(P == Primitive::fma || P == Primitive::betainc);
+  if constexpr (P == Primitive::betainc)
+    return by_lane([](T x, T y, T z) { return kernel::apply<P>(x, y, z); }, a, b, c);
+  else if constexpr (std::floating_point<T>)
     return kernel::fma(a, b, c);
   else
     return vector_detail::apply_integral<Primitive::add>(vector_detail::apply_integral<Primitive::multiply>(a, b), c);

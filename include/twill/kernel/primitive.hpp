@@ -107,6 +107,7 @@ enum class Primitive : std::uint8_t {
   // three operands
   where,
   fma,
+  betainc,
   // four operands (seed, step, node, index): a float32 in [0, 1)
   random_uniform,
   // four operands (seed, step + 2^32 node, range, index): an int64 in [0, range)
@@ -158,6 +159,7 @@ inline constexpr PrimitiveGroup primitive_groups[] = {
     {2, bitwise, "bitwise_and bitwise_or bitwise_xor"},
     {2, integer, "left_shift right_shift gcd"},
     {3, arithmetic, "where fma"},
+    {3, floating, "betainc"},
     {4, floating, "random_uniform"},
     {4, integer, "random_integer"},
 };

@@ -28,3 +28,11 @@ def make(save):
     save("gamma_a", a)
     save("gamma_x", x)
     save("gamma", np.stack([special.gammainc(a, x), special.gammaincc(a, x)]))
+    a, b, deviations = np.meshgrid(np.logspace(-2, 4, 9), np.logspace(-2, 4, 9), np.linspace(-4, 4, 9), indexing="ij")
+    mean, variance = a / (a + b), a * b / (a + b) ** 2 / (a + b + 1)
+    x = np.clip(mean + deviations * np.sqrt(variance), 1e-6, 1 - 1e-6)
+    ends = np.array([(0, 1, 0.5), (1, 0, 0.5), (0, 0, 0.5), (np.inf, 1, 0.5), (1, np.inf, 0.5), (np.inf, np.inf, 0.5), (2, 3, 0),
+                     (2, 3, 1), (2, 3, -0.1), (2, 3, 1.1), (-1, 2, 0.5), (2, 3, math.nan)]).T
+    arguments = np.concatenate([np.stack([a, b, x]).reshape(3, -1), ends], axis=1)
+    save("beta_arguments", arguments)
+    save("beta", special.betainc(*arguments))

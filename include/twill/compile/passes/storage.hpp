@@ -64,6 +64,7 @@ using graph::Primitive;
   case Primitive::bessel_j1:
   case Primitive::gammainc:
   case Primitive::gammaincc:
+  case Primitive::betainc:
     return 9; // never twice
   case Primitive::random_uniform:
   case Primitive::random_integer:

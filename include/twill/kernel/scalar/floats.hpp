@@ -8,6 +8,7 @@
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/scalar/bessel.hpp>
 #include <twill/kernel/scalar/gamma.hpp>
+#include <twill/kernel/scalar/incomplete_beta.hpp>
 #include <twill/kernel/scalar/incomplete_gamma.hpp>
 #include <twill/kernel/scalar/quantile.hpp>
 
@@ -183,6 +184,11 @@ template <Primitive P, std::floating_point T> constexpr T apply_floating(T a, T 
     static_assert(P == atan2, "twill: this primitive takes integers");
     return std::atan2(a, b);
   }
+}
+
+template <Primitive P, std::floating_point T> constexpr T apply_floating(T a, T b, T c) {
+  static_assert(P == Primitive::betainc);
+  return static_cast<T>(incomplete_beta(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c)));
 }
 
 }}}} // namespace twill::v0::kernel::detail
