@@ -23,7 +23,9 @@ template <class T> struct Strip {
   std::int64_t lines = 1; ///< interleaved in x
   std::int64_t width = 1; ///< of which these exist
   const T* from[strip_lines<T>] = {};
+  const T* from_imaginary[strip_lines<T>] = {};
   T* to[strip_lines<T>] = {};
+  T* to_imaginary[strip_lines<T>] = {}; ///< null: not wanted
   const RootTable<T>* halves = nullptr;   ///< of transforms of real numbers: roots of order n, n even
   const RootTable<T>* quarters = nullptr; ///< of cosine transforms: roots of order 4 n
 };
@@ -46,6 +48,13 @@ template <class T> void locate(const Job<T>& job, std::int64_t first, Strip<T>& 
     }
     strip.from[q] = job.from + from;
     strip.to[q] = job.to + to;
+    if (!job.parts_are_apart) {
+      strip.from_imaginary[q] = strip.from[q] + 1;
+      strip.to_imaginary[q] = strip.to[q] + 1;
+    } else {
+      strip.from_imaginary[q] = job.from_imaginary != nullptr ? job.from_imaginary + from : nullptr;
+      strip.to_imaginary[q] = job.to_imaginary != nullptr ? job.to_imaginary + to : nullptr;
+    }
     for (int axis = index.rank - 1; axis >= 0 && ++index[axis] == job.extents[axis]; --axis) index[axis] = 0;
   }
 }
@@ -76,17 +85,19 @@ template <class T> void transform_complex(const Team& team, const Plan<T>& plan,
   const auto scale = static_cast<T>(job.scale);
   const bool is_real = job.kind == Kind::complex_of_real;
   each(strip, 0, job.given, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
-    const T* const element = strip.from[q] + k * job.from_step;
-    in.re[at] = element[0];
-    in.im[at] = is_real ? T{0} : element[1];
+    in.re[at] = strip.from[q][k * job.from_step];
+    in.im[at] = is_real ? T{0} : strip.from_imaginary[q][k * job.from_step];
   });
   each(strip, job.given, job.length, [&](std::int64_t, std::int64_t, std::int64_t at) { in.re[at] = in.im[at] = 0; });
   const Planes<T> done = transform(team, plan, strip.x, strip.y, strip.lines);
   const Planes<T> out = job.sign == Sign::inverse ? done.exchanged() : done;
+  if (strip.to_imaginary[0] == nullptr)
+    return each(strip, 0, job.length, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
+      strip.to[q][k * job.to_step] = out.re[at] * scale;
+    });
   each(strip, 0, job.length, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
-    T* const element = strip.to[q] + k * job.to_step;
-    element[0] = out.re[at] * scale;
-    element[1] = out.im[at] * scale;
+    strip.to[q][k * job.to_step] = out.re[at] * scale;
+    strip.to_imaginary[q][k * job.to_step] = out.im[at] * scale;
   });
 }
 
@@ -186,15 +197,15 @@ template <class T> void transform_strip(const Team& team, const Plan<T>& plan, c
     return transform_complex(team, plan, job, strip);
   case Kind::hermitian_of_real:
     return transform_real(team, plan, n, strip, real_at, [&](std::int64_t k, std::int64_t q, const Pair<T>& value) {
-      T* const element = strip.to[q] + k * job.to_step;
-      element[0] = value.re * scale;
-      element[1] = value.im * scale * sign;
+      strip.to[q][k * job.to_step] = value.re * scale;
+      if (T* const imaginary = strip.to_imaginary[q]) imaginary[k * job.to_step] = value.im * scale * sign;
     });
   case Kind::real_of_hermitian: {
     const auto complex_at = [&](std::int64_t k, std::int64_t q) {
       if (k >= job.given) return Pair<T>{};
-      const T* const element = strip.from[q] + k * job.from_step;
-      return Pair<T>{element[0], k == 0 || 2 * k == n ? T{0} : element[1] * -sign}; // real by symmetry
+      const std::int64_t at = k * job.from_step;
+      return Pair<T>{strip.from[q][at],
+                     k == 0 || 2 * k == n ? T{0} : strip.from_imaginary[q][at] * -sign}; // real by symmetry
     };
     return transform_hermitian(team, plan, n, strip, complex_at, put_real);
   }
@@ -268,9 +279,25 @@ template <class T> void run_lines(const Team& team, const Job<T>& job, T* memory
                     });
 }
 
+template <class T> void reserve_lines(const Team& team, const Job<T>& job) {
+  const std::int64_t count = job.extents.elements();
+  if (count == 0) return;
+  const Plan<T>& plan = plan_for(job);
+  const Plan<T>& inner = plan.padded ? *plan.padded : plan;
+  const std::int64_t lines = 4 * plan.room() * plan.lines_at_once(count);
+  const std::int64_t strips = 4 * std::max(inner.rows, inner.columns) * strip_lines<T>;
+  if (plan.length < job.length) static_cast<void>(roots_of<T>(job.length, job.length / 2 + 1));
+  team.parallel([&](int, int) {
+    kernel::Scratch::reserve<T>(lines);
+    kernel::Scratch::reserve<T, kernel::ScratchSlot::parts>(strips);
+  });
+}
+
 TWILL_BODY std::int64_t working_elements(const Job<float>& job) { return elements_for_long_lines(job); }
 TWILL_BODY std::int64_t working_elements(const Job<double>& job) { return elements_for_long_lines(job); }
 TWILL_BODY void run_job(const Team& team, const Job<float>& job, float* memory) { run_lines(team, job, memory); }
 TWILL_BODY void run_job(const Team& team, const Job<double>& job, double* memory) { run_lines(team, job, memory); }
+TWILL_BODY void reserve_job(const Team& team, const Job<float>& job) { reserve_lines(team, job); }
+TWILL_BODY void reserve_job(const Team& team, const Job<double>& job) { reserve_lines(team, job); }
 
 }}}}} // namespace twill::v0::fft::detail::TWILL_ISA
