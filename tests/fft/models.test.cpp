@@ -47,9 +47,8 @@ TEST_CASE("transforms in models have PyTorch's values and gradients", "[fft][gra
         [](const Value* x) { return square(abs(fft::rfft(x[0]) * view_as_complex(x[1]))); });
   check("filtered_odd", {"odd", "weights"},
         [](const Value* x) { return fft::irfft(fft::rfft(x[0]) * view_as_complex(x[1]), 7); });
-  check("filtered_even", {"even", "weights"}, [](const Value* x) {
-    return fft::irfft(fft::rfft(x[0], fft::ortho) * view_as_complex(x[1]), fft::ortho);
-  });
+  check("filtered_even", {"even", "weights"},
+        [](const Value* x) { return fft::irfft(fft::rfft(x[0], fft::ortho) * view_as_complex(x[1]), fft::ortho); });
   check("filtered_long", {"long", "filter"}, // 34 = 2 * 17, which passes of small factors do not have
         [](const Value* x) { return fft::irfft(fft::rfft(x[0]) * view_as_complex(x[1])); });
   const auto of_spectrum = [](const std::string& name, auto function) {
@@ -94,7 +93,8 @@ TEST_CASE("the gradient by complex numbers is PyTorch's, and a step against it d
   };
   const Value loss = loss_of(z);
   const ComplexValue slope = gradient(loss, z);
-  for (const Value& output : {view_as_real(slope), loss, loss_of(z - slope * 1e-6)}) graph.outputs.push_back(output.id());
+  for (const Value& output : {view_as_real(slope), loss, loss_of(z - slope * 1e-6)})
+    graph.outputs.push_back(output.id());
   REQUIRE(!graph.fault.any());
   const std::vector<Array> got = evaluate(graph, {{}, {pairs}, {}, {}}, &run_by_kernel).outputs;
   const Array expected = golden_array("spectra/leaf_slope");

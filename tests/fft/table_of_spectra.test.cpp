@@ -100,11 +100,16 @@ Array irfft_reference(const Arrays& x, std::int64_t n) {
 }
 
 const OperationRow rows[] = {
-    {"fft of complex numbers", {{Dims(2, 5, 2)}, {Dims(1, 4, 2)}, {Dims(3, 1, 2)}, {Dims(17, 2)}, {Dims(0, 4, 2)}, {Dims(2, 64, 2)}},
-     [](const Value* x) { return view_as_real(fft::fft(view_as_complex(x[0]))); }, &fft_reference},
-    {"ifft along the first axis", {{Dims(5, 2, 2)}, {Dims(4, 1, 3, 2)}, {Dims(19, 2)}},
-     [](const Value* x) { return view_as_real(fft::ifft<0>(view_as_complex(x[0]), fft::ortho)); }, &ifft_reference},
-    {"the real part of fft of real numbers", {{Dims(2, 7)}, {Dims(6)}, {Dims(3, 1)}},
+    {"fft of complex numbers",
+     {{Dims(2, 5, 2)}, {Dims(1, 4, 2)}, {Dims(3, 1, 2)}, {Dims(17, 2)}, {Dims(0, 4, 2)}, {Dims(2, 64, 2)}},
+     [](const Value* x) { return view_as_real(fft::fft(view_as_complex(x[0]))); },
+     &fft_reference},
+    {"ifft along the first axis",
+     {{Dims(5, 2, 2)}, {Dims(4, 1, 3, 2)}, {Dims(19, 2)}},
+     [](const Value* x) { return view_as_real(fft::ifft<0>(view_as_complex(x[0]), fft::ortho)); },
+     &ifft_reference},
+    {"the real part of fft of real numbers",
+     {{Dims(2, 7)}, {Dims(6)}, {Dims(3, 1)}},
      [](const Value* x) { return real(fft::fft(x[0], fft::forward)); },
      [](const Arrays& x) {
        const int axis = x[0].shape.rank - 1;
@@ -114,28 +119,36 @@ const OperationRow rows[] = {
                 static_cast<double>(n);
        });
      }},
-    {"rfft", {{Dims(2, 5)}, {Dims(2, 6)}, {Dims(3, 1)}, {Dims(2, 2)}, {Dims(17)}, {Dims(34)}, {Dims(0, 3)}, {Dims(2, 128)}},
+    {"rfft",
+     {{Dims(2, 5)}, {Dims(2, 6)}, {Dims(3, 1)}, {Dims(2, 2)}, {Dims(17)}, {Dims(34)}, {Dims(0, 3)}, {Dims(2, 128)}},
      [](const Value* x) { return view_as_real(fft::rfft(x[0])); },
      [](const Arrays& x) {
        const int axis = x[0].shape.rank - 1;
        return rfft_reference(x, x[0].shape[axis], axis, 1);
      }},
-    {"the imaginary part of rfft", {{Dims(2, 5)}, {Dims(6)}}, [](const Value* x) { return imag(fft::rfft(x[0])); },
+    {"the imaginary part of rfft",
+     {{Dims(2, 5)}, {Dims(6)}},
+     [](const Value* x) { return imag(fft::rfft(x[0])); },
      [](const Arrays& x) {
        const int axis = x[0].shape.rank - 1;
        const Array pairs = rfft_reference(x, x[0].shape[axis], axis, 1);
        return array_from(without_pairs(pairs.shape), [&](const Dims& i) { return number(pairs, i).imag(); });
      }},
-    {"rfft of seven points along the first axis", {{Dims(5, 2)}, {Dims(9, 3)}, {Dims(7)}},
+    {"rfft of seven points along the first axis",
+     {{Dims(5, 2)}, {Dims(9, 3)}, {Dims(7)}},
      [](const Value* x) { return view_as_real(fft::rfft<0>(x[0], 7, fft::forward)); },
      [](const Arrays& x) { return rfft_reference(x, 7, 0, 1.0 / 7); }},
-    {"irfft", {{Dims(2, 4, 2)}, {Dims(2, 2)}, {Dims(1, 10, 2)}}, [](const Value* x) { return fft::irfft(view_as_complex(x[0])); },
+    {"irfft",
+     {{Dims(2, 4, 2)}, {Dims(2, 2)}, {Dims(1, 10, 2)}},
+     [](const Value* x) { return fft::irfft(view_as_complex(x[0])); },
      [](const Arrays& x) { return irfft_reference(x, 2 * (x[0].shape[x[0].shape.rank - 2] - 1)); }},
-    {"irfft of an odd number of points", {{Dims(2, 4, 2)}, {Dims(3, 2)}, {Dims(1, 6, 2)}},
+    {"irfft of an odd number of points",
+     {{Dims(2, 4, 2)}, {Dims(3, 2)}, {Dims(1, 6, 2)}},
      [](const Value* x) { return fft::irfft(view_as_complex(x[0]), 7); },
      [](const Arrays& x) { return irfft_reference(x, 7); }},
     // The sums are not linear in their operands, so that second derivatives are not zero.
-    {"a power spectrum", {{Dims(2, 4), Dims(3, 2)}, {Dims(5), Dims(3, 2)}},
+    {"a power spectrum",
+     {{Dims(2, 4), Dims(3, 2)}, {Dims(5), Dims(3, 2)}},
      [](const Value* x) { return square(abs(fft::rfft(x[0]) * view_as_complex(x[1]))); },
      [](const Arrays& x) {
        const int axis = x[0].shape.rank - 1;
@@ -145,8 +158,10 @@ const OperationRow rows[] = {
          of_filter[of_filter.rank++] = i[axis];
          return std::norm(number(pairs, i) * number(x[1], of_filter));
        });
-     }, RowTypes::wide},
-    {"complex arithmetic", {{Dims(3, 2), Dims(3, 2)}, {Dims(2, 2, 2), Dims(2, 2)}},
+     },
+     RowTypes::wide},
+    {"complex arithmetic",
+     {{Dims(3, 2), Dims(3, 2)}, {Dims(2, 2, 2), Dims(2, 2)}},
      [](const Value* x) {
        const ComplexValue z = view_as_complex(x[0]);
        const ComplexValue w = view_as_complex(x[1]);
@@ -160,8 +175,10 @@ const OperationRow rows[] = {
          const Number w = number(x[1], last);
          return (z * w - 2.0) / (std::conj(w) + 3.0) - (1.0 - z) - w / 2.0;
        });
-     }, RowTypes::wide},
-    {"complex functions", {{Dims(5, 2)}, {Dims(2, 2, 2)}},
+     },
+     RowTypes::wide},
+    {"complex functions",
+     {{Dims(5, 2)}, {Dims(2, 2, 2)}},
      [](const Value* x) {
        const ComplexValue z = view_as_complex(x[0]);
        return view_as_real(exp(z) * log(z + 3) + graph::polar(abs(z + 2), angle(z + 2) * 3));
@@ -171,7 +188,8 @@ const OperationRow rows[] = {
          const Number z = number(x[0], i);
          return std::exp(z) * std::log(z + 3.0) + std::polar(std::abs(z + 2.0), std::arg(z + 2.0) * 3);
        });
-     }, RowTypes::wide},
+     },
+     RowTypes::wide},
 };
 
 } // namespace

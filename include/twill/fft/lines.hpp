@@ -43,10 +43,10 @@ template <class T> struct Job {
   double scale = 1;       ///< of the result
   double first_scale = 1; ///< further factor of coefficient 0 of a cosine transform
 
-  // Complex numbers whose parts are in arrays of their own: `from` and `to` are the real parts, and a step is one number.
+  // Complex numbers whose parts are in arrays of their own: `from` and `to` are the real parts.
   bool parts_are_apart = false;
-  const T* from_imaginary = nullptr;
-  T* to_imaginary = nullptr; ///< null: imaginary parts are not wanted
+  const T* from_imaginary = nullptr; ///< in the layout of the real ones, one number a step
+  T* to_imaginary = nullptr;         ///< null: imaginary parts are not wanted
 };
 
 inline namespace TWILL_ISA {

@@ -25,7 +25,7 @@ template <class T> struct Strip {
   const T* from[strip_lines<T>] = {};
   const T* from_imaginary[strip_lines<T>] = {};
   T* to[strip_lines<T>] = {};
-  T* to_imaginary[strip_lines<T>] = {}; ///< null: not wanted
+  T* to_imaginary[strip_lines<T>] = {};   ///< null: not wanted
   const RootTable<T>* halves = nullptr;   ///< of transforms of real numbers: roots of order n, n even
   const RootTable<T>* quarters = nullptr; ///< of cosine transforms: roots of order 4 n
 };

@@ -54,9 +54,7 @@ inline constexpr graph::Operation to_real_operation{.name = "fourier_transform_t
                                                     .wants_dense = true,
                                                     .batching = graph::Batching::first_axis};
 
-[[nodiscard]] TWILL_CONSTEXPR Sign opposite(Sign sign) {
-  return sign == Sign::forward ? Sign::inverse : Sign::forward;
-}
+[[nodiscard]] TWILL_CONSTEXPR Sign opposite(Sign sign) { return sign == Sign::forward ? Sign::inverse : Sign::forward; }
 
 [[nodiscard]] TWILL_CONSTEXPR Factor factor_of(Norm norm, Sign sign) {
   if (norm == Norm::ortho) return Factor::root;
@@ -72,12 +70,10 @@ inline constexpr graph::Operation to_real_operation{.name = "fourier_transform_t
 [[nodiscard]] TWILL_CONSTEXPR ComplexValue to_complex(Value re, const Value* im, Transform t) {
   const bool is_hermitian = t.kind == Kind::hermitian_of_real;
   const Extents shape = is_hermitian ? with_lines(re.shape(), {re.shape()[1].factor / 2 + 1, 0}) : re.shape();
-  const std::initializer_list<std::int64_t> attributes = {static_cast<std::int64_t>(t.kind),
-                                                          static_cast<std::int64_t>(t.sign),
-                                                          static_cast<std::int64_t>(t.factor)};
-  const Value first = im != nullptr
-                          ? add_operation(to_complex_operation, {re, *im}, re.dtype(), shape, attributes)
-                          : add_operation(to_complex_operation, {re}, re.dtype(), shape, attributes);
+  const std::initializer_list<std::int64_t> attributes = {
+      static_cast<std::int64_t>(t.kind), static_cast<std::int64_t>(t.sign), static_cast<std::int64_t>(t.factor)};
+  const Value first = im != nullptr ? add_operation(to_complex_operation, {re, *im}, re.dtype(), shape, attributes)
+                                    : add_operation(to_complex_operation, {re}, re.dtype(), shape, attributes);
   return {first, add_result(first, 1, re.dtype(), shape)};
 }
 

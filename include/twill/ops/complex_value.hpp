@@ -123,15 +123,19 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 [[nodiscard]] constexpr ComplexValue operator/(const ComplexValue& z, Term r) { return {z.re / r, z.im / r}; }
 // clang-format on
 
+/// Sums and differences with real values and plain numbers, which broadcast.
 [[nodiscard]] TWILL_CONSTEXPR ComplexValue operator+(const ComplexValue& z, Term r) {
   const Value re = z.re + r;
   return {re, broadcast_to(cast(z.im, re.dtype()), re.shape())};
 }
+/// r + z.
 [[nodiscard]] TWILL_CONSTEXPR ComplexValue operator+(Term r, const ComplexValue& z) { return z + r; }
+/// z - r.
 [[nodiscard]] TWILL_CONSTEXPR ComplexValue operator-(const ComplexValue& z, Term r) {
   const Value re = z.re - r;
   return {re, broadcast_to(cast(z.im, re.dtype()), re.shape())};
 }
+/// r - z.
 [[nodiscard]] TWILL_CONSTEXPR ComplexValue operator-(Term r, const ComplexValue& z) { return -z + r; }
 
 /// Quotients. The divisor is scaled by its larger part, so that its square neither overflows nor vanishes.
