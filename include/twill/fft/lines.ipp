@@ -23,11 +23,11 @@ template <class T> struct Strip {
   std::int64_t lines = 1; ///< interleaved in x
   std::int64_t width = 1; ///< of which these exist
   const T* from[strip_lines<T>] = {};
-  const T* from_imaginary[strip_lines<T>] = {};
   T* to[strip_lines<T>] = {};
-  T* to_imaginary[strip_lines<T>] = {};   ///< null: not wanted
-  const RootTable<T>* halves = nullptr;   ///< of transforms of real numbers: roots of order n, n even
-  const RootTable<T>* quarters = nullptr; ///< of cosine transforms: roots of order 4 n
+  const T* from_imaginary[strip_lines<T>] = {}; ///< of parts that are apart
+  T* to_imaginary[strip_lines<T>] = {};         ///< null: not wanted
+  const RootTable<T>* halves = nullptr;         ///< of transforms of real numbers: roots of order n, n even
+  const RootTable<T>* quarters = nullptr;       ///< of cosine transforms: roots of order 4 n
 };
 
 /// Finds the lines from number `first` on.
@@ -48,13 +48,8 @@ template <class T> void locate(const Job<T>& job, std::int64_t first, Strip<T>& 
     }
     strip.from[q] = job.from + from;
     strip.to[q] = job.to + to;
-    if (!job.parts_are_apart) {
-      strip.from_imaginary[q] = strip.from[q] + 1;
-      strip.to_imaginary[q] = strip.to[q] + 1;
-    } else {
-      strip.from_imaginary[q] = job.from_imaginary != nullptr ? job.from_imaginary + from : nullptr;
-      strip.to_imaginary[q] = job.to_imaginary != nullptr ? job.to_imaginary + to : nullptr;
-    }
+    strip.from_imaginary[q] = job.from_imaginary != nullptr ? job.from_imaginary + from : nullptr;
+    strip.to_imaginary[q] = job.to_imaginary != nullptr ? job.to_imaginary + to : nullptr;
     for (int axis = index.rank - 1; axis >= 0 && ++index[axis] == job.extents[axis]; --axis) index[axis] = 0;
   }
 }
@@ -80,24 +75,41 @@ template <class T> struct Pair {
   T im{};
 };
 
-template <class T> void transform_complex(const Team& team, const Plan<T>& plan, const Job<T>& job, Strip<T>& strip) {
+/// Element k of line q, whose parts are together or, where `Apart`, in arrays of their own.
+template <bool Apart, class T>
+TWILL_INLINE Pair<T> read_complex(const Job<T>& job, const Strip<T>& strip, std::int64_t k, std::int64_t q) {
+  const T* const element = strip.from[q] + k * job.from_step;
+  if constexpr (Apart)
+    return {*element, strip.from_imaginary[q][k * job.from_step]};
+  else
+    return {element[0], element[1]};
+}
+template <bool Apart, class T>
+TWILL_INLINE void write_complex(const Job<T>& job, const Strip<T>& strip, std::int64_t k, std::int64_t q, T re, T im) {
+  T* const element = strip.to[q] + k * job.to_step;
+  element[0] = re;
+  if constexpr (!Apart)
+    element[1] = im;
+  else if (T* const imaginary = strip.to_imaginary[q])
+    imaginary[k * job.to_step] = im;
+}
+
+template <bool Apart, class T>
+void transform_complex(const Team& team, const Plan<T>& plan, const Job<T>& job, Strip<T>& strip) {
   const Planes<T> in = job.sign == Sign::inverse ? strip.x.exchanged() : strip.x;
   const auto scale = static_cast<T>(job.scale);
   const bool is_real = job.kind == Kind::complex_of_real;
   each(strip, 0, job.given, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
-    in.re[at] = strip.from[q][k * job.from_step];
-    in.im[at] = is_real ? T{0} : strip.from_imaginary[q][k * job.from_step];
+    const Pair<T> value =
+        is_real ? Pair<T>{strip.from[q][k * job.from_step], T{0}} : read_complex<Apart>(job, strip, k, q);
+    in.re[at] = value.re;
+    in.im[at] = value.im;
   });
   each(strip, job.given, job.length, [&](std::int64_t, std::int64_t, std::int64_t at) { in.re[at] = in.im[at] = 0; });
   const Planes<T> done = transform(team, plan, strip.x, strip.y, strip.lines);
   const Planes<T> out = job.sign == Sign::inverse ? done.exchanged() : done;
-  if (strip.to_imaginary[0] == nullptr)
-    return each(strip, 0, job.length, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
-      strip.to[q][k * job.to_step] = out.re[at] * scale;
-    });
   each(strip, 0, job.length, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
-    strip.to[q][k * job.to_step] = out.re[at] * scale;
-    strip.to_imaginary[q][k * job.to_step] = out.im[at] * scale;
+    write_complex<Apart>(job, strip, k, q, out.re[at] * scale, out.im[at] * scale);
   });
 }
 
@@ -182,7 +194,8 @@ void transform_hermitian(const Team& team, const Plan<T>& plan, std::int64_t n, 
   return 2 * j < n ? 2 * j : 2 * (n - j) - 1;
 }
 
-template <class T> void transform_strip(const Team& team, const Plan<T>& plan, const Job<T>& job, Strip<T>& strip) {
+template <bool Apart, class T>
+void transform_strip(const Team& team, const Plan<T>& plan, const Job<T>& job, Strip<T>& strip) {
   const std::int64_t n = job.length;
   const auto scale = static_cast<T>(job.scale);
   const auto first_scale = static_cast<T>(job.first_scale);
@@ -194,18 +207,16 @@ template <class T> void transform_strip(const Team& team, const Plan<T>& plan, c
   switch (job.kind) {
   case Kind::complex:
   case Kind::complex_of_real:
-    return transform_complex(team, plan, job, strip);
+    return transform_complex<Apart>(team, plan, job, strip);
   case Kind::hermitian_of_real:
     return transform_real(team, plan, n, strip, real_at, [&](std::int64_t k, std::int64_t q, const Pair<T>& value) {
-      strip.to[q][k * job.to_step] = value.re * scale;
-      if (T* const imaginary = strip.to_imaginary[q]) imaginary[k * job.to_step] = value.im * scale * sign;
+      write_complex<Apart>(job, strip, k, q, value.re * scale, value.im * scale * sign);
     });
   case Kind::real_of_hermitian: {
     const auto complex_at = [&](std::int64_t k, std::int64_t q) {
       if (k >= job.given) return Pair<T>{};
-      const std::int64_t at = k * job.from_step;
-      return Pair<T>{strip.from[q][at],
-                     k == 0 || 2 * k == n ? T{0} : strip.from_imaginary[q][at] * -sign}; // real by symmetry
+      const Pair<T> value = read_complex<Apart>(job, strip, k, q);
+      return Pair<T>{value.re, k == 0 || 2 * k == n ? T{0} : value.im * -sign}; // real by symmetry
     };
     return transform_hermitian(team, plan, n, strip, complex_at, put_real);
   }
@@ -268,7 +279,10 @@ template <class T> void run_lines(const Team& team, const Job<T>& job, T* memory
       strip.width = std::min(lines, count - i * lines);
       if (strip.width < lines) std::fill(at, at + 2 * size, T{0}); // what is computed beside has to be numbers
       locate(job, i * lines, strip);
-      transform_strip(inner, plan, job, strip);
+      if (job.parts_are_apart)
+        transform_strip<true>(inner, plan, job, strip);
+      else
+        transform_strip<false>(inner, plan, job, strip);
     }
   };
   if (memory != nullptr) return work(team, memory, 0, strips);
