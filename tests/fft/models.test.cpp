@@ -166,6 +166,7 @@ TEST_CASE("transforms and complex numbers refuse what they cannot do", "[fft]") 
   };
   const graph::Extents line{{2, 0}, {6, 0}}, empty{{2, 0}, {0, 0}};
   CHECK(problem(line, [](Value x) { return fft::rfft(x); }) == Problem::none);
+  CHECK(problem(line, [](Value x) { return fft::ifft(x, 4); }) == Problem::none);
   CHECK(problem(line, [](Value x) { return fft::fft<2>(x); }) == Problem::axis_is_outside_the_rank);
   CHECK(problem(line, [](Value x) { return fft::rfft(x, 0); }) == Problem::slice_reaches_outside_of_the_axis);
   CHECK(problem(empty, [](Value x) { return fft::rfft(x); }) == Problem::slice_reaches_outside_of_the_axis);

@@ -108,9 +108,9 @@ const OperationRow rows[] = {
      {{Dims(5, 2, 2)}, {Dims(4, 1, 3, 2)}, {Dims(19, 2)}},
      [](const Value* x) { return view_as_real(fft::ifft<0>(view_as_complex(x[0]), fft::ortho)); },
      &ifft_reference},
-    {"the real part of fft of real numbers",
+    {"the real parts of fft and ifft of real numbers",
      {{Dims(2, 7)}, {Dims(6)}, {Dims(3, 1)}},
-     [](const Value* x) { return real(fft::fft(x[0], fft::forward)); },
+     [](const Value* x) { return (real(fft::fft(x[0], fft::forward)) + real(fft::ifft(x[0]))) * 0.5; },
      [](const Arrays& x) {
        const int axis = x[0].shape.rank - 1;
        const std::int64_t n = x[0].shape[axis];

@@ -77,7 +77,7 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const Value power = square(z.re) + square(z.im); static_assert(std::is_same_v<decltype(z), graph::ComplexValue>); }
   { const ComplexValue y = complex(x, t); }
   { const ComplexValue y = polar(x, t); }
-  { const ComplexValue weights = view_as_complex(nn::parameter(x.graph(), "filter", {33, 2})); }
+  { const ComplexValue weights = view_as_complex(nn::parameter(x.graph(), "filter", {33, 2}, nn::initialise::zeros())); }
   { const Value pairs = view_as_real(z); }
   { const Value re = real(z); }
   { const Value im = imag(z); }

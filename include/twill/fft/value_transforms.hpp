@@ -146,6 +146,19 @@ template <int Axis = -1>
   return detail::complex_lines(z.re, &z.im, detail::Sign::inverse, Axis, n, norm, site);
 }
 
+/// Of real numbers.
+template <int Axis = -1, std::int64_t N = whole_axis>
+[[nodiscard]] constexpr graph::ComplexValue ifft(graph::Value x, Norm norm = backward,
+                                                 CallSite site = CallSite::here()) {
+  return detail::complex_lines(x, nullptr, detail::Sign::inverse, Axis, detail::asked<N>, norm, site);
+}
+/// Of n real numbers, cropped or padded with zeros.
+template <int Axis = -1>
+[[nodiscard]] constexpr graph::ComplexValue ifft(graph::Value x, std::int64_t n, Norm norm = backward,
+                                                 CallSite site = CallSite::here()) {
+  return detail::complex_lines(x, nullptr, detail::Sign::inverse, Axis, n, norm, site);
+}
+
 /// The first n / 2 + 1 coefficients of traced real numbers. errors: an axis that is empty or unknown until run time
 template <int Axis = -1, std::int64_t N = whole_axis>
 [[nodiscard]] constexpr graph::ComplexValue rfft(graph::Value x, Norm norm = backward,
