@@ -15,6 +15,8 @@
 #include <twill/data/rotation.hpp>
 #include <twill/expr/distances.hpp>
 #include <twill/fft.hpp>
+#include <twill/fft/value_lines.hpp>
+#include <twill/fft/value_transforms.hpp>
 #include <twill/io.hpp>
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>
@@ -31,6 +33,7 @@
 #include <twill/nn/transformer.hpp>
 #include <twill/nn/weight_norm.hpp>
 #include <twill/ops/all_to_all.hpp>
+#include <twill/ops/complex_value.hpp>
 #include <twill/ops/convolution3d.hpp>
 #include <twill/ops/cumprod.hpp>
 #include <twill/ops/einsum.hpp>

@@ -3,8 +3,12 @@
 // Lines of code of docs/reference/fft.md: tools/reference/lines.py says how they are found. They are compiled, not run.
 
 #include <twill/fft.hpp>
+#include <twill/fft/value_transforms.hpp>
+#include <twill/twill.hpp>
 
 using namespace twill;
+using graph::ComplexValue;
+using graph::Value;
 
 // clang-format off
 
@@ -55,3 +59,34 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const Tensor y = fft::fftconvolve<1>(x, window, fft::valid); }
   { const fft::ConvolveMode<fft::Part::valid> mode{}; }
 }
+
+// In models: in the header twill/fft/value_transforms.hpp, namespace fft. `x` is (batch, 8, 100) real values of a model, `z` as many complex ones.
+[[maybe_unused]] constexpr auto in_models = [](Value x, ComplexValue z) {
+  { const ComplexValue y = fft::fft<0>(z, fft::ortho); }
+  { const ComplexValue y = fft::ifft(z, 128); }
+  { const ComplexValue y = fft::rfft<-1, 128>(x); }
+  { const Value y = fft::irfft(fft::rfft(x, 99), 99); }
+  { const ComplexValue y = fft::fft2(z); }
+  { const ComplexValue y = fft::ifft2<0, 1>(z); }
+  { const ComplexValue y = fft::rfft2(x, fft::ortho); }
+  { const Value y = fft::irfft2(fft::rfft2(x)); }
+};
+
+// Complex numbers in models: in the header twill/ops/complex_value.hpp, namespace graph. `x` and `t` are real values of a model, `z` and `w` complex ones.
+[[maybe_unused]] constexpr auto complex_numbers = [](Value x, Value t, ComplexValue z, ComplexValue w) {
+  { const Value power = square(z.re) + square(z.im); static_assert(std::is_same_v<decltype(z), graph::ComplexValue>); }
+  { const ComplexValue y = complex(x, t); }
+  { const ComplexValue y = polar(x, t); }
+  { const ComplexValue weights = view_as_complex(nn::parameter(x.graph(), "filter", {33, 2}, nn::initialise::zeros())); }
+  { const Value pairs = view_as_real(z); }
+  { const Value re = real(z); }
+  { const Value im = imag(z); }
+  { const ComplexValue y = conj(z); }
+  { const Value lengths = abs(z); }
+  { const Value radians = angle(z); }
+  { const ComplexValue y = each_part(z, [](Value part) { return mean(part, {0}); }); }
+  { const ComplexValue y = exp(2 * z + 1) / (w - x); }
+  { const ComplexValue y = log(z); }
+  { const ComplexValue y = matmul(z, w); }
+  { const ComplexValue slope = gradient(sum(abs(z)), z); }
+};

@@ -6,6 +6,7 @@
 
 #include "tests/support/table_interpreter.hpp"
 
+#include <twill/fft/value_lines.hpp>
 #include <twill/ops/attention.hpp>
 #include <twill/ops/biased_product.hpp>
 #include <twill/ops/collective.hpp>
@@ -105,6 +106,8 @@ constexpr KnownKernel all_kernels[]{
     kernel_of<&graph::rank_sum_operation>,
     kernel_of<&graph::argsort_operation, KernelTypes::numbers>,
     kernel_of<&graph::split_to_operation, KernelTypes::numbers>,
+    kernel_of<&fft::detail::to_complex_operation, KernelTypes::wide>,
+    kernel_of<&fft::detail::to_real_operation, KernelTypes::wide>,
 };
 
 } // namespace

@@ -182,13 +182,16 @@ PAGES = [
         Section("Functions of matrices", ["linalg/matrix_functions.hpp"], rows=True),
         Section("For functions of one's own", ["linalg/*"], needs_code=False),
     ]),
-    Page("fft", "Fourier transforms", "Fourier and cosine transforms of tensors, their frequencies, and convolutions by them.",
+    Page("fft", "Fourier transforms", "Fourier and cosine transforms of tensors, their frequencies, and convolutions by them; Fourier "
+         "transforms and complex numbers in models, with gradients.",
          "fft.md", [
         Section("Transforms along one axis", ["fft/transforms.hpp", "fft/norm.hpp"], rows=True),
         Section("Several axes", ["fft/several_axes.hpp"], rows=True),
         Section("Cosine transforms", ["fft/cosine.hpp"], rows=True),
         Section("Frequencies", ["fft/frequencies.hpp"], rows=True),
         Section("Convolutions", ["fft/convolve.hpp"], rows=True),
+        Section("In models", ["fft/value_transforms.hpp"], rows=True),
+        Section("Complex numbers in models", ["ops/complex_value.hpp"], rows=True),
     ]),
     Page("sparse", "Sparse matrices", "CSR matrices of tensors and in models: from and to dense matrices and coordinates, "
          "products and their gradients.", "sparse.md", [

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transforms along one axis of a tensor, as addresses and strides: complex numbers are pairs of real ones. Lines are
-// cropped or padded with zeros while they are read, and scaled while they are written; strips of lines are shared among
-// the threads of a team, or those work on one long line together. Transforms of real numbers of an even length take a
-// complex one of half of it. Read next: fft/transform.hpp, fft/along.hpp.
+// Transforms along one axis of a tensor, as addresses and strides: complex numbers are pairs of real ones, or their
+// parts are in two arrays. Lines are cropped or padded with zeros while they are read, and scaled while they are
+// written; strips of lines are shared among the threads of a team, or those work on one long line together. Transforms
+// of real numbers of an even length take a complex one of half of it. Read next: fft/transform.hpp, fft/along.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
@@ -27,7 +27,7 @@ enum class Kind : std::uint8_t {
 /// The sign of the exponent; for Hermitian lines whether they are conjugated.
 enum class Sign : std::uint8_t { forward, inverse };
 
-/// A transform of lines. Strides and steps count real numbers, a complex one being two.
+/// A transform of lines. Strides and steps count real numbers, a complex one being two where its parts are together.
 template <class T> struct Job {
   Kind kind = Kind::complex;
   Sign sign = Sign::forward;
@@ -42,6 +42,11 @@ template <class T> struct Job {
   Dims to_strides{};
   double scale = 1;       ///< of the result
   double first_scale = 1; ///< further factor of coefficient 0 of a cosine transform
+
+  // Complex numbers whose parts are in arrays of their own: `from` and `to` are the real parts.
+  bool parts_are_apart = false;
+  const T* from_imaginary = nullptr; ///< in the layout of the real ones, one number a step
+  T* to_imaginary = nullptr;         ///< null: imaginary parts are not wanted
 };
 
 inline namespace TWILL_ISA {
@@ -53,6 +58,10 @@ inline namespace TWILL_ISA {
 /// Transforms the lines. Each is read before it is written, so both may be the same memory, in the same layout.
 void run_job(const Team& team, const Job<float>& job, float* memory);
 void run_job(const Team& team, const Job<double>& job, double* memory);
+
+/// Takes the memory in each thread that `run_job` without working memory of its own will need.
+void reserve_job(const Team& team, const Job<float>& job);
+void reserve_job(const Team& team, const Job<double>& job);
 
 } // namespace TWILL_ISA
 }}}} // namespace twill::v0::fft::detail

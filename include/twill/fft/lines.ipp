@@ -24,8 +24,10 @@ template <class T> struct Strip {
   std::int64_t width = 1; ///< of which these exist
   const T* from[strip_lines<T>] = {};
   T* to[strip_lines<T>] = {};
-  const RootTable<T>* halves = nullptr;   ///< of transforms of real numbers: roots of order n, n even
-  const RootTable<T>* quarters = nullptr; ///< of cosine transforms: roots of order 4 n
+  const T* from_imaginary[strip_lines<T>] = {}; ///< of parts that are apart
+  T* to_imaginary[strip_lines<T>] = {};         ///< null: not wanted
+  const RootTable<T>* halves = nullptr;         ///< of transforms of real numbers: roots of order n, n even
+  const RootTable<T>* quarters = nullptr;       ///< of cosine transforms: roots of order 4 n
 };
 
 /// Finds the lines from number `first` on.
@@ -46,6 +48,8 @@ template <class T> void locate(const Job<T>& job, std::int64_t first, Strip<T>& 
     }
     strip.from[q] = job.from + from;
     strip.to[q] = job.to + to;
+    strip.from_imaginary[q] = job.from_imaginary != nullptr ? job.from_imaginary + from : nullptr;
+    strip.to_imaginary[q] = job.to_imaginary != nullptr ? job.to_imaginary + to : nullptr;
     for (int axis = index.rank - 1; axis >= 0 && ++index[axis] == job.extents[axis]; --axis) index[axis] = 0;
   }
 }
@@ -71,22 +75,41 @@ template <class T> struct Pair {
   T im{};
 };
 
-template <class T> void transform_complex(const Team& team, const Plan<T>& plan, const Job<T>& job, Strip<T>& strip) {
+/// Element k of line q, whose parts are together or, where `Apart`, in arrays of their own.
+template <bool Apart, class T>
+TWILL_INLINE Pair<T> read_complex(const Job<T>& job, const Strip<T>& strip, std::int64_t k, std::int64_t q) {
+  const T* const element = strip.from[q] + k * job.from_step;
+  if constexpr (Apart)
+    return {*element, strip.from_imaginary[q][k * job.from_step]};
+  else
+    return {element[0], element[1]};
+}
+template <bool Apart, class T>
+TWILL_INLINE void write_complex(const Job<T>& job, const Strip<T>& strip, std::int64_t k, std::int64_t q, T re, T im) {
+  T* const element = strip.to[q] + k * job.to_step;
+  element[0] = re;
+  if constexpr (!Apart)
+    element[1] = im;
+  else if (T* const imaginary = strip.to_imaginary[q])
+    imaginary[k * job.to_step] = im;
+}
+
+template <bool Apart, class T>
+void transform_complex(const Team& team, const Plan<T>& plan, const Job<T>& job, Strip<T>& strip) {
   const Planes<T> in = job.sign == Sign::inverse ? strip.x.exchanged() : strip.x;
   const auto scale = static_cast<T>(job.scale);
   const bool is_real = job.kind == Kind::complex_of_real;
   each(strip, 0, job.given, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
-    const T* const element = strip.from[q] + k * job.from_step;
-    in.re[at] = element[0];
-    in.im[at] = is_real ? T{0} : element[1];
+    const Pair<T> value =
+        is_real ? Pair<T>{strip.from[q][k * job.from_step], T{0}} : read_complex<Apart>(job, strip, k, q);
+    in.re[at] = value.re;
+    in.im[at] = value.im;
   });
   each(strip, job.given, job.length, [&](std::int64_t, std::int64_t, std::int64_t at) { in.re[at] = in.im[at] = 0; });
   const Planes<T> done = transform(team, plan, strip.x, strip.y, strip.lines);
   const Planes<T> out = job.sign == Sign::inverse ? done.exchanged() : done;
   each(strip, 0, job.length, [&](std::int64_t k, std::int64_t q, std::int64_t at) {
-    T* const element = strip.to[q] + k * job.to_step;
-    element[0] = out.re[at] * scale;
-    element[1] = out.im[at] * scale;
+    write_complex<Apart>(job, strip, k, q, out.re[at] * scale, out.im[at] * scale);
   });
 }
 
@@ -171,7 +194,8 @@ void transform_hermitian(const Team& team, const Plan<T>& plan, std::int64_t n, 
   return 2 * j < n ? 2 * j : 2 * (n - j) - 1;
 }
 
-template <class T> void transform_strip(const Team& team, const Plan<T>& plan, const Job<T>& job, Strip<T>& strip) {
+template <bool Apart, class T>
+void transform_strip(const Team& team, const Plan<T>& plan, const Job<T>& job, Strip<T>& strip) {
   const std::int64_t n = job.length;
   const auto scale = static_cast<T>(job.scale);
   const auto first_scale = static_cast<T>(job.first_scale);
@@ -183,18 +207,16 @@ template <class T> void transform_strip(const Team& team, const Plan<T>& plan, c
   switch (job.kind) {
   case Kind::complex:
   case Kind::complex_of_real:
-    return transform_complex(team, plan, job, strip);
+    return transform_complex<Apart>(team, plan, job, strip);
   case Kind::hermitian_of_real:
     return transform_real(team, plan, n, strip, real_at, [&](std::int64_t k, std::int64_t q, const Pair<T>& value) {
-      T* const element = strip.to[q] + k * job.to_step;
-      element[0] = value.re * scale;
-      element[1] = value.im * scale * sign;
+      write_complex<Apart>(job, strip, k, q, value.re * scale, value.im * scale * sign);
     });
   case Kind::real_of_hermitian: {
     const auto complex_at = [&](std::int64_t k, std::int64_t q) {
       if (k >= job.given) return Pair<T>{};
-      const T* const element = strip.from[q] + k * job.from_step;
-      return Pair<T>{element[0], k == 0 || 2 * k == n ? T{0} : element[1] * -sign}; // real by symmetry
+      const Pair<T> value = read_complex<Apart>(job, strip, k, q);
+      return Pair<T>{value.re, k == 0 || 2 * k == n ? T{0} : value.im * -sign}; // real by symmetry
     };
     return transform_hermitian(team, plan, n, strip, complex_at, put_real);
   }
@@ -257,7 +279,10 @@ template <class T> void run_lines(const Team& team, const Job<T>& job, T* memory
       strip.width = std::min(lines, count - i * lines);
       if (strip.width < lines) std::fill(at, at + 2 * size, T{0}); // what is computed beside has to be numbers
       locate(job, i * lines, strip);
-      transform_strip(inner, plan, job, strip);
+      if (job.parts_are_apart)
+        transform_strip<true>(inner, plan, job, strip);
+      else
+        transform_strip<false>(inner, plan, job, strip);
     }
   };
   if (memory != nullptr) return work(team, memory, 0, strips);
@@ -268,9 +293,25 @@ template <class T> void run_lines(const Team& team, const Job<T>& job, T* memory
                     });
 }
 
+template <class T> void reserve_lines(const Team& team, const Job<T>& job) {
+  const std::int64_t count = job.extents.elements();
+  if (count == 0) return;
+  const Plan<T>& plan = plan_for(job);
+  const Plan<T>& inner = plan.padded ? *plan.padded : plan;
+  const std::int64_t lines = 4 * plan.room() * plan.lines_at_once(count);
+  const std::int64_t strips = 4 * std::max(inner.rows, inner.columns) * strip_lines<T>;
+  if (plan.length < job.length) static_cast<void>(roots_of<T>(job.length, job.length / 2 + 1));
+  team.parallel([&](int, int) {
+    kernel::Scratch::reserve<T>(lines);
+    kernel::Scratch::reserve<T, kernel::ScratchSlot::parts>(strips);
+  });
+}
+
 TWILL_BODY std::int64_t working_elements(const Job<float>& job) { return elements_for_long_lines(job); }
 TWILL_BODY std::int64_t working_elements(const Job<double>& job) { return elements_for_long_lines(job); }
 TWILL_BODY void run_job(const Team& team, const Job<float>& job, float* memory) { run_lines(team, job, memory); }
 TWILL_BODY void run_job(const Team& team, const Job<double>& job, double* memory) { run_lines(team, job, memory); }
+TWILL_BODY void reserve_job(const Team& team, const Job<float>& job) { reserve_lines(team, job); }
+TWILL_BODY void reserve_job(const Team& team, const Job<double>& job) { reserve_lines(team, job); }
 
 }}}}} // namespace twill::v0::fft::detail::TWILL_ISA

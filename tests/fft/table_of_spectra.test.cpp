@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of transforms and complex numbers in models: beside sums over all points and std::complex, in every floating type, on
+// odd, even, prime, single and empty lines, and for batches by vmap; derivatives of both orders beside finite differences.
+// PyTorch's values: tests/fft/models.test.cpp.
+
+#include "tests/support/operation_table.hpp"
+
+#include <twill/fft/value_transforms.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+using namespace twill;
+using namespace twill::test;
+using graph::ComplexValue;
+using graph::view_as_complex;
+
+namespace {
+
+using Arrays = std::vector<Array>;
+using Number = std::complex<double>;
+
+/// Element i of pairs along the last axis.
+Number number(const Array& pairs, const Dims& i) {
+  Dims at = i;
+  at[at.rank++] = 0;
+  const double re = element_of(pairs, at);
+  at[at.rank - 1] = 1;
+  return {re, element_of(pairs, at)};
+}
+
+/// Pairs along a last axis from the complex elements at the indices before it.
+template <class F> Array pairs_from(Dims shape, const F& element) {
+  shape[shape.rank++] = 2;
+  return array_from(shape, [&](Dims i) {
+    const std::int64_t part = i[--i.rank];
+    const Number z = element(i);
+    return part == 0 ? z.real() : z.imag();
+  });
+}
+
+/// sum_j x_j exp(sign 2 pi i j k / n) along an axis; `x(i)` is an element, 0 beyond the end.
+template <class X> Number sum_of_line(const X& x, const Dims& i, int axis, std::int64_t n, double sign) {
+  Number sum{};
+  Dims at = i;
+  for (at[axis] = 0; at[axis] < n; ++at[axis]) {
+    const auto turns = static_cast<double>(at[axis] * i[axis] % n);
+    sum += x(at) * std::polar(1.0, sign * 2 * std::numbers::pi * turns / static_cast<double>(n));
+  }
+  return sum;
+}
+
+Dims without_pairs(Dims shape) {
+  --shape.rank;
+  return shape;
+}
+Dims with(Dims shape, int axis, std::int64_t extent) {
+  shape[axis] = extent;
+  return shape;
+}
+
+Array fft_reference(const Arrays& x) {
+  const Dims shape = without_pairs(x[0].shape);
+  const int axis = shape.rank - 1;
+  return pairs_from(shape, [&](const Dims& i) {
+    return sum_of_line([&](const Dims& at) { return number(x[0], at); }, i, axis, shape[axis], -1);
+  });
+}
+Array ifft_reference(const Arrays& x) { // along axis 0, both divided by the root
+  const Dims shape = without_pairs(x[0].shape);
+  return pairs_from(shape, [&](const Dims& i) {
+    return sum_of_line([&](const Dims& at) { return number(x[0], at); }, i, 0, shape[0], 1) /
+           std::sqrt(static_cast<double>(shape[0]));
+  });
+}
+Array rfft_reference(const Arrays& x, std::int64_t n, int axis, double scale) {
+  const Dims& given = x[0].shape;
+  return pairs_from(with(given, axis, n / 2 + 1), [&](const Dims& i) {
+    const auto element = [&](const Dims& at) { return at[axis] < given[axis] ? element_of(x[0], at) : 0; };
+    return sum_of_line(element, i, axis, n, -1) * scale;
+  });
+}
+Array irfft_reference(const Arrays& x, std::int64_t n) {
+  const Dims shape = without_pairs(x[0].shape);
+  const int axis = shape.rank - 1;
+  return array_from(with(shape, axis, n), [&](const Dims& i) {
+    const auto element = [&](Dims at) {
+      const bool is_mirrored = 2 * at[axis] > n;
+      if (is_mirrored) at[axis] = n - at[axis];
+      const Number z = at[axis] < shape[axis] ? number(x[0], at) : Number{};
+      if (at[axis] == 0 || 2 * at[axis] == n) return Number{z.real()};
+      return is_mirrored ? std::conj(z) : z;
+    };
+    return sum_of_line(element, i, axis, n, 1).real() / static_cast<double>(n);
+  });
+}
+
+const OperationRow rows[] = {
+    {"fft of complex numbers",
+     {{Dims(2, 5, 2)}, {Dims(1, 4, 2)}, {Dims(3, 1, 2)}, {Dims(17, 2)}, {Dims(0, 4, 2)}, {Dims(2, 64, 2)}},
+     [](const Value* x) { return view_as_real(fft::fft(view_as_complex(x[0]))); },
+     &fft_reference},
+    {"ifft along the first axis",
+     {{Dims(5, 2, 2)}, {Dims(4, 1, 3, 2)}, {Dims(19, 2)}},
+     [](const Value* x) { return view_as_real(fft::ifft<0>(view_as_complex(x[0]), fft::ortho)); },
+     &ifft_reference},
+    {"the real parts of fft and ifft of real numbers",
+     {{Dims(2, 7)}, {Dims(6)}, {Dims(3, 1)}},
+     [](const Value* x) { return (real(fft::fft(x[0], fft::forward)) + real(fft::ifft(x[0]))) * 0.5; },
+     [](const Arrays& x) {
+       const int axis = x[0].shape.rank - 1;
+       const std::int64_t n = x[0].shape[axis];
+       return array_from(x[0].shape, [&](const Dims& i) {
+         return sum_of_line([&](const Dims& at) { return element_of(x[0], at); }, i, axis, n, -1).real() /
+                static_cast<double>(n);
+       });
+     }},
+    {"rfft",
+     {{Dims(2, 5)}, {Dims(2, 6)}, {Dims(3, 1)}, {Dims(2, 2)}, {Dims(17)}, {Dims(34)}, {Dims(0, 3)}, {Dims(2, 128)}},
+     [](const Value* x) { return view_as_real(fft::rfft(x[0])); },
+     [](const Arrays& x) {
+       const int axis = x[0].shape.rank - 1;
+       return rfft_reference(x, x[0].shape[axis], axis, 1);
+     }},
+    {"the imaginary part of rfft",
+     {{Dims(2, 5)}, {Dims(6)}},
+     [](const Value* x) { return imag(fft::rfft(x[0])); },
+     [](const Arrays& x) {
+       const int axis = x[0].shape.rank - 1;
+       const Array pairs = rfft_reference(x, x[0].shape[axis], axis, 1);
+       return array_from(without_pairs(pairs.shape), [&](const Dims& i) { return number(pairs, i).imag(); });
+     }},
+    {"rfft of seven points along the first axis",
+     {{Dims(5, 2)}, {Dims(9, 3)}, {Dims(7)}},
+     [](const Value* x) { return view_as_real(fft::rfft<0>(x[0], 7, fft::forward)); },
+     [](const Arrays& x) { return rfft_reference(x, 7, 0, 1.0 / 7); }},
+    {"irfft",
+     {{Dims(2, 4, 2)}, {Dims(2, 2)}, {Dims(1, 10, 2)}},
+     [](const Value* x) { return fft::irfft(view_as_complex(x[0])); },
+     [](const Arrays& x) { return irfft_reference(x, 2 * (x[0].shape[x[0].shape.rank - 2] - 1)); }},
+    {"irfft of an odd number of points",
+     {{Dims(2, 4, 2)}, {Dims(3, 2)}, {Dims(1, 6, 2)}},
+     [](const Value* x) { return fft::irfft(view_as_complex(x[0]), 7); },
+     [](const Arrays& x) { return irfft_reference(x, 7); }},
+    // The sums are not linear in their operands, so that second derivatives are not zero.
+    {"a power spectrum",
+     {{Dims(2, 4), Dims(3, 2)}, {Dims(5), Dims(3, 2)}},
+     [](const Value* x) { return square(abs(fft::rfft(x[0]) * view_as_complex(x[1]))); },
+     [](const Arrays& x) {
+       const int axis = x[0].shape.rank - 1;
+       const Array pairs = rfft_reference({x[0]}, x[0].shape[axis], axis, 1);
+       return array_from(without_pairs(pairs.shape), [&](const Dims& i) {
+         Dims of_filter{};
+         of_filter[of_filter.rank++] = i[axis];
+         return std::norm(number(pairs, i) * number(x[1], of_filter));
+       });
+     },
+     RowTypes::wide},
+    {"complex arithmetic",
+     {{Dims(3, 2), Dims(3, 2)}, {Dims(2, 2, 2), Dims(2, 2)}},
+     [](const Value* x) {
+       const ComplexValue z = view_as_complex(x[0]);
+       const ComplexValue w = view_as_complex(x[1]);
+       return view_as_real((z * w - 2) / (conj(w) + 3) - (1 - z) + 2 * (-w) / 4);
+     },
+     [](const Arrays& x) {
+       return pairs_from(without_pairs(x[0].shape), [&](const Dims& i) {
+         const Number z = number(x[0], i);
+         Dims last{};
+         last[last.rank++] = i[i.rank - 1];
+         const Number w = number(x[1], last);
+         return (z * w - 2.0) / (std::conj(w) + 3.0) - (1.0 - z) - w / 2.0;
+       });
+     },
+     RowTypes::wide},
+    {"complex functions",
+     {{Dims(5, 2)}, {Dims(2, 2, 2)}},
+     [](const Value* x) {
+       const ComplexValue z = view_as_complex(x[0]);
+       return view_as_real(exp(z) * log(z + 3) + graph::polar(abs(z + 2), angle(z + 2) * 3));
+     },
+     [](const Arrays& x) {
+       return pairs_from(without_pairs(x[0].shape), [&](const Dims& i) {
+         const Number z = number(x[0], i);
+         return std::exp(z) * std::log(z + 3.0) + std::polar(std::abs(z + 2.0), std::arg(z + 2.0) * 3);
+       });
+     },
+     RowTypes::wide},
+};
+
+} // namespace
+
+TEST_CASE("transforms and complex functions in models agree with sums and std::complex", "[fft]") {
+  for (const OperationRow& row : rows) check_forward(row);
+}
+
+TEST_CASE("both derivatives of transforms and complex functions are those of differences", "[fft][gradient]") {
+  for (const OperationRow& row : rows) check_both_derivatives(row);
+}
