@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pipelines under `parallel::Reproducible` against one device, bit by bit: an MLP with dropout and a value that skips a
-// stage, in two and three stages, by several schedules, with uneven shards; and what is refused.
+// stage, in two and three stages, by several schedules, with uneven shards; and a run that is interrupted.
 
 #include "tests/parallel/data/reproducible_runs.hpp"
 
@@ -13,14 +13,12 @@
 #include <twill/parallel/pipeline/run/reproducible_step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 
-#include "tests/support/message_of.hpp"
-
 #include <cstdint>
-#include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 using namespace twill;
-using twill::test::message_of;
 
 namespace {
 
@@ -48,47 +46,56 @@ struct Run {
   std::vector<double> losses{};
   nn::StateDict weights{};
   nn::StateDict states{};
+  RandomDraw draw{};
+
+  friend bool operator==(const Run& left, const Run& right) {
+    return left.losses == right.losses && test::are_equal(left.weights, right.weights) &&
+           test::are_equal(left.states, right.states);
+  }
 };
 
-template <class Step> void train(Step& step, Run& run) {
-  manual_seed_all(11); // of dropout
-  for (int i = 0; i < steps; ++i) {
+/// The steps after those of `from`, up to a number.
+template <class Step> Run train(Step& step, const auto& weights, int last, Run from) {
+  if (from.losses.empty())
+    manual_seed_all(11); // of dropout
+  else
+    step.load_state_dict(from.states), generator(Cpu{0}).set_state(from.draw);
+  for (auto i = static_cast<int>(from.losses.size()); i < last; ++i) {
     const auto data = batch(i);
     const auto loss = step(data.x, data.label);
     if constexpr (requires { loss.item(); })
-      run.losses.push_back(loss.item());
+      from.losses.push_back(loss.item());
     else
-      run.losses.push_back(loss);
+      from.losses.push_back(loss);
   }
-  run.states = step.state_dict();
+  return {from.losses, weights(), step.state_dict(), generator(Cpu{0}).state()};
+}
+
+Run on_one_device(int last, const Run& from = {}) {
+  manual_seed_all(7);
+  Network network{Cpu{0}};
+  if (!from.losses.empty()) nn::load_state_dict(network, from.weights);
+  auto step = train_step(network, nn::cross_entropy, rule, policy);
+  return train(
+      step, [&] { return nn::state_dict(network); }, last, from);
 }
 
 const Run& one() {
-  static const Run run = [] {
-    Run made{};
-    manual_seed_all(7);
-    Network network{Cpu{0}};
-    auto step = train_step(network, nn::cross_entropy, rule, policy);
-    train(step, made);
-    made.weights = nn::state_dict(network);
-    return made;
-  }();
+  static const Run run = on_one_device(steps);
   return run;
 }
 
-template <class S, class Cut> void check_as_one_device(const std::vector<Cpu>& devices) {
-  INFO(S::name << ", " << devices.size() << " stages");
-  Run run{};
+template <class S, class Cut>
+Run on_pipeline(const std::vector<Cpu>& devices, pipeline::Checkpointing mode = pipeline::Checkpointing::never,
+                int last = steps, const Run& from = {}) {
   manual_seed_all(7);
   Pipe<S, Cut> pipe{devices};
-  // region: step
-  auto step = train_step(pipe, nn::cross_entropy, rule, parallel::Reproducible{.shards = 5});
-  // end region
-  train(step, run);
-  CHECK(run.losses == one().losses);
-  CHECK(test::are_equal(pipeline::state_dict(pipe), one().weights));
-  CHECK(test::are_equal(run.states, one().states));
-  std::apply([](auto&... stage) { CHECK((stage.is_idle() && ...)); }, pipe.all());
+  if (!from.losses.empty()) pipeline::load_state_dict(pipe, from.weights);
+  auto step = train_step(pipe, nn::cross_entropy, rule, {.micro_batches = 5, .checkpointing = mode}, policy);
+  const Run run = train(
+      step, [&] { return pipeline::state_dict(pipe); }, last, from);
+  std::apply([](auto&... stage) { CHECK((stage.is_idle() && ...)); }, pipe.all()); // nothing of a step is left behind
+  return run;
 }
 
 /// All forward passes, then the backward passes of all micro-batches, the last one first.
@@ -108,12 +115,19 @@ const std::vector<Cpu> three{Cpu{0}, Cpu{1}, Cpu{0}};
 } // namespace
 
 TEST_CASE("a pipeline of two or three stages trains to the bits of one device", "[parallel][PAR-9]") {
-  check_as_one_device<pipeline::GPipe, Halves>(two);
-  check_as_one_device<pipeline::GPipe, Thirds>(three);
-  check_as_one_device<pipeline::OneForwardOneBackward, Thirds>(three);
+  CHECK(on_pipeline<pipeline::GPipe, Halves>(two) == one());
+  CHECK(on_pipeline<pipeline::OneForwardOneBackward, Thirds>(three) == one());
+  CHECK(on_pipeline<pipeline::OneForwardOneBackward, Thirds>(three, pipeline::Checkpointing::always) == one());
 }
 
 TEST_CASE("the order in which a schedule computes gradients is not in the bits", "[parallel][PAR-9]") {
-  check_as_one_device<LastFirst, Thirds>(three);
-  check_as_one_device<pipeline::ZeroBubbleH1, Halves>(two);
+  CHECK(on_pipeline<LastFirst, Thirds>(three) == one());
+  CHECK(on_pipeline<pipeline::ZeroBubbleH1, Halves>(two) == one());
+}
+
+TEST_CASE("a run interrupted in a pipeline goes on elsewhere to the same bits", "[parallel][PAR-9]") {
+  const Run half = on_pipeline<pipeline::GPipe, Halves>(two, pipeline::Checkpointing::never, 10);
+  CHECK(on_one_device(steps, half) == one());
+  CHECK(on_pipeline<pipeline::OneForwardOneBackward, Thirds>(three, pipeline::Checkpointing::never, steps, half) ==
+        one());
 }

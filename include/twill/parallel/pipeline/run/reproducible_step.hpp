@@ -69,8 +69,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace pipeline 
 
 /// Steps of a pipeline by a loss of means and a rule, to the bits of the network's own step under the same policy.
 template <class P, class L, optim::Rule R>
-class ReproduciblePipelineStep
-    : public detail::StagedStep<P, R, typename P::template ThreadOf<0>, parallel::Zero<0>> {
+class ReproduciblePipelineStep : public detail::StagedStep<P, R, typename P::template ThreadOf<0>, parallel::Zero<0>> {
   using Base = detail::StagedStep<P, R, typename P::template ThreadOf<0>, parallel::Zero<0>>;
   using T = typename P::Element;
   using D = typename P::device_type;

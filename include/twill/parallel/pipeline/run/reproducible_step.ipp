@@ -11,9 +11,9 @@ inline namespace TWILL_ISA {
 TWILL_BODY void require_shards_as_micro_batches(const Reproducible& policy, const StepOptions& options) {
   parallel::detail::require_shards(policy, 1);
   if (options.micro_batches != policy.shards)
-    throw ValueError(join_text({"Reproducible: each shard of the batch is a micro-batch of the pipeline, got .shards = ",
-                                policy.shards, " and .micro_batches = ", options.micro_batches,
-                                "; give both the same number"}));
+    throw ValueError(join_text(
+        {"Reproducible: each shard of the batch is a micro-batch of the pipeline, got .shards = ", policy.shards,
+         " and .micro_batches = ", options.micro_batches, "; give both the same number"}));
   if (options.weight_orders == WeightOrders::kept_for_step)
     throw ValueError("Reproducible: gradients of weights in kept orders are summed one micro-batch after another, not "
                      "along the tree of shards; leave .weight_orders at WeightOrders::made_each_time");
@@ -26,7 +26,8 @@ TWILL_BODY void require_separate_shards(int stage, const compile::TableView& for
                                 "\" with each micro-batch, and one device with the first shard only; train on one "
                                 "device or replicas, or without running statistics"}));
   if (compile::adds_over_ranks(forward))
-    throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline sums over ranks inside its run, as "
+    throw ValueError(join_text({"Reproducible: stage ", stage,
+                                " of the pipeline sums over ranks inside its run, as "
                                 "nn::batch_norm with .is_synchronised does, and its micro-batches never run together; "
                                 "train on one device or ranks of DistributedDataParallel"}));
 }
