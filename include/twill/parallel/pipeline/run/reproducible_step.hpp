@@ -29,6 +29,21 @@ void require_shards_as_micro_batches(const Reproducible& policy, const StepOptio
 /// Refuses a stage that writes buffers, or sums over ranks, in its run.    throws: ValueError
 void require_separate_shards(int stage, const compile::TableView& forward);
 
+/// Whether a stage passes on images that it computes channels-last, or gradients of such. Messages are row-major, and a
+/// sum over rows and pixels, such as the gradient of a convolution's bias, adds in the order of memory.
+template <StageSource F> [[nodiscard]] bool passes_channels_last() {
+  const StageJoint joint = detail::joint<F>();
+  const List<char> is_last = compile::carried_channels_last(joint.graph);
+  for (std::size_t i = 0; i < joint.graph.outputs.size(); ++i) {
+    const bool is_weight = i >= joint.results && i < joint.results + joint.weights;
+    if (!is_weight && is_last[static_cast<std::size_t>(joint.graph.outputs[i])] != 0) return true;
+  }
+  return false;
+}
+
+/// Refuses such a stage.    throws: ValueError
+void require_row_major(int stage, bool passes_channels_last);
+
 /// Refuses weights that several stages use.    throws: ValueError naming one
 void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages);
 
@@ -87,7 +102,8 @@ public:
   using Base::rule;
 
   /// throws: ValueError if the options have another number of micro-batches than shards or keep the orders of weights,
-  /// if the schedule cannot be carried out, if stages share a weight, or if one writes buffers or sums over ranks
+  /// if the schedule cannot be carried out, if stages share a weight, or if one writes buffers, sums over ranks
+  /// or passes on images of a convolution
   ReproduciblePipelineStep(P& pipeline, L loss, R given, const Reproducible& policy, StepOptions options)
       : Base{pipeline, given, checked(policy, options), {pipeline, given, nullptr, {}}},
         policy_{policy},
@@ -96,6 +112,7 @@ public:
     P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
       using Source = typename std::tuple_element_t<I, typename P::Stages>::Source;
       detail::require_separate_shards(static_cast<int>(I), compile::TableFor<StageForward<Source>, D>::view());
+      detail::require_row_major(static_cast<int>(I), detail::passes_channels_last<Source>());
     });
   }
 

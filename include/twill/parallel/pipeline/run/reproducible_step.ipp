@@ -32,6 +32,14 @@ TWILL_BODY void require_separate_shards(int stage, const compile::TableView& for
                                 "train on one device or ranks of DistributedDataParallel"}));
 }
 
+TWILL_BODY void require_row_major(int stage, bool passes_channels_last) {
+  if (passes_channels_last)
+    throw ValueError(join_text({"Reproducible: stage ", stage,
+                                " of the pipeline passes on images of a convolution, "
+                                "which one device keeps channels-last and adds up in that order; cut the model where "
+                                "its values are not images, such as after the pooling"}));
+}
+
 TWILL_BODY void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages) {
   for (const TiedWeight& tied : tied_weights(stages)) {
     const auto first = tied.owners[0];
