@@ -30,6 +30,7 @@
 #include <twill/parallel/pipeline/model/ties.ipp>
 #include <twill/parallel/pipeline/run/costs.ipp>
 #include <twill/parallel/pipeline/run/gather.ipp>
+#include <twill/parallel/pipeline/run/reproducible_step.ipp>
 #include <twill/parallel/pipeline/run/runner.ipp>
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>
 #include <twill/parallel/pipeline/schedule/action.ipp>

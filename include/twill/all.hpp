@@ -72,6 +72,8 @@
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/fit/traces.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
+#include <twill/parallel/pipeline/run/reproducible_step.hpp>
+#include <twill/parallel/pipeline/run/shard_runner.hpp>
 #include <twill/parallel/threads/elastic.hpp>
 #include <twill/profile.hpp>
 #include <twill/profile/fit_program.hpp>

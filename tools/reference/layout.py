@@ -74,6 +74,7 @@ MADE_BY = {
     "parallel::ElasticReport": "parallel::run_elastic",
     "parallel::RankFailure": "parallel::run_elastic",
     "pipeline::PipelineStep": "train_step",
+    "pipeline::ReproduciblePipelineStep": "train_step",
     "pipeline::RankStep": "train_step",
     "pipeline::PipelineInference": "pipeline::inference",
     "pipeline::RankInference": "pipeline::inference",

@@ -179,8 +179,9 @@ template <class Network, class L, optim::Rule R, std::same_as<parallel::Reproduc
 [[nodiscard]] auto train_step(Network& network, L loss, R rule, Policy policy) { // `{...}` is the options of others
   constexpr bool is_network = requires { typename Network::model_type; };
   static_assert(is_network,
-                "twill: train_step: Reproducible is for networks, for DistributedDataParallel, with ZeRO or "
-                "without, and for DataParallel; a pipeline or a mesh adds up gradients in another order");
+                "twill: train_step: Reproducible is for networks, for DistributedDataParallel, with ZeRO or without, "
+                "for DataParallel, and for pipelines (<twill/parallel/pipeline/run/reproducible_step.hpp>); a mesh "
+                "adds up gradients in another order");
   if constexpr (is_network)
     return parallel::ReproducibleNetworkStep<Network, L, R>{network, loss, std::move(rule), policy};
 }

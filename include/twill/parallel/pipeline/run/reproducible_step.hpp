@@ -1,0 +1,200 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pipeline training steps to the bits of one device under `parallel::Reproducible`: each shard of the batch is a
+// micro-batch, and losses and gradients are added along the tree of shards, whatever the schedule and the number of
+// stages. Stages are those of one model, in one process on hosts. A model or rule whose numbers would depend on the
+// stages is refused by name. Not in twill.hpp. Read next: parallel/pipeline/run/shard_runner.hpp.
+
+#include <twill/compile/table_for.hpp>
+#include <twill/core/config.hpp>
+#include <twill/parallel/data/reproducible_step.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/run/local_ranks.hpp>
+#include <twill/parallel/pipeline/run/shard_runner.hpp>
+#include <twill/parallel/pipeline/run/staged_step.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
+
+/// Refuses options that contradict the policy.    throws: ValueError naming both
+void require_shards_as_micro_batches(const Reproducible& policy, const StepOptions& options);
+
+/// Refuses a stage that writes buffers, or sums over ranks, in its run.    throws: ValueError
+void require_separate_shards(int stage, const compile::TableView& forward);
+
+/// Whether a stage passes on images that it computes channels-last, or gradients of such. Messages are row-major, and a
+/// sum over rows and pixels, such as the gradient of a convolution's bias, adds in the order of memory.
+template <StageSource F> [[nodiscard]] bool passes_channels_last() {
+  const StageJoint joint = detail::joint<F>();
+  const List<char> is_last = compile::carried_channels_last(joint.graph);
+  for (std::size_t i = 0; i < joint.graph.outputs.size(); ++i) {
+    const bool is_weight = i >= joint.results && i < joint.results + joint.weights;
+    if (!is_weight && is_last[static_cast<std::size_t>(joint.graph.outputs[i])] != 0) return true;
+  }
+  return false;
+}
+
+/// Refuses such a stage.    throws: ValueError
+void require_row_major(int stage, bool passes_channels_last);
+
+/// Refuses weights that several stages use.    throws: ValueError naming one
+void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages);
+
+/// The shards of a batch.    throws: ValueError if the rows do not fill them
+[[nodiscard]] std::vector<parallel::Rows> shards_of_batch(const Reproducible& policy, std::int64_t rows);
+
+/// One rank's part of reproducible steps.
+template <class P, class L, parallel::Communicator C> class ShardRank {
+  using T = typename P::Element;
+  template <class, template <class> class> friend class LocalRanks;
+
+public:
+  ShardRank(P& pipeline, C& communicator, const L& loss)
+      : pipeline_{&pipeline}, communicator_{&communicator}, loss_{loss} {}
+
+  /// The gradients of this rank's stages. Returns the loss; zero on ranks without the last stage.
+  template <class X, class Y>
+  [[nodiscard]] T run(const Schedule& schedule, const StageCheckpointing& checkpointing, const X& x, const Y& targets,
+                      const std::vector<parallel::Rows>& shards) {
+    ShardLoss<T> newest{};
+    const RecordedLoss<L, T> loss{loss_, &newest};
+    ShardRunner<P, L, X, Y> runner{*pipeline_, schedule, loss, newest, shards, x, targets, rank(), checkpointing};
+    static_cast<void>(pipeline::run(schedule, *communicator_, runner));
+    runner.leave_gradients();
+    return rank() == schedule.rank(P::stages - 1) ? runner.loss() : T{};
+  }
+  [[nodiscard]] int rank() const { return communicator_->rank(); }
+
+private:
+  P* pipeline_;
+  C* communicator_;
+  L loss_;
+};
+
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
+
+/// Steps of a pipeline by a loss of means and a rule, to the bits of the network's own step under the same policy.
+template <class P, class L, optim::Rule R>
+class ReproduciblePipelineStep : public detail::StagedStep<P, R, typename P::template ThreadOf<0>, parallel::Zero<0>> {
+  using Base = detail::StagedStep<P, R, typename P::template ThreadOf<0>, parallel::Zero<0>>;
+  using T = typename P::Element;
+  using D = typename P::device_type;
+  template <class C> using Rank = detail::ShardRank<P, L, C>;
+  static_assert(P::Plan::has_ties, "twill: Reproducible: stages that are separate models draw and name their weights "
+                                   "otherwise than one network; cut one model, pipeline::Cut or pipeline::CutBefore");
+  static_assert(sizeof(T) >= sizeof(float),
+                "twill: Reproducible: gradients of weights in half precision are rounded for each shard; keep the "
+                "weights in float and compute in half");
+  static_assert(!detail::asks_for_sums<R>,
+                "twill: Reproducible: clipping by norm and loss scales sum over all gradients, which a pipeline does "
+                "stage by stage; train without, or on one device or replicas");
+
+public:
+  using Base::rule;
+
+  /// throws: ValueError if the options have another number of micro-batches than shards or keep the orders of weights,
+  /// if the schedule cannot be carried out, if stages share a weight, or if one writes buffers, sums over ranks
+  /// or passes on images of a convolution
+  ReproduciblePipelineStep(P& pipeline, L loss, R given, const Reproducible& policy, StepOptions options)
+      : Base{pipeline, given, checked(policy, options), {pipeline, given, nullptr, {}}},
+        policy_{policy},
+        ranks_{pipeline, {.timeout_ms = options.timeout_ms}, loss} {
+    detail::require_no_ties(P::infos());
+    P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      using Source = typename std::tuple_element_t<I, typename P::Stages>::Source;
+      detail::require_separate_shards(static_cast<int>(I), compile::TableFor<StageForward<Source>, D>::view());
+      detail::require_row_major(static_cast<int>(I), detail::passes_channels_last<Source>());
+    });
+  }
+
+  /// One step on a batch: the model's inputs, then the targets. Shard i is micro-batch i, see
+  /// `Reproducible::rows_of_shard`. Returns the loss, which is of the pipeline's element type.
+  /// throws: ValueError if the rows do not fill the shards; otherwise like `PipelineStep`
+  template <AnyTensor... Batch> double operator()(const Batch&... batch) {
+    const double loss = gradients(batch...);
+    this->update({});
+    return loss;
+  }
+
+  /// The loss, and the gradients of all stages without an update.
+  template <AnyTensor... Batch> double gradients(const Batch&... batch) {
+    Base::template check<Batch...>();
+    const std::tuple all{detail::with_rows_apart(batch)...};
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return run(std::tie(std::get<I>(all)...), std::get<sizeof...(I)>(all));
+    }
+    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+  }
+
+  /// The rule's states, the count of steps and the rule's options, equal to one network's. Waits for the devices.
+  [[nodiscard]] nn::StateDict state_dict() const {
+    const auto whole_of = [&](auto stage, const graph::ParameterInfo& info, const void* own) {
+      auto [tensor, data] = nn::StoredTensor::make(info.dtype, info.shape.evaluate({}));
+      copy_bytes(Cpu{}, data, this->pipeline_->template stage<stage>().device(), own, tensor.bytes.size(),
+                 CopyOptions{});
+      return std::move(tensor);
+    };
+    return training::with_options(this->optimisers_.state_dict(whole_of), rule);
+  }
+
+private:
+  static StepOptions checked(const Reproducible& policy, const StepOptions& options) {
+    detail::require_shards_as_micro_batches(policy, options);
+    return options;
+  }
+
+  template <class X, class Y> double run(const X& x, const Y& targets) {
+    this->require_rows(x, targets);
+    const auto shards = detail::shards_of_batch(policy_, detail::rows_of_batch(x, targets));
+    detail::begin_step(*this->pipeline_, this->options_);
+    T loss{};
+    try {
+      ranks_.run([&](auto& own) {
+        const T of_rank = own.run(this->schedule_, this->options_.checkpointing, x, targets, shards);
+        if (own.rank() == this->schedule_.rank(P::stages - 1)) loss = of_rank;
+      });
+    } catch (...) {
+      detail::give_up_step(*this->pipeline_);
+      throw;
+    }
+    return static_cast<double>(loss);
+  }
+
+  Reproducible policy_;
+  detail::LocalRanks<P, Rank> ranks_;
+};
+
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+/// A step of a pipeline with options to the bits of one device; its micro-batches are the shards.
+template <pipeline::ScheduleKind S, FloatingScalar T, HostDevice D, class... Parts, class L, optim::Rule R>
+[[nodiscard]] auto train_step(pipeline::BasicPipeline<S, T, D, Parts...>& model, L loss, R rule,
+                              pipeline::StepOptions options, parallel::Reproducible policy) {
+  return pipeline::ReproduciblePipelineStep<pipeline::BasicPipeline<S, T, D, Parts...>, L, R>{
+      model, std::move(loss), std::move(rule), policy, options};
+}
+
+/// A step of a pipeline to the bits of one device.
+template <pipeline::ScheduleKind S, FloatingScalar T, HostDevice D, class... Parts, class L, optim::Rule R>
+[[nodiscard]] auto train_step(pipeline::BasicPipeline<S, T, D, Parts...>& model, L loss, R rule,
+                              parallel::Reproducible policy) {
+  return train_step(model, std::move(loss), std::move(rule), pipeline::StepOptions{.micro_batches = policy.shards},
+                    policy);
+}
+
+}}} // namespace twill::v0::TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/run/reproducible_step.ipp>
+#endif

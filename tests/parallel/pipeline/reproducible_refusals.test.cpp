@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pipelines under `parallel::Reproducible` that cannot have the bits of one device: each is refused by name.
+
+#include <twill/nn/batch_norm.hpp>
+#include <twill/nn/linear.hpp>
+#include <twill/nn/stage_boundary.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/run/reproducible_step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+
+#include "tests/support/message_of.hpp"
+#include "tests/support/ranks.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace twill;
+using twill::test::message_of;
+
+namespace {
+
+struct Mlp {
+  static constexpr auto forward(Input<Dim<"batch">, 7> x) {
+    return nn::linear(nn::stage_boundary(tanh(nn::linear(x, 6, "lower"))), 5, "head");
+  }
+};
+struct Tied {
+  static constexpr auto forward(Input<Dim<"batch">, 7> x) {
+    const auto shared = nn::parameter(x.graph(), "shared", {7, 7}, nn::initialise::fan_in_uniform(7));
+    return nn::linear(nn::stage_boundary(tanh(nn::linear(x, shared))), shared);
+  }
+};
+struct Normalised {
+  static constexpr auto forward(Input<Dim<"batch">, 7> x) {
+    const auto lower = nn::stage_boundary(tanh(nn::linear(x, 6, "lower")));
+    return nn::linear(nn::batch_norm(lower, "norm"), 5, "head");
+  }
+};
+template <class Model> using Pipe = pipeline::BasicPipeline<pipeline::GPipe, float, Cpu, pipeline::Cut<Model>>;
+
+const std::vector<Cpu> devices{Cpu{0}, Cpu{1}};
+constexpr parallel::Reproducible policy{.shards = 5};
+
+template <class Model> std::string refusal(const pipeline::StepOptions& options = {.micro_batches = 5}) {
+  Pipe<Model> pipe{devices};
+  return message_of<ValueError>(
+      [&] { static_cast<void>(train_step(pipe, nn::cross_entropy, optim::Sgd{}, options, policy)); });
+}
+
+} // namespace
+
+TEST_CASE("options of a pipeline that contradict the shards are refused by both numbers", "[parallel][PAR-9]") {
+  CHECK(refusal<Mlp>({.micro_batches = 4}) ==
+        "Reproducible: each shard of the batch is a micro-batch of the pipeline, got .shards = 5 and .micro_batches = "
+        "4; give both the same number");
+  CHECK(refusal<Mlp>({.micro_batches = 5, .weight_orders = pipeline::WeightOrders::kept_for_step})
+            .starts_with("Reproducible: gradients of weights in kept orders are summed one micro-batch after another"));
+}
+
+TEST_CASE("a pipeline whose stages share weights or write statistics has no bits of one device", "[parallel][PAR-9]") {
+  CHECK(refusal<Tied>() == "Reproducible: stages 0 and 1 of the pipeline share the weight \"shared\", whose gradients "
+                           "would be added stage by stage; cut the model so that one stage uses it");
+  const std::string written = refusal<Normalised>();
+  INFO(written);
+  CHECK(written.starts_with("Reproducible: stage 1 of the pipeline updates the buffer \"norm."));
+}
+
+TEST_CASE("a reproducible step of a pipeline goes on after a batch that does not fill the shards",
+          "[parallel][PAR-9]") {
+  Pipe<Mlp> pipe{devices};
+  // region: step
+  auto step = train_step(pipe, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, parallel::Reproducible{.shards = 5});
+  // end region
+  const test::LabelledRows<float, 7> few{3, 5};
+  CHECK(message_of<ValueError>([&] { step(few.x, few.label); }) ==
+        "Reproducible: a batch of 3 rows on all ranks does not fill 5 shards; give it more rows, or train with fewer "
+        ".shards");
+  const test::LabelledRows<float, 7> enough{12, 5};
+  const double before = step(enough.x, enough.label);
+  CHECK(step(enough.x, enough.label) < before);
+  CHECK(step.steps() == 2);
+}
