@@ -7,6 +7,7 @@
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>
 #include <twill/nn/convolution3d.hpp>
+#include <twill/nn/embedding_bag.hpp>
 #include <twill/nn/gates.hpp>
 #include <twill/nn/local_response_norm.hpp>
 #include <twill/nn/losses/ctc.hpp>

@@ -19,12 +19,14 @@
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>
 #include <twill/nn/convolution3d.hpp>
+#include <twill/nn/embedding_bag.hpp>
 #include <twill/nn/expert_parallel.hpp>
 #include <twill/nn/gates.hpp>
 #include <twill/nn/local_response_norm.hpp>
 #include <twill/nn/losses/ctc.hpp>
 #include <twill/nn/losses/likelihood.hpp>
 #include <twill/nn/losses/margin.hpp>
+#include <twill/nn/max_norm.hpp>
 #include <twill/nn/mixture_of_experts.hpp>
 #include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/ring_attention.hpp>

@@ -86,7 +86,8 @@ constexpr void layers(Value x, Value sequence, Value image, Value token, Value v
   { const Value y = nn::dropout1d(sequence, 0.25); }
   // PyTorch: the probability is 0.5 unless given.
   { const Value y = nn::dropout2d(image, 0.25); }
-  // PyTorch: bags are rows of a matrix of indices; `.padding` is its `padding_idx`, `.weights` its `per_sample_weights`.
+  // PyTorch: bags are rows of a matrix of indices, or parts of a line of them, `embedding_bag(index, offsets, ...)`, where
+  // `include_last_offset` is missing; `.padding` is its `padding_idx`, `.weights` its `per_sample_weights`.
   { const Value y = nn::embedding_bag(token, 1000, 64, "words", {.mode = nn::BagMode::sum}); }
   { const Value y = nn::prelu(image, "slope", {.parameters = 1}); }
 }
@@ -233,6 +234,8 @@ void networks(nn::Network<Model, Cpu>& model, const Matrix& x, const Labels& lab
   { const bool keeps_nothing = nn::is_no_grad(); }
   { nn::Network<nn::Autocast<Model>> model{Cpu{0}}; }
   { nn::Network<nn::Hooked<Model>> model{Cpu{0}}; }
+  // PyTorch: `Embedding(max_norm=1)`, which shortens the rows that forward looks up before it does.
+  { nn::renormalise_rows<"output.weight">(model, {.max_norm = 1}); }
   { nn::Network<nn::Fit<Model, 8'388'608, nn::Size<"batch", 64>>> model{Cpu{0}}; }
 }
 constexpr void parts_of_networks(Value x) {

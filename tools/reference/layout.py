@@ -152,7 +152,7 @@ PAGES = [
          "that hold weights.", "training.md", [
         Section("Losses", ["nn/losses/classification.hpp", "nn/losses/regression.hpp", "nn/losses/margin.hpp",
                             "nn/losses/likelihood.hpp", "nn/losses/ctc.hpp", "nn/losses/loss.hpp"]),
-        Section("Layers", ["nn/linear.hpp", "nn/embedding.hpp", "nn/convolution.hpp", "nn/pooling.hpp", "ops/pooling.hpp",
+        Section("Layers", ["nn/linear.hpp", "nn/embedding.hpp", "nn/embedding_bag.hpp", "nn/convolution.hpp", "nn/pooling.hpp", "ops/pooling.hpp",
                            "nn/convolution3d.hpp", "ops/pooling3d.hpp",
                            "nn/dropout.hpp", "nn/gates.hpp#prelu", "nn/gates.hpp#PreluOptions"]),
         Section("Norms", ["nn/batch_norm.hpp", "nn/norm_layers.hpp", "nn/local_response_norm.hpp", "nn/spectral_norm.hpp",
@@ -165,7 +165,7 @@ PAGES = [
         Section("Inputs, weights and names", ["graph/input.hpp", "nn/parameter.hpp", "nn/buffer.hpp",
                                               "graph/value.hpp#Scope", "nn/tap.hpp"]),
         Section("Networks", ["nn/network.hpp", "nn/moved.hpp", "nn/slot.hpp", "nn/no_grad.hpp", "nn/tracked.hpp",
-                             "nn/hooks.hpp", "nn/hooked.hpp", "nn/autocast.hpp", "nn/fit.hpp"]),
+                             "nn/hooks.hpp", "nn/hooked.hpp", "nn/autocast.hpp", "nn/fit.hpp", "nn/max_norm.hpp"]),
         Section("State dictionaries", ["nn/state_dict.hpp", "nn/stored_tensor.hpp", "nn/state_names.hpp"]),
         Section("Functions of values", ["graph/reductions.hpp", "graph/shape_functions.hpp", "graph/operators.hpp",
                                         "graph/random.hpp", "ops/attention.hpp", "ops/concatenate.hpp",
