@@ -13,6 +13,7 @@
 #include <twill/nn/losses/ctc.hpp>
 #include <twill/nn/losses/margin.hpp>
 #include <twill/nn/mixture_of_experts.hpp>
+#include <twill/nn/projected_lstm.hpp>
 #include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/transformer.hpp>
 #include <twill/nn/weight_norm.hpp>

@@ -28,6 +28,7 @@
 #include <twill/nn/losses/margin.hpp>
 #include <twill/nn/max_norm.hpp>
 #include <twill/nn/mixture_of_experts.hpp>
+#include <twill/nn/projected_lstm.hpp>
 #include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/ring_attention.hpp>
 #include <twill/nn/transformer.hpp>

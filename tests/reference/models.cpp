@@ -141,6 +141,8 @@ constexpr void recurrent_layers(Value x, Value lengths, Value row, Value state) 
   { const auto [output, hidden, cell] = nn::lstm(x, 256, "lstm", {.layers = 2, .batch_first = true, .lengths = lengths}); }
   { const Value output = nn::gru(x, 64, "gru", {.is_bidirectional = true}).output; }
   { const Value next = nn::rnn_cell(row, state, "cell"); }
+  // PyTorch: `LSTM(proj_size=64)`, where the projection has to be smaller than the hidden size.
+  { const auto [output, hidden, cell] = nn::projected_lstm(x, 256, 64, "lstm", {.layers = 2}); }
   { const auto [hidden, cell] = nn::lstm_cell(row, {state, state}, "cell"); }
   { const Value next = nn::gru_cell(row, state, "cell"); }
 }

@@ -159,7 +159,7 @@ PAGES = [
                           "nn/weight_norm.hpp"]),
         Section("Attention", ["nn/attention.hpp", "nn/transformer.hpp"]),
         Section("Mixtures of experts", ["nn/mixture_of_experts.hpp", "nn/auxiliary_loss.hpp"]),
-        Section("Recurrent layers", ["nn/recurrent*.hpp"]),
+        Section("Recurrent layers", ["nn/recurrent*.hpp", "nn/projected_lstm.hpp"]),
         Section("Activations", ["elementwise/activations.hpp", "nn/activations.hpp", "nn/gates.hpp", "nn/normalisation.hpp"], rows=True),
         Section("First values of weights", ["nn/initialisers.hpp"], rows=True),
         Section("Inputs, weights and names", ["graph/input.hpp", "nn/parameter.hpp", "nn/buffer.hpp",
