@@ -16,6 +16,7 @@
 #include <twill/nn/projected_lstm.hpp>
 #include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/transformer.hpp>
+#include <twill/nn/transposed_convolution3d.hpp>
 #include <twill/nn/weight_norm.hpp>
 #include <twill/ops/all_to_all.hpp>
 #include <twill/ops/convolution3d.hpp>
@@ -28,6 +29,7 @@
 #include <twill/ops/resample.hpp>
 #include <twill/ops/ring_attention.hpp>
 #include <twill/ops/ring_shift.hpp>
+#include <twill/ops/transposed_convolution3d.hpp>
 #include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/muon.hpp>

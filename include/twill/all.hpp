@@ -32,6 +32,7 @@
 #include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/ring_attention.hpp>
 #include <twill/nn/transformer.hpp>
+#include <twill/nn/transposed_convolution3d.hpp>
 #include <twill/nn/weight_norm.hpp>
 #include <twill/ops/all_to_all.hpp>
 #include <twill/ops/convolution3d.hpp>

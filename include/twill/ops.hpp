@@ -22,4 +22,5 @@
 #include <twill/ops/sort.hpp>
 #include <twill/ops/split.hpp>
 #include <twill/ops/transposed_convolution.hpp>
+#include <twill/ops/transposed_convolution3d.hpp>
 #include <twill/ops/triangles.hpp>

@@ -68,6 +68,7 @@ constexpr void layers(Value x, Value sequence, Value image, Value token, Value v
   { const Value y = nn::conv_transpose2d(image, 16, "up", {.kernel = 2, .stride = 2}); }
   // PyTorch: the number of input channels is that of the volume.
   { const Value y = nn::conv3d(volume, 32, "conv", {.kernel = 3, .padding = 1}); }
+  { const Value y = nn::conv_transpose3d(volume, 16, "up", {.kernel = 2, .stride = 2}); }
   { const Value y = nn::max_pool3d(volume, {.window = {1, 2, 2}}); }
   { const Value y = nn::avg_pool3d(volume, {.window = 2}); }
   { const Value y = nn::adaptive_avg_pool3d(volume, 1); }
@@ -319,6 +320,7 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   { const Value y = conv1d(sequence, kernel, {.padding = 1}); }
   { const Value y = conv2d(image, filters, bias, {.stride = 2}); }
   { const Value y = conv3d(volume, kernels, {.padding = 1}); }
+  { const Value y = conv_transpose3d(volume, kernels, {.stride = 2}); }
   { const Value y = conv_transpose1d(sequence, kernel, {.stride = 2}); }
   { const Value y = conv_transpose2d(image, filters, {.stride = 2}); }
   { const Value y = cumsum(x, 1); }
