@@ -10,6 +10,7 @@
 #include <twill/nn/embedding_bag.hpp>
 #include <twill/nn/gates.hpp>
 #include <twill/nn/local_response_norm.hpp>
+#include <twill/nn/losses/concatenated_ctc.hpp>
 #include <twill/nn/losses/ctc.hpp>
 #include <twill/nn/losses/margin.hpp>
 #include <twill/nn/mixture_of_experts.hpp>
@@ -23,6 +24,7 @@
 #include <twill/ops/cumprod.hpp>
 #include <twill/ops/einsum.hpp>
 #include <twill/ops/grid_sample.hpp>
+#include <twill/ops/padded_rows.hpp>
 #include <twill/ops/patches.hpp>
 #include <twill/ops/pooling3d.hpp>
 #include <twill/ops/repeat.hpp>

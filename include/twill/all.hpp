@@ -23,6 +23,7 @@
 #include <twill/nn/expert_parallel.hpp>
 #include <twill/nn/gates.hpp>
 #include <twill/nn/local_response_norm.hpp>
+#include <twill/nn/losses/concatenated_ctc.hpp>
 #include <twill/nn/losses/ctc.hpp>
 #include <twill/nn/losses/likelihood.hpp>
 #include <twill/nn/losses/margin.hpp>

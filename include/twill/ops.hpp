@@ -16,6 +16,7 @@
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/move.hpp>
 #include <twill/ops/norms.hpp>
+#include <twill/ops/padded_rows.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/rank_sum.hpp>
 #include <twill/ops/slice.hpp>

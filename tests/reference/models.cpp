@@ -49,6 +49,8 @@ constexpr void losses(Value logits, Value log_p, Value label, Value y, Value tar
   // PyTorch: targets are rows of a matrix; the gradient is that of the formula, and one of log-probabilities that come from
   // `log_softmax` is the same behind it; `.zero_infinity` has its name.
   { const Value loss = nn::ctc_loss(log_p_of_steps, words, steps, lengths, {.blank = 0, .zero_infinity = true}); }
+  // PyTorch: `CTCLoss` with targets of one axis; `.longest` bounds the lengths of targets.
+  { const Value loss = nn::concatenated_ctc_loss(log_p_of_steps, label, steps, lengths, {.longest = 20}); }
   { const auto smoothed = nn::loss([](auto x, auto t) { return nn::cross_entropy(x, t, {.label_smoothing = 0.1}); }); }
   { const Value loss = nn::cross_entropy(logits, label, {.ignore_index = nn::no_index}); }
 }
@@ -260,7 +262,7 @@ void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
 // Functions of values: what a `forward` calls beside layers; elementwise functions and operators are those of tensors. Axes are
 // arguments, negative ones count from the end.
 constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Value sequence, Value index, Value filters, Value kernel, Value grid, Value theta,
-                         Value volume, Value kernels) {
+                         Value volume, Value kernels, Value lengths) {
   { const Value product = einsum<"bij,bjk->bik">(x, y); }
   { const Value product = tensordot<1>(x, y); }
   { const Value product = outer(x, y); }
@@ -317,6 +319,8 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   { const Value z = concatenate({x, y}, 1); }
   { const Value z = stack({x, y}); }
   { const Value y = roll(x, 1, -1); }
+  // PyTorch: `pad_sequence` of the parts of a line.
+  { const Value rows = padded_rows(x, lengths, 20); }
   { const Value y = conv1d(sequence, kernel, {.padding = 1}); }
   { const Value y = conv2d(image, filters, bias, {.stride = 2}); }
   { const Value y = conv3d(volume, kernels, {.padding = 1}); }

@@ -151,7 +151,7 @@ PAGES = [
     Page("models", "Models", "Layers, losses, activations and first values, as functions inside `forward`, and the networks "
          "that hold weights.", "training.md", [
         Section("Losses", ["nn/losses/classification.hpp", "nn/losses/regression.hpp", "nn/losses/margin.hpp",
-                            "nn/losses/likelihood.hpp", "nn/losses/ctc.hpp", "nn/losses/loss.hpp"]),
+                            "nn/losses/likelihood.hpp", "nn/losses/ctc.hpp", "nn/losses/concatenated_ctc.hpp", "nn/losses/loss.hpp"]),
         Section("Layers", ["nn/linear.hpp", "nn/embedding.hpp", "nn/embedding_bag.hpp", "nn/convolution.hpp", "nn/pooling.hpp", "ops/pooling.hpp",
                            "nn/convolution3d.hpp", "nn/transposed_convolution3d.hpp", "ops/pooling3d.hpp",
                            "nn/dropout.hpp", "nn/gates.hpp#prelu", "nn/gates.hpp#PreluOptions"]),
@@ -170,7 +170,7 @@ PAGES = [
         Section("Functions of values", ["graph/reductions.hpp", "graph/shape_functions.hpp", "graph/operators.hpp",
                                         "graph/random.hpp", "ops/attention.hpp", "ops/concatenate.hpp",
                                         "ops/convolution.hpp", "ops/convolution3d.hpp", "ops/transposed_convolution.hpp", "ops/transposed_convolution3d.hpp", "ops/cumsum.hpp",
-                                        "ops/cumprod.hpp", "ops/einsum.hpp", "ops/norms.hpp", "ops/patches.hpp", "ops/repeat.hpp",
+                                        "ops/cumprod.hpp", "ops/einsum.hpp", "ops/norms.hpp", "ops/padded_rows.hpp", "ops/patches.hpp", "ops/repeat.hpp",
                                         "ops/gather.hpp", "ops/interpolate.hpp", "ops/resample.hpp", "ops/grid_sample.hpp", "ops/sides3.hpp", "ops/matmul.hpp", "ops/pad.hpp",
                                         "ops/slice.hpp", "ops/sort.hpp", "ops/split.hpp", "ops/triangles.hpp"], rows=True),
         Section("Gradients, loops and checkpoints", ["graph/gradient.hpp", "graph/scan.hpp", "graph/checkpoint.hpp"]),
