@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long short-term memory with projected outputs (Sak et al., 2014), torch.nn.LSTM with `proj_size`: the output of a cell
-// is a linear function of fewer features, which the next step, the next layer and the result have. Not in twill.hpp.
+// Long short-term memory with projected outputs (Sak et al., 2014), torch.nn.LSTM with `proj_size`: a linear function
+// makes fewer features of a cell's output, which the next step, the next layer and the result have. Not in twill.hpp.
 // Read next: nn/recurrent_layers.hpp.
 
 #include <twill/core/call_site.hpp>
