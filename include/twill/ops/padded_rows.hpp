@@ -14,7 +14,7 @@
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
 /// Rows of `longest` elements from rows of given lengths, one after the other: x (elements, ...), lengths (rows)
-/// integers, result (rows, longest, ...). Beyond its length a row has the number `fill`, as has all beyond the end of x.
+/// integers, result (rows, longest, ...). Beyond its length a row has the number `fill`, and all beyond the end of x.
 /// errors: lengths that are no integers or have no single axis
 /// throws: IndexError in a run, for lengths that are inputs and not in [0, longest]
 [[nodiscard]] TWILL_CONSTEXPR Value padded_rows(Value x, Value lengths, std::int64_t longest, double fill = 0,

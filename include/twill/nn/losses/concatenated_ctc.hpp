@@ -51,8 +51,8 @@ struct ConcatenatedCtcFormula {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// `ctc_loss` of targets one after the other. log_probabilities: (steps, rows, classes); targets: (labels) integers, the
-/// labels of all rows; lengths of inputs and targets: (rows) integers. Labels beyond the sum of the lengths are
+/// `ctc_loss` of targets one after the other. log_probabilities: (steps, rows, classes); targets: (labels) integers,
+/// the labels of all rows; lengths of inputs and targets: (rows) integers. Labels beyond the sum of the lengths are
 /// not read.
 /// throws: IndexError in a run, for lengths beyond steps or `longest`
 inline constexpr Loss<detail::ConcatenatedCtcFormula> concatenated_ctc_loss{};
