@@ -16,10 +16,12 @@
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/move.hpp>
 #include <twill/ops/norms.hpp>
+#include <twill/ops/padded_rows.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/rank_sum.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/ops/split.hpp>
 #include <twill/ops/transposed_convolution.hpp>
+#include <twill/ops/transposed_convolution3d.hpp>
 #include <twill/ops/triangles.hpp>

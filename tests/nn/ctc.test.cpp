@@ -8,7 +8,7 @@
 
 #include <twill/compile/quick.hpp>
 #include <twill/compile/run/executor.hpp>
-#include <twill/nn/losses/ctc.hpp>
+#include <twill/nn/losses/concatenated_ctc.hpp>
 
 #include <array>
 #include <cmath>
@@ -36,7 +36,7 @@ constexpr compile::OperationKernel kernels[]{
     kernel_of<&graph::scatter_operation, double>(),      kernel_of<&graph::slice_operation, float>(),
     kernel_of<&graph::slice_operation, double>(),        kernel_of<&graph::slice_operation, std::int64_t>(),
     kernel_of<&graph::place_operation, float>(),         kernel_of<&graph::place_operation, double>(),
-    kernel_of<&graph::place_operation, std::int64_t>(),
+    kernel_of<&graph::place_operation, std::int64_t>(),  kernel_of<&graph::cumsum_operation, std::int64_t>(),
 };
 
 /// Plans and runs a graph with loops as quick builds do.
@@ -94,18 +94,25 @@ Array array_of(const std::string& name) {
   return {shape, file.values};
 }
 
-void check(const std::string& name, const Rows& rows, const nn::CtcOptions& options, bool has_slope = true) {
+/// Compares the losses, and their gradients for the weights, with the files of a case. Targets in one line if `longest`.
+void check(const std::string& name, const Rows& rows, const nn::CtcOptions& options, bool has_slope = true,
+           std::int64_t longest = -1) {
   INFO(name);
   graph::Graph graph{DType::float64};
   std::vector<Array> inputs{rows_of("logits", 1, rows), rows_of("targets", 0, rows), rows_of("inputs", 0, rows),
                             rows_of("lengths", 0, rows), rows_of("weights", 0, rows)};
   if (options.blank != 0)
     for (double& label : inputs[1].elements) label = std::fmod(label + double(options.blank), 4);
+  if (longest >= 0) inputs[1] = array_of("line");
   std::vector<Value> x{};
   for (std::size_t i = 0; i < inputs.size(); ++i)
     x.push_back(
         {graph, graph.add_input(i == 0 || i == 4 ? DType::float64 : DType::int64, graph::extents_of(inputs[i].shape))});
-  const Value losses = nn::ctc_loss(graph::log_softmax(x[0], 2), x[1], x[2], x[3], options);
+  const Value logarithms = graph::log_softmax(x[0], 2);
+  const Value losses =
+      longest < 0 ? nn::ctc_loss(logarithms, x[1], x[2], x[3], options)
+                  : nn::concatenated_ctc_loss(logarithms, x[1], x[2], x[3],
+                                              {.longest = longest, .blank = options.blank, .reduce = options.reduce});
   REQUIRE(!graph.fault.any());
   graph.outputs.push_back(losses.id());
   const Value total = losses.rank() == 0 ? losses : graph::sum(losses * x[4]);
@@ -178,6 +185,32 @@ TEST_CASE("connectionist temporal classification and its gradient by logits are 
   check("last_is_blank", {0, 1}, {.blank = 3, .reduce = Reduce::none});
   check("infinite", {0, 3}, {.reduce = Reduce::none}, false);
   check("zero_infinity", {0, 3, 1}, {.reduce = Reduce::none, .zero_infinity = true});
+}
+
+TEST_CASE("ctc_loss of targets one after the other and its gradient are PyTorch's", "[nn][loss][TRAIN-1]") {
+  const Rows fit{0, 1, 2, 4};
+  check("line_mean", fit, {}, true, 3);
+  check("line_none", fit, {.reduce = Reduce::none}, true, 0);
+}
+
+TEST_CASE("rows one after the other become padded ones, in every type, with derivatives", "[ops][gradient]") {
+  const OperationRow padded{"padded_rows", // of 0, 1, 2, 3 and 4 elements, the last of which x lacks
+                            {{Dims(9, 2)}, {Dims(9)}, {Dims(9, 0)}},
+                            [](const Value* x) {
+                              return graph::padded_rows(x[0], graph::iota(x[0].graph(), {{5, 0}}), 4, 3);
+                            },
+                            [](const std::vector<Array>& x) {
+                              Dims shape(5, 4), from = x[0].shape;
+                              if (from.rank == 2) shape = Dims(5, 4, from[1]);
+                              return array_from(shape, [&](const Dims& i) {
+                                from = x[0].shape.rank == 2 ? Dims(0, i[2]) : Dims(0);
+                                from[0] = i[0] * (i[0] - 1) / 2 + i[1];
+                                return i[1] < i[0] && from[0] < 9 ? element_of(x[0], from) : 3.0;
+                              });
+                            },
+                            RowTypes::numbers};
+  check_forward(padded);
+  check_both_derivatives(padded);
 }
 
 TEST_CASE("ctc_loss is minus the logarithm of the sum over all alignments", "[nn][loss][TRAIN-1]") {
@@ -255,4 +288,22 @@ TEST_CASE("ctc_loss refuses shapes and types by name", "[nn][loss]") {
   CHECK(problem(x, DType::int64, {{3, 0}, {2, 0}}, rows_) == Problem::labels_and_logits_have_different_batch_extents);
   CHECK(problem(x, DType::int64, labels, others) == Problem::recurrent_lengths_are_not_one_for_each_row);
   CHECK(problem(x, DType::int64, labels, rows_, {.blank = 3}) == Problem::padding_index_is_outside);
+}
+
+TEST_CASE("concatenated_ctc_loss refuses targets of two axes and lengths of floats by name", "[nn][loss]") {
+  using graph::Problem;
+  const auto problem = [](const graph::Extents& targets, DType length) {
+    graph::Graph graph{DType::float32};
+    const auto in = [&](DType dtype, const graph::Extents& extents) {
+      return Value{graph, graph.add_input(dtype, extents)};
+    };
+    const Value lengths = in(length, {{2, 0}});
+    static_cast<void>(nn::concatenated_ctc_loss(in(DType::float32, {{4, 0}, {2, 0}, {3, 0}}), in(DType::int64, targets),
+                                                lengths, lengths));
+    CHECK(std::string{graph.fault.name} == (graph.fault.any() ? "concatenated_ctc_loss" : ""));
+    return graph.fault.problem;
+  };
+  CHECK(problem({{5, 0}}, DType::int64) == Problem::none);
+  CHECK(problem({{2, 0}, {2, 0}}, DType::int64) == Problem::index_has_another_rank);
+  CHECK(problem({{5, 0}}, DType::float32) == Problem::recurrent_lengths_are_not_integers);
 }

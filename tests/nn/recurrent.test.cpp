@@ -7,7 +7,7 @@
 #include "tests/support/numbers.hpp"
 
 #include <twill/nn/network.hpp>
-#include <twill/nn/recurrent_layers.hpp>
+#include <twill/nn/projected_lstm.hpp>
 #include <twill/tensor/create.hpp>
 
 #include <catch2/catch.hpp>
@@ -49,6 +49,14 @@ struct TwoLayersBothWays {
 struct Rectified {
   static constexpr auto forward(Input<5, 3, 4> x) {
     return all_of(nn::rnn(x, 3, "relu", {.bias = false, .function = nn::RnnFunction::relu}));
+  }
+};
+struct Projected {
+  static constexpr auto forward(Input<5, 3, 4> x, InputOf<std::int64_t, 3> lengths, Input<4, 3, 2> hidden,
+                                Input<4, 3, 3> cell) {
+    return all_of(nn::projected_lstm(
+        x, 3, 2, "projected",
+        {.layers = 2, .is_bidirectional = true, .lengths = lengths, .hidden = hidden, .cell = cell}));
   }
 };
 
@@ -102,4 +110,23 @@ TEST_CASE("plain recurrent layers, deep and in both directions, are PyTorch's", 
   const auto x = golden_tensor<Shape<5, 3, 4>>("x");
   check_layer<TwoLayersBothWays>("rnn", x, golden_tensor<Shape<4, 3, 3>>("hidden"));
   check_layer<Rectified>("relu", x);
+}
+
+TEST_CASE("projected outputs of an LSTM, deep, in both directions and of different lengths, are PyTorch's",
+          "[nn][TRAIN-2]") {
+  check_layer<Projected>("projected", golden_tensor<Shape<5, 3, 4>>("x"), golden_lengths(),
+                         golden_tensor<Shape<4, 3, 2>>("projected_hidden"), golden_tensor<Shape<4, 3, 3>>("hidden"));
+}
+
+TEST_CASE("an LSTM refuses to project its outputs to no features, and states of other widths", "[nn]") {
+  const auto problem = [](std::int64_t projection, std::int64_t width) {
+    graph::Graph graph{DType::float32};
+    const Value x{graph, graph.add_input(DType::float32, {{5, 0}, {2, 0}, {4, 0}})};
+    const Value state{graph, graph.add_input(DType::float32, {{1, 0}, {2, 0}, {width, 0}})};
+    static_cast<void>(nn::projected_lstm(x, 3, projection, "lstm", {.hidden = state}));
+    return graph.fault.problem;
+  };
+  CHECK(problem(2, 2) == graph::Problem::none);
+  CHECK(problem(0, 2) == graph::Problem::recurrent_layer_has_no_hidden_features);
+  CHECK(problem(2, 3) == graph::Problem::recurrent_state_has_another_shape_than_layers_rows_hidden);
 }

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -107,4 +108,46 @@ TEST_CASE("L-BFGS refuses options and places that mean nothing", "[optim][TRAIN-
                     "lbfgs: earlier steps were of 5 numbers, this is of 4; call reset() before another function");
   method.reset();
   static_cast<void>(method.step(x, rosenbrock));
+}
+
+TEST_CASE("L-BFGS goes on from a state with the bits of an unbroken run", "[optim][TRAIN-3]") {
+  for (const optim::LineSearch search : {optim::LineSearch::strong_wolfe, optim::LineSearch::none}) {
+    const optim::LbfgsOptions options{.rate = 0.01, .iterations = 3, .history = 4, .line_search = search};
+    optim::Lbfgs whole{options}, first{options}, fresh{options};
+    std::vector<double> x = start, y = start;
+    fresh.load_state_dict(fresh.state_dict()); // of no steps
+    CHECK(fresh.size() == 0);
+    for (int step = 0; step < 3; ++step) {
+      static_cast<void>(whole.step(x, rosenbrock));
+      static_cast<void>(first.step(y, rosenbrock));
+    }
+    const nn::StateDict state = first.state_dict();
+    const Dims kept = state.find("changes")->shape;
+    CHECK((kept.rank == 2 && kept[0] > 0 && kept[0] <= 4 && kept[1] == 5));
+    fresh.load_state_dict(state);
+    CHECK(fresh.size() == 5);
+    for (int step = 0; step < 3; ++step) CHECK(whole.step(x, rosenbrock) == fresh.step(y, rosenbrock));
+    CHECK(x == y);
+    CHECK(whole.iterations() == fresh.iterations());
+    CHECK(whole.evaluations() == fresh.evaluations());
+  }
+}
+
+TEST_CASE("L-BFGS refuses states that lack something or do not fit, and keeps its own", "[optim][TRAIN-3]") {
+  optim::Lbfgs method{{.iterations = 3}}, other{};
+  std::vector<double> x = start, y = start;
+  static_cast<void>(method.step(x, rosenbrock));
+  static_cast<void>(other.step(y, rosenbrock));
+  const nn::StateDict state = method.state_dict();
+  const auto without = [&](const std::string& name) {
+    return nn::renamed(
+        state, [&](const std::string& key) { return key == name ? std::nullopt : std::optional<std::string>{key}; });
+  };
+  const auto swapped = nn::renamed(state, [](const std::string& key) {
+    return std::optional<std::string>{key == "direction" ? "length" : key == "length" ? "direction" : key};
+  });
+  CHECK_THROWS_WITH(other.load_state_dict(without("scale")), "lbfgs: load_state_dict: the state has no 'scale'");
+  CHECK_THROWS_WITH(other.load_state_dict(swapped), "lbfgs: load_state_dict: 'direction' is float64 of shape (), not "
+                                                    "float64 of 1 axes, the last of 5");
+  CHECK(other.iterations() > method.iterations());
 }

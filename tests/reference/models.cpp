@@ -49,6 +49,8 @@ constexpr void losses(Value logits, Value log_p, Value label, Value y, Value tar
   // PyTorch: targets are rows of a matrix; the gradient is that of the formula, and one of log-probabilities that come from
   // `log_softmax` is the same behind it; `.zero_infinity` has its name.
   { const Value loss = nn::ctc_loss(log_p_of_steps, words, steps, lengths, {.blank = 0, .zero_infinity = true}); }
+  // PyTorch: `CTCLoss` with targets of one axis; `.longest` bounds the lengths of targets.
+  { const Value loss = nn::concatenated_ctc_loss(log_p_of_steps, label, steps, lengths, {.longest = 20}); }
   { const auto smoothed = nn::loss([](auto x, auto t) { return nn::cross_entropy(x, t, {.label_smoothing = 0.1}); }); }
   { const Value loss = nn::cross_entropy(logits, label, {.ignore_index = nn::no_index}); }
 }
@@ -68,6 +70,7 @@ constexpr void layers(Value x, Value sequence, Value image, Value token, Value v
   { const Value y = nn::conv_transpose2d(image, 16, "up", {.kernel = 2, .stride = 2}); }
   // PyTorch: the number of input channels is that of the volume.
   { const Value y = nn::conv3d(volume, 32, "conv", {.kernel = 3, .padding = 1}); }
+  { const Value y = nn::conv_transpose3d(volume, 16, "up", {.kernel = 2, .stride = 2}); }
   { const Value y = nn::max_pool3d(volume, {.window = {1, 2, 2}}); }
   { const Value y = nn::avg_pool3d(volume, {.window = 2}); }
   { const Value y = nn::adaptive_avg_pool3d(volume, 1); }
@@ -86,7 +89,8 @@ constexpr void layers(Value x, Value sequence, Value image, Value token, Value v
   { const Value y = nn::dropout1d(sequence, 0.25); }
   // PyTorch: the probability is 0.5 unless given.
   { const Value y = nn::dropout2d(image, 0.25); }
-  // PyTorch: bags are rows of a matrix of indices; `.padding` is its `padding_idx`, `.weights` its `per_sample_weights`.
+  // PyTorch: bags are rows of a matrix of indices, or parts of a line of them, `embedding_bag(index, offsets, ...)`, where
+  // `include_last_offset` is missing; `.padding` is its `padding_idx`, `.weights` its `per_sample_weights`.
   { const Value y = nn::embedding_bag(token, 1000, 64, "words", {.mode = nn::BagMode::sum}); }
   { const Value y = nn::prelu(image, "slope", {.parameters = 1}); }
 }
@@ -140,6 +144,8 @@ constexpr void recurrent_layers(Value x, Value lengths, Value row, Value state) 
   { const auto [output, hidden, cell] = nn::lstm(x, 256, "lstm", {.layers = 2, .batch_first = true, .lengths = lengths}); }
   { const Value output = nn::gru(x, 64, "gru", {.is_bidirectional = true}).output; }
   { const Value next = nn::rnn_cell(row, state, "cell"); }
+  // PyTorch: `LSTM(proj_size=64)`, where the projection has to be smaller than the hidden size.
+  { const auto [output, hidden, cell] = nn::projected_lstm(x, 256, 64, "lstm", {.layers = 2}); }
   { const auto [hidden, cell] = nn::lstm_cell(row, {state, state}, "cell"); }
   { const Value next = nn::gru_cell(row, state, "cell"); }
 }
@@ -233,6 +239,8 @@ void networks(nn::Network<Model, Cpu>& model, const Matrix& x, const Labels& lab
   { const bool keeps_nothing = nn::is_no_grad(); }
   { nn::Network<nn::Autocast<Model>> model{Cpu{0}}; }
   { nn::Network<nn::Hooked<Model>> model{Cpu{0}}; }
+  // PyTorch: `Embedding(max_norm=1)`, which shortens the rows that forward looks up before it does.
+  { nn::renormalise_rows<"output.weight">(model, {.max_norm = 1}); }
   { nn::Network<nn::Fit<Model, 8'388'608, nn::Size<"batch", 64>>> model{Cpu{0}}; }
 }
 constexpr void parts_of_networks(Value x) {
@@ -254,7 +262,7 @@ void states(nn::Network<Model, Cpu>& model, const nn::StateDict& state) {
 // Functions of values: what a `forward` calls beside layers; elementwise functions and operators are those of tensors. Axes are
 // arguments, negative ones count from the end.
 constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Value sequence, Value index, Value filters, Value kernel, Value grid, Value theta,
-                         Value volume, Value kernels) {
+                         Value volume, Value kernels, Value lengths) {
   { const Value product = einsum<"bij,bjk->bik">(x, y); }
   { const Value product = tensordot<1>(x, y); }
   { const Value product = outer(x, y); }
@@ -311,9 +319,12 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   { const Value z = concatenate({x, y}, 1); }
   { const Value z = stack({x, y}); }
   { const Value y = roll(x, 1, -1); }
+  // PyTorch: `pad_sequence` of the parts of a line.
+  { const Value rows = padded_rows(x, lengths, 20); }
   { const Value y = conv1d(sequence, kernel, {.padding = 1}); }
   { const Value y = conv2d(image, filters, bias, {.stride = 2}); }
   { const Value y = conv3d(volume, kernels, {.padding = 1}); }
+  { const Value y = conv_transpose3d(volume, kernels, {.stride = 2}); }
   { const Value y = conv_transpose1d(sequence, kernel, {.stride = 2}); }
   { const Value y = conv_transpose2d(image, filters, {.stride = 2}); }
   { const Value y = cumsum(x, 1); }

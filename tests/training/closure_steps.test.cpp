@@ -94,6 +94,26 @@ TEST_CASE("L-BFGS trains a network as torch.optim.LBFGS does", "[training][TRAIN
   follow("lbfgs", model, step, 1e-7);
 }
 
+TEST_CASE("L-BFGS on a network resumes with equal bits, and refuses the state of another", "[training][TRAIN-3]") {
+  const auto x = random_rows<double, 2>(Cpu{0}, 16);
+  const auto y = random_rows<double, 1>(Cpu{0}, 16, 1);
+  nn::Network<Regressor, Cpu, double> model{Cpu{0}}, other{Cpu{0}};
+  auto step = lbfgs_step(model, nn::mse, {.iterations = 3});
+  auto resumed = lbfgs_step(other, nn::mse, {.iterations = 3});
+  for (int i = 0; i < 2; ++i) static_cast<void>(step(x, y));
+  nn::load_state_dict(other, nn::state_dict(model));
+  CHECK(resumed.load_state_dict(step.state_dict()).loaded.empty());
+  CHECK(resumed.steps() == 2);
+  CHECK(resumed(x, y) == step(x, y));
+  CHECK(weights_of(other) == weights_of(model));
+
+  nn::Network<Normed, Cpu, double> normed{Cpu{0}};
+  auto of_another = lbfgs_step(normed, nn::mse);
+  CHECK_THROWS_WITH(of_another.load_state_dict(step.state_dict()),
+                    Catch::Contains("lbfgs: load_state_dict: the state is of"));
+  CHECK(of_another.steps() == 0);
+}
+
 TEST_CASE("L-BFGS fits a line exactly", "[training][TRAIN-3]") {
   nn::Network<Regressor> model{Cpu{0}};
   const auto x = random_rows<float, 2>(Cpu{0}, 64);

@@ -37,16 +37,17 @@ inline constexpr int most_gates = 4;
 /// The weights of one direction of one layer, gate by gate.
 struct CellWeights {
   std::array<Value, most_gates> input{};     ///< (hidden, inputs)
-  std::array<Value, most_gates> recurrent{}; ///< (hidden, hidden)
+  std::array<Value, most_gates> recurrent{}; ///< (hidden, hidden), or (hidden, projected)
   std::array<Value, most_gates> input_bias{};
   std::array<Value, most_gates> recurrent_bias{};
+  Value projection{}; ///< (projected, hidden), of an LSTM whose output is projected; else none
   bool has_bias = false;
 };
 
-/// Makes "weight_ih", "weight_hh", "bias_ih" and "bias_hh", each with a suffix.
+/// Makes "weight_ih", "weight_hh", "bias_ih" and "bias_hh", with a projection also "weight_hr", each with a suffix.
 [[nodiscard]] TWILL_CONSTEXPR CellWeights cell_weights(graph::Graph& graph, Cell cell, std::int64_t inputs,
                                                        std::int64_t hidden, std::string_view suffix, bool has_bias,
-                                                       CallSite site) {
+                                                       CallSite site, std::int64_t projected = 0) {
   const std::int64_t gates = gates_of(cell);
   const Initialiser initialiser = initialise::fan_in_uniform(static_cast<double>(hidden));
   const auto named = [&](std::string_view kind, std::initializer_list<std::int64_t> shape) {
@@ -55,11 +56,12 @@ struct CellWeights {
     return parameter(graph, name.view(), shape, initialiser, Trainable::yes, site);
   };
   const Value of_input = named("weight_ih", {gates * hidden, inputs});
-  const Value of_state = named("weight_hh", {gates * hidden, hidden});
+  const Value of_state = named("weight_hh", {gates * hidden, projected > 0 ? projected : hidden});
   CellWeights weights{};
   weights.has_bias = has_bias;
   const Value of_input_bias = has_bias ? named("bias_ih", {gates * hidden}) : Value{};
   const Value of_state_bias = has_bias ? named("bias_hh", {gates * hidden}) : Value{};
+  if (projected > 0) weights.projection = named("weight_hr", {projected, hidden});
   const auto part = [&](Value all, int gate) {
     return gates == 1 ? all : graph::narrow(all, 0, gate * hidden, hidden);
   };
@@ -91,7 +93,9 @@ struct CellState {
   if (cell == Cell::lstm) {
     // c' = sigmoid(f) c + sigmoid(i) tanh(g), h' = sigmoid(o) tanh(c')
     const Value memory = sigmoid(total(1)) * state.memory + sigmoid(total(0)) * tanh(total(2));
-    return {sigmoid(total(3)) * tanh(memory), memory};
+    const Value output = sigmoid(total(3)) * tanh(memory);
+    if (weights.projection.id() < 0) return {output, memory};
+    return {graph::matmul(output, graph::transpose(weights.projection)), memory};
   }
   if (cell == Cell::gru) {
     // n = tanh(W x + r (U h + b)), h' = (1 - z) n + z h

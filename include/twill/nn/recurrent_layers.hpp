@@ -12,6 +12,8 @@
 #include <twill/nn/recurrent.hpp>
 #include <twill/ops/concatenate.hpp>
 
+#include <optional>
+
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// Options of an RNN, LSTM or GRU: layers, directions and biases.
@@ -66,18 +68,20 @@ TWILL_CONSTEXPR void check_state(graph::Graph& graph, Value state, std::int64_t 
 }
 
 /// Refuses invalid shapes and options.
-TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const RecurrentOptions& options, CallSite site) {
+TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, std::int64_t outputs,
+                                     const RecurrentOptions& options, CallSite site) {
   using graph::Problem;
   graph::Graph& graph = x.graph();
   if (x.rank() != 3) return graph.refuse(Problem::recurrent_layer_needs_steps_rows_and_features, x.rank(), 3, site);
-  if (hidden < 1) graph.refuse(Problem::recurrent_layer_has_no_hidden_features, hidden, 1, site);
+  for (const std::int64_t features : {hidden, outputs})
+    if (features < 1) graph.refuse(Problem::recurrent_layer_has_no_hidden_features, features, 1, site);
   if (!(options.dropout >= 0 && options.dropout <= 1))
     graph.refuse(Problem::dropout_probability_is_outside_0_to_1, graph::shown_as_integer(options.dropout), 1, site);
   if (options.layers < 1) graph.refuse(Problem::recurrent_layer_has_no_layers, options.layers, 1, site);
   const graph::Extent rows = x.shape()[options.batch_first ? 0 : 1];
   const graph::Extent steps = x.shape()[options.batch_first ? 1 : 0];
   const std::int64_t count = options.layers * (options.is_bidirectional ? 2 : 1);
-  check_state(graph, options.hidden, count, rows, hidden, site);
+  check_state(graph, options.hidden, count, rows, outputs, site);
   check_state(graph, options.cell, count, rows, hidden, site);
   if (options.lengths.id() >= 0) {
     if (is_floating(options.lengths.dtype()) || options.lengths.dtype() == DType::boolean)
@@ -92,17 +96,17 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
                  steps.is_static() ? steps.factor : -1, site);
 }
 
+/// `projection`: the width of an LSTM's output, if it is projected.
 [[nodiscard]] TWILL_CONSTEXPR Recurrent recurrent(Cell cell, Value x, std::int64_t hidden, std::string_view name,
-                                                  const RecurrentOptions& options, CallSite site) {
+                                                  const RecurrentOptions& options, CallSite site,
+                                                  std::optional<std::int64_t> projection = {}) {
   graph::Graph& graph = x.graph();
-  check_recurrent(x, hidden, options, site);
+  check_recurrent(x, hidden, projection.value_or(hidden), options, site);
   if (graph.fault.any()) return {x, x, x};
   const Scope scope{graph, name, site};
   if (options.batch_first) x = graph::transpose(x, {1, 0, 2}, site);
   const graph::Extent steps = x.shape()[0];
-  graph::Extents state_shape{};
-  state_shape.append(x.shape()[1]);
-  state_shape.append({hidden, 0});
+  const graph::Extent rows = x.shape()[1];
   Value valid{};
   if (options.lengths.id() >= 0) {
     graph::Extents all{};
@@ -114,9 +118,9 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
     // Before the product with the weights, whose gradient would get NaN from 0 * NaN: padding is never read.
     x = graph::where(valid, x, 0.0);
   }
-  const auto first = [&](Value given, int number) {
+  const auto first = [&](Value given, int number, std::int64_t features) {
     if (given.id() >= 0) return graph::select(given, 0, number, site);
-    return graph::broadcast_to(graph::constant(graph, x.dtype(), 0), state_shape);
+    return graph::broadcast_to(graph::constant(graph, x.dtype(), 0), {rows, {features, 0}});
   };
   const int directions = options.is_bidirectional ? 2 : 1;
   List<int> last_hidden{};
@@ -128,11 +132,11 @@ TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const Recurre
       graph::Name suffix{"_l"};
       suffix.append_number(layer);
       if (direction == 1) suffix.append("_reverse");
-      const CellWeights weights =
-          cell_weights(graph, cell, x.size(-1, site), hidden, suffix.view(), options.bias, site);
+      const CellWeights weights = cell_weights(graph, cell, x.size(-1, site), hidden, suffix.view(), options.bias, site,
+                                               projection.value_or(0));
       const int number = layer * directions + direction;
-      const CellState initial{first(options.hidden, number),
-                              cell == Cell::lstm ? first(options.cell, number) : Value{}};
+      const CellState initial{first(options.hidden, number, projection.value_or(hidden)),
+                              cell == Cell::lstm ? first(options.cell, number, hidden) : Value{}};
       const DirectionResult result = run_direction(cell, weights, x, initial, valid, direction == 1);
       outputs[static_cast<std::size_t>(direction)] = result.output;
       last_hidden.push_back(result.last.hidden.id());

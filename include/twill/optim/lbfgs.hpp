@@ -7,7 +7,9 @@
 // torch.optim.LBFGS; the arithmetic is on the host, in float64. Not in twill.hpp. Read next: training/lbfgs_step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/nn/stored_tensor.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -50,8 +52,18 @@ public:
   [[nodiscard]] std::int64_t iterations() const { return iterations_; }
   /// Values and gradients computed in all steps.
   [[nodiscard]] std::int64_t evaluations() const { return evaluations_; }
+  /// The size of x in earlier steps; 0 before the first one and after `reset`.
+  [[nodiscard]] std::size_t size() const { return last_gradient_.size(); }
   /// Forgets the curvature, for another function.
   void reset();
+
+  /// The curvature and the counts, to go on elsewhere with the bits of an unbroken run: float64, by PyTorch's meanings
+  /// "gradient", "direction" (size), "changes", "changes_of_gradient" (kept steps, size), "length", "scale", and the
+  /// integers "iterations" and "evaluations". Options are not among them.
+  [[nodiscard]] nn::StateDict state_dict() const;
+  /// Goes on from such a state; options stay as they are.
+  /// throws: ValueError naming what is missing, or has another shape or type, with nothing changed
+  void load_state_dict(const nn::StateDict& state);
 
   LbfgsOptions options; ///< may change between steps
 

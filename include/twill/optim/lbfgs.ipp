@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -45,6 +46,30 @@ inline void add_scaled(std::span<double> y, double factor, std::span<const doubl
   return std::min(std::max(place, least), most);
 }
 
+/// Adds a tensor of these elements to a state.
+template <class T>
+void add_stored(nn::StateDict& state, const char* name, const Dims& shape, const std::vector<T>& elements) {
+  auto [tensor, data] = nn::StoredTensor::make(dtype_of<T>, shape);
+  if (!elements.empty()) std::memcpy(data, elements.data(), elements.size() * sizeof(T));
+  state.add(name, std::move(tensor));
+}
+/// The elements of a tensor of a state, which has to have this type and number of axes, and this last extent unless
+/// that is -1.
+template <class T>
+[[nodiscard]] std::vector<T> stored(const nn::StateDict& state, const char* name, int rank, std::int64_t last = -1) {
+  const nn::StoredTensor* const tensor = state.find(name);
+  if (tensor == nullptr) throw ValueError("lbfgs: load_state_dict: the state has no '" + std::string{name} + "'");
+  const Dims& shape = tensor->shape;
+  if (tensor->dtype != dtype_of<T> || shape.rank != rank || (last >= 0 && shape[rank - 1] != last))
+    throw ValueError("lbfgs: load_state_dict: '" + std::string{name} + "' is " +
+                     std::string{twill::name(tensor->dtype)} + " of shape " + to_string(shape) + ", not " +
+                     std::string{twill::name(dtype_of<T>)} + " of " + std::to_string(rank) + " axes" +
+                     (last >= 0 ? ", the last of " + std::to_string(last) : ""));
+  std::vector<T> elements(static_cast<std::size_t>(shape.elements()));
+  if (!elements.empty()) std::memcpy(elements.data(), tensor->bytes.data(), elements.size() * sizeof(T));
+  return elements;
+}
+
 }}}}} // namespace twill::v0::optim::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
@@ -65,6 +90,55 @@ TWILL_BODY Lbfgs::Lbfgs(LbfgsOptions given) : options{given} {
 TWILL_BODY void Lbfgs::reset() {
   changes_.clear();
   last_gradient_.clear();
+}
+
+TWILL_BODY nn::StateDict Lbfgs::state_dict() const {
+  const auto size = static_cast<std::int64_t>(last_gradient_.size());
+  const Dims kept(static_cast<std::int64_t>(changes_.size()), size);
+  Vector of_x{}, of_gradient{};
+  for (const Change& change : changes_) {
+    of_x.insert(of_x.end(), change.of_x.begin(), change.of_x.end());
+    of_gradient.insert(of_gradient.end(), change.of_gradient.begin(), change.of_gradient.end());
+  }
+  nn::StateDict state{};
+  detail::add_stored(state, "gradient", Dims(size), last_gradient_);
+  detail::add_stored(state, "direction", Dims(size), size > 0 ? direction_ : Vector{});
+  detail::add_stored(state, "changes", kept, of_x);
+  detail::add_stored(state, "changes_of_gradient", kept, of_gradient);
+  detail::add_stored(state, "length", Dims{}, Vector{length_});
+  detail::add_stored(state, "scale", Dims{}, Vector{scale_});
+  detail::add_stored(state, "iterations", Dims{}, std::vector<std::int64_t>{iterations_});
+  detail::add_stored(state, "evaluations", Dims{}, std::vector<std::int64_t>{evaluations_});
+  return state;
+}
+
+TWILL_BODY void Lbfgs::load_state_dict(const nn::StateDict& state) {
+  Vector gradient = detail::stored<double>(state, "gradient", 1);
+  const std::size_t size = gradient.size();
+  const auto extent = static_cast<std::int64_t>(size);
+  Vector direction = detail::stored<double>(state, "direction", 1, extent);
+  const Vector of_x = detail::stored<double>(state, "changes", 2, extent);
+  const Vector of_gradient = detail::stored<double>(state, "changes_of_gradient", 2, extent);
+  if (of_x.size() != of_gradient.size())
+    throw ValueError("lbfgs: load_state_dict: 'changes' has " + std::to_string(of_x.size()) +
+                     " elements, 'changes_of_gradient' has " + std::to_string(of_gradient.size()));
+  std::vector<Change> changes{};
+  for (std::size_t first = 0; first < of_x.size(); first += size) {
+    const auto part = [&](const Vector& all) { return Vector(all.data() + first, all.data() + first + size); };
+    Change change{.of_x = part(of_x), .of_gradient = part(of_gradient)};
+    change.inverse_product = 1 / detail::dot(change.of_gradient, change.of_x);
+    changes.push_back(std::move(change));
+  }
+  const double length = detail::stored<double>(state, "length", 0).front();
+  const double scale = detail::stored<double>(state, "scale", 0).front();
+  const std::int64_t iterations = detail::stored<std::int64_t>(state, "iterations", 0).front();
+  evaluations_ = detail::stored<std::int64_t>(state, "evaluations", 0).front(); // nothing throws from here on
+  iterations_ = iterations;
+  length_ = length;
+  scale_ = scale;
+  direction_.swap(direction);
+  last_gradient_.swap(gradient);
+  changes_.swap(changes);
 }
 
 TWILL_BODY double Lbfgs::step(std::span<double> x, const Function& function) {

@@ -11,12 +11,14 @@
 #include <twill/graph/graph.hpp>
 #include <twill/optim/lbfgs.hpp>
 #include <twill/training/detail/staged_loss.hpp>
+#include <twill/training/training_state.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace training { inline namespace TWILL_ISA {
@@ -66,6 +68,30 @@ public:
 
   /// Steps so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  /// The method's curvature and counts, and the number of steps, to resume elsewhere with the weights.
+  [[nodiscard]] nn::StateDict state_dict() const {
+    nn::StateDict state = method.state_dict();
+    add_steps(state, steps_);
+    return state;
+  }
+
+  /// Resumes from such a state. Options stay the program's own, so that the report lists none.
+  /// throws: ValueError naming what is missing or has another shape, or both numbers of weights, with nothing changed
+  OptionsReport load_state_dict(const nn::StateDict& state) {
+    LoadedOptions options{method, state};
+    const CountedStates counted = without_steps(options.states());
+    optim::Lbfgs loaded{method.options};
+    loaded.load_state_dict(counted.states);
+    std::size_t weights = 0;
+    each_weight([&](std::size_t, std::size_t count) { weights += count; });
+    if (loaded.size() != 0 && loaded.size() != weights)
+      throw ValueError("lbfgs: load_state_dict: the state is of " + std::to_string(loaded.size()) +
+                       " weights, the network has " + std::to_string(weights));
+    method = std::move(loaded);
+    steps_ = counted.steps;
+    return options.set();
+  }
 
   optim::Lbfgs method; ///< its options may change between steps
 

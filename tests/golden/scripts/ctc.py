@@ -33,3 +33,11 @@ def make(save):
     case("last_is_blank", 3, [0, 1], reduction="none")
     case("infinite", 0, [0, 3], reduction="none")
     case("zero_infinity", 0, [0, 3, 1], reduction="none", zero_infinity=True)
+
+    line = torch.cat([targets[row, :lengths[row]] for row in fit])
+    save("line", line)
+    for name, reduction in (("line_mean", "mean"), ("line_none", "none")):
+        x = logits[:, fit].clone().requires_grad_()
+        losses = F.ctc_loss(F.log_softmax(x, 2), line, inputs[fit], lengths[fit], reduction=reduction)
+        save(f"{name}_loss", losses)
+        save(f"{name}_slope", torch.autograd.grad((losses * weights[fit]).sum() if losses.dim() else losses, x)[0])

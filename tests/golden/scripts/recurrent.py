@@ -35,3 +35,7 @@ def make(save):
     run(save, "gru", gru, rows, lengths=lengths, total_length=7)
     run(save, "rnn", torch.nn.RNN(4, 3, num_layers=2, bidirectional=True), x, hidden)
     run(save, "relu", torch.nn.RNN(4, 3, nonlinearity="relu", bias=False), x)
+    layer = torch.nn.LSTM(4, 3, num_layers=2, proj_size=2, bidirectional=True)
+    state = torch.randn(4, 3, 2), hidden
+    save("projected_hidden", state[0])
+    run(save, "projected", layer, x, state, lengths=lengths)

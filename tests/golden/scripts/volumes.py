@@ -32,3 +32,12 @@ def make(save):
     case("mean_divided", [x], lambda x: F.avg_pool3d(x, 2, divisor_override=5))
     case("adaptive_mean", [x], lambda x: F.adaptive_avg_pool3d(x, (2, 3, 4)))
     case("adaptive_max", [x], lambda x: F.adaptive_max_pool3d(x, (3, 2, 4)))
+
+    small, bias = torch.randn(2, 4, 3, 2, 3), torch.randn(6)
+    every, halves = torch.randn(4, 6, 2, 3, 2), torch.randn(4, 3, 3, 1, 2)
+    for name, tensor in [("small", small), ("small_bias", bias), ("every", every), ("halves", halves)]:
+        save(name, tensor)
+    case("transposed", [small, every, bias], lambda x, w, b: F.conv_transpose3d(x, w, b))
+    case("transposed_moved", [small, every, bias],
+         lambda x, w, b: F.conv_transpose3d(x, w, b, stride=(2, 1, 3), padding=(1, 2, 0), output_padding=(1, 0, 2), dilation=(3, 2, 1)))
+    case("transposed_grouped", [small, halves], lambda x, w: F.conv_transpose3d(x, w, groups=2, padding=(2, 0, 1), stride=2))
