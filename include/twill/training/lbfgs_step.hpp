@@ -11,6 +11,7 @@
 #include <twill/graph/graph.hpp>
 #include <twill/optim/lbfgs.hpp>
 #include <twill/training/detail/staged_loss.hpp>
+#include <twill/training/step_loss.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,7 +36,7 @@ public:
   /// One step, of several iterations; the loss of the weights before it. Buffers, such as running statistics, change in
   /// each evaluation. Arguments: the model's inputs, then the loss's targets.
   /// throws: ShapeError, DeviceError, OutOfMemoryError, with the weights as they were
-  template <AnyTensor... Tensors> double operator()(const Tensors&... tensors) {
+  template <AnyTensor... Tensors> StepLoss<double, D> operator()(const Tensors&... tensors) {
     if constexpr (detail::fits_loss<L, Network, Tensors...>()) { // else refused
       const auto& state = *network_->state();
       std::vector<double> weights = gathered(state.buffers);
@@ -58,9 +59,9 @@ public:
       }
       write(weights);
       ++steps_;
-      return loss;
+      return StepLoss<double, D>{loss};
     } else {
-      return 0;
+      return StepLoss<double, D>{0};
     }
   }
 
