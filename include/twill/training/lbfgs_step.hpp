@@ -37,7 +37,7 @@ public:
   /// each evaluation. Arguments: the model's inputs, then the loss's targets.
   /// throws: ShapeError, DeviceError, OutOfMemoryError, with the weights as they were
   template <AnyTensor... Tensors> StepLoss<double, D> operator()(const Tensors&... tensors) {
-    if constexpr (detail::fits_loss<L, Network, Tensors...>()) { // else refused
+    if constexpr (detail::fits_loss<"lbfgs_step", L, Network, Tensors...>()) { // else refused
       const auto& state = *network_->state();
       std::vector<double> weights = gathered(state.buffers);
       const auto evaluate = [&](std::span<const double> x, std::span<double> gradient) {

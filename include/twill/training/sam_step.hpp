@@ -38,7 +38,7 @@ public:
   /// pass. Arguments: the model's inputs, then the loss's targets.
   /// throws: ShapeError, DeviceError, OutOfMemoryError, with the weights as they were
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
-    if constexpr (detail::fits_loss<L, Network, Tensors...>()) { // else refused
+    if constexpr (detail::fits_loss<"sam_step", L, Network, Tensors...>()) { // else refused
       this->zero_grad();
       const auto loss = detail::staged_loss<L>(*network_, tensors...);
       this->backward(loss);

@@ -311,5 +311,5 @@ TEST_CASE("a pipeline refuses an empty batch", "[parallel][PAR-6]") {
   TwoStages<pipeline::GPipe> stages{{Cpu{0}, Cpu{1}}};
   auto step = train_step(stages, nn::cross_entropy, optim::Sgd{}, {.micro_batches = 1});
   CHECK_THROWS_WITH(step(random_rows<double, 5>(Cpu{0}, 0), random_labels(Cpu{0}, 0, 3)),
-                    Catch::StartsWith("Lower::train_step: the batch is empty"));
+                    Catch::StartsWith("train_step(Lower): the batch is empty"));
 }
