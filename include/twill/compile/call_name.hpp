@@ -3,9 +3,9 @@
 //
 // Names of compiled calls in messages of a running program: "infer(Classifier): argument 1 of forward, axis 1: ...". A
 // source says in `called()` which model or function it compiles and which call runs it; its table holds that as
-// pointers, and a text is made when something is refused. C++ does not tell the names of arguments, so they are counted,
-// from 1, as a reader of `forward` counts them; axes count from 0 and have the labels of `Dim<"batch">`. Read next:
-// compile/plan/binding.hpp.
+// pointers, and a text is made when something is refused. C++ does not tell the names of arguments, so they are
+// counted, from 1, as a reader of `forward` counts them; axes count from 0 and have the labels of `Dim<"batch">`. Read
+// next: compile/plan/binding.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>

@@ -255,8 +255,8 @@ inline constexpr bool arguments_fit = [] {
   (std::make_index_sequence<std::tuple_size_v<inputs_t<M>>>{});
 }();
 
-/// Refuses arguments of a call whose types contradict the inputs of model M with elements of type T on devices of kind D.
-/// Arguments after the inputs are the targets of loss L; only their number and kind of device are known. L is void
+/// Refuses arguments of a call whose types contradict the inputs of model M with elements of type T on devices of kind
+/// D. Arguments after the inputs are the targets of loss L; only their number and kind of device are known. L is void
 /// where there are none.
 template <FixedString Call, Model M, FloatingScalar T, ComputeDevice D, class L, AnyTensor... X>
 consteval void check_inputs() {

@@ -271,5 +271,6 @@ TEST_CASE("ranks refuse a batch that is empty on all of them", "[parallel][PAR-3
     messages[static_cast<std::size_t>(communicator.rank())] =
         message_of([&] { static_cast<void>(step(none.x, none.label)); });
   });
-  for (const std::string& message : messages) CHECK_THAT(message, Catch::Contains("train_step(Mlp): the batch is empty"));
+  for (const std::string& message : messages)
+    CHECK_THAT(message, Catch::Contains("train_step(Mlp): the batch is empty"));
 }

@@ -89,8 +89,8 @@ public:
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
   }
 
-  /// One step on a batch: the model's inputs, then the targets. The loss is that of the whole batch, added up in float64,
-  /// known on every rank.
+  /// One step on a batch: the model's inputs, then the targets. The loss is that of the whole batch, added up in
+  /// float64, known on every rank.
   /// throws: ValueError if the rows do not fill the micro-batches; this rank's error; CommunicatorError naming another
   template <AnyTensor... Batch> training::StepLoss<double, D> operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
