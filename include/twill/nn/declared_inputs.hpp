@@ -117,9 +117,8 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 /// A call of a model's network, which its refusals name.
 template <FixedString Call, class M> struct CallOf {
-  template <InputProblem P, class... Values> static consteval void refuse() {
-    static_cast<void>(sizeof(Mistake<refused_input<P, Values..., with::model<M>, with::call<Call>>>));
-  }
+  template <InputProblem P, class... Values>
+  using Refusal = Mistake<refused_input<P, Values..., with::model<M>, with::call<Call>>>;
 };
 
 /// The first axis along which both extents are known and differ, or the rank.
@@ -144,18 +143,23 @@ inline constexpr bool is_declared = [] {
 template <class Where, class Input, class T, class X, std::size_t I> consteval void check_input() {
   using Declared = DeclaredInput<Input, T>;
   if constexpr (Declared::shape_type::rank != X::rank)
-    Where::template refuse<InputProblem::input_has_another_rank_than_the_model_declares,
-                           with::declared<Declared::shape_type::rank>, with::given<X::rank>,
-                           with::argument_of_forward<I + 1>>();
+    static_cast<void>(
+        sizeof(typename Where::template Refusal<InputProblem::input_has_another_rank_than_the_model_declares,
+                                                with::declared<Declared::shape_type::rank>, with::given<X::rank>,
+                                                with::argument_of_forward<I + 1>>));
   else if constexpr (!std::same_as<typename Declared::value_type, typename X::value_type>)
-    Where::template refuse<InputProblem::input_has_another_element_type_than_the_model_declares,
-                           with::declared_type<dtype_of<typename Declared::value_type>>,
-                           with::given_type<dtype_of<typename X::value_type>>, with::argument_of_forward<I + 1>>();
+    static_cast<void>(
+        sizeof(typename Where::template Refusal<InputProblem::input_has_another_element_type_than_the_model_declares,
+                                                with::declared_type<dtype_of<typename Declared::value_type>>,
+                                                with::given_type<dtype_of<typename X::value_type>>,
+                                                with::argument_of_forward<I + 1>>));
   else if constexpr (constexpr int axis = differing_axis<typename Declared::shape_type, typename X::shape_type>();
                      axis < X::rank)
-    Where::template refuse<InputProblem::input_has_another_extent_than_the_model_declares,
-                           with::declared<Declared::shape_type::extent(axis)>, with::given<X::shape_type::extent(axis)>,
-                           with::argument_of_forward<I + 1>, with::axis<axis>>();
+    static_cast<void>(
+        sizeof(typename Where::template Refusal<InputProblem::input_has_another_extent_than_the_model_declares,
+                                                with::declared<Declared::shape_type::extent(axis)>,
+                                                with::given<X::shape_type::extent(axis)>,
+                                                with::argument_of_forward<I + 1>, with::axis<axis>>));
 }
 
 /// Two axes of the arguments to which the model gives one name.
@@ -216,8 +220,10 @@ using ArgumentName = std::conditional_t<(I < Inputs), with::argument_of_forward<
 
 template <class Where, class D, class X, std::size_t I, std::size_t Inputs> consteval void check_device() {
   if constexpr (!std::same_as<D, typename X::device_type>)
-    Where::template refuse<InputProblem::input_lies_on_another_kind_of_device_than_the_model, with::models_device<D>,
-                           with::given_device<typename X::device_type>, ArgumentName<I, Inputs>>();
+    static_cast<void>(
+        sizeof(typename Where::template Refusal<InputProblem::input_lies_on_another_kind_of_device_than_the_model,
+                                                with::models_device<D>, with::given_device<typename X::device_type>,
+                                                ArgumentName<I, Inputs>>));
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
@@ -266,10 +272,12 @@ consteval void check_inputs() {
   constexpr std::size_t count = std::tuple_size_v<Inputs>;
   if constexpr (!counts_fit<M, L, X...>) {
     if constexpr (sizeof...(X) < count || std::is_void_v<L>)
-      Where::template refuse<InputProblem::number_of_arguments_differs_from_the_models_inputs, with::declared<count>,
-                             with::given<sizeof...(X)>>();
+      static_cast<void>(
+          sizeof(typename Where::template Refusal<InputProblem::number_of_arguments_differs_from_the_models_inputs,
+                                                  with::declared<count>, with::given<sizeof...(X)>>));
     else
-      Where::template refuse<InputProblem::loss_takes_another_number_of_targets, with::given<sizeof...(X) - count>>();
+      static_cast<void>(sizeof(typename Where::template Refusal<InputProblem::loss_takes_another_number_of_targets,
+                                                                with::given<sizeof...(X) - count>>));
   } else {
     []<std::size_t... I, std::size_t... All>(std::index_sequence<I...>, std::index_sequence<All...>) {
       if constexpr (!arguments_fit<M, T, D, L, X...>) {
@@ -280,11 +288,12 @@ consteval void check_inputs() {
                              std::tuple_element_t<I, Given>::rank))) {
         constexpr const auto& pair = detail::named_pair<T, Inputs, std::tuple<std::tuple_element_t<I, Given>...>>;
         if constexpr (pair.differ)
-          Where::template refuse<InputProblem::inputs_differ_in_a_dimension_of_the_same_name,
-                                 with::dimension<detail::fixed_string<pair>()>, with::given<pair.left>,
-                                 with::argument_of_forward<pair.left_input + 1>, with::axis<pair.left_axis>,
-                                 with::given<pair.right>, with::argument_of_forward<pair.right_input + 1>,
-                                 with::axis<pair.right_axis>>();
+          static_cast<void>(sizeof(
+              typename Where::template Refusal<
+                  InputProblem::inputs_differ_in_a_dimension_of_the_same_name,
+                  with::dimension<detail::fixed_string<pair>()>, with::given<pair.left>,
+                  with::argument_of_forward<pair.left_input + 1>, with::axis<pair.left_axis>, with::given<pair.right>,
+                  with::argument_of_forward<pair.right_input + 1>, with::axis<pair.right_axis>>));
       }
     }
     (std::make_index_sequence<count>{}, std::index_sequence_for<X...>{});
