@@ -68,7 +68,7 @@ void train_rank(C& member, const Task& task, const std::string& path, std::int64
   const parallel::Rows own = model.rows_of(Task::rows); // of this rank's replica
   while (step.steps() < killed_at) {
     schedule.update();
-    const double loss = step(parallel::rows_of<0>(task.x, own), parallel::rows_of<0>(task.y, own));
+    const double loss = step(parallel::rows_of<0>(task.x, own), parallel::rows_of<0>(task.y, own)).item();
     if (is_first) losses[static_cast<std::size_t>(step.steps() - 1)] = loss;
     if (step.steps() % 5 != 0) continue;
     const io::Checkpoint now = io::checkpoint_of(model, step); // all ranks gather it, one saves it

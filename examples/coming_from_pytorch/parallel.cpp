@@ -54,9 +54,9 @@ int main() {
   Pipeline<Schedule, Lower, Upper> model{{Cpu{0}, Cpu{1}}}; // what Lower makes is compared with what Upper takes
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.2}},
                          {.micro_batches = 4, .checkpointing = pipeline::Checkpointing::except_last});
-  const double before = step(x, label); // a thread for each rank; the loss of all rows
+  const double before = step(x, label).item(); // a thread for each rank; the loss of all rows
   double after = before;
-  for (int i = 0; i < 100; ++i) after = step(x, label);
+  for (int i = 0; i < 100; ++i) after = step(x, label).item();
   // end region
   std::cout << "loss " << before << ", then " << after << "; the loss fell: " << (after < before ? "yes" : "no")
             << '\n';

@@ -10,6 +10,7 @@
 #include <twill/training/optimiser_state.hpp>
 #include <twill/training/rule_options.hpp>
 #include <twill/training/sources.hpp>
+#include <twill/training/step_loss.hpp>
 #include <twill/training/step_program.hpp>
 #include <twill/training/summary.hpp>
 #include <twill/training/train_step.hpp>

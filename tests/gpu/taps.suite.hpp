@@ -85,7 +85,7 @@ inline void labels() {
   } catch (const IndexError& error) {
     complaint = error.what();
   }
-  require(complaint.find("a label has to be between 0 and 2; element 1 of target 0 is 3") != std::string::npos);
+  require(complaint.find("a label has to be between 0 and 2; element 1 of target 1 is 3") != std::string::npos);
   require_equal(weights_of(model), before);
   require(step(x, wrong).item() == std::numeric_limits<float>::infinity()); // not checked: it goes on
 }

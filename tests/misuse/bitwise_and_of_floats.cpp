@@ -2,7 +2,6 @@
 //
 // An operation on integers applied to floats.
 // expect: bitwise operations take integers or booleans
-// lines[clang]: 80
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -2,7 +2,6 @@
 //
 // A bitwise operation on floating numbers.
 // expect: twill: bitwise operations take integers or booleans; convert the operand with cast<T>(x)
-// lines[clang]: 80
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -4,7 +4,6 @@
 // expect: einsum_letters_differ_from_the_rank
 // expect: count<3>
 // expect: rank<2>
-// lines[clang]: 50
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

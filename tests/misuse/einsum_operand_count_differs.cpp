@@ -4,7 +4,6 @@
 // expect: einsum_pattern_has_another_number_of_operands
 // expect: left<2>
 // expect: right<3>
-// lines[clang]: 50
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

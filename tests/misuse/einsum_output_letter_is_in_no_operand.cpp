@@ -4,7 +4,6 @@
 // nvcc
 // expect: einsum_output_letter_is_in_no_operand
 // expect: letter<'z'>
-// lines[clang]: 50
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -3,7 +3,6 @@
 // A result that names a letter twice.
 // expect: einsum_output_names_a_letter_twice
 // expect: letter<'i'>
-// lines[clang]: 50
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -3,7 +3,6 @@
 // A digit in a pattern.
 // expect: einsum_pattern_has_an_unexpected_character
 // expect: letter<'1'>
-// lines[clang]: 50
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -2,7 +2,6 @@
 //
 // One element of a reduction would cost a pass over everything that it reduces.
 // expect: twill: begin: an element of a reduction costs a whole pass; evaluate it
-// lines[clang]: 50
 
 #include <twill/algorithms/lazy_iterator.hpp>
 #include <twill/expr.hpp>

@@ -2,7 +2,6 @@
 //
 // An expression of 200 operations, which is refused before it costs gigabytes.
 // expect: twill: this expression has more than 96 lines; split it into several statements
-// lines[clang]: 100
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

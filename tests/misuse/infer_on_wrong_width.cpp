@@ -6,6 +6,8 @@
 // expect: declared<4>
 // expect: given<5>
 // expect: axis<1>
+// expect: argument_of_forward<1>
+// expect: "infer"
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>

@@ -5,7 +5,11 @@
 // expect: inputs_differ_in_a_dimension_of_the_same_name
 // expect: given<3>
 // expect: given<5>
-// expect: other_input<1>
+// expect: argument_of_forward<1>
+// expect: argument_of_forward<2>
+// expect: axis<0>
+// expect: model<Model>
+// expect: "forward"
 // expect: "batch"
 
 #include <twill/nn/linear.hpp>

@@ -5,7 +5,6 @@
 // expect: axis<1>
 // expect: left<3>
 // expect: right<4>
-// lines[clang]: 50
 
 #include <twill/expr.hpp>
 

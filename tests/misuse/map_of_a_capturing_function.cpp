@@ -2,7 +2,6 @@
 //
 // An elementwise function with a capture.
 // expect: twill: map takes a function without captures; pass what it needs as operands
-// lines[clang]: 100
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -4,7 +4,6 @@
 // expect: too_few_micro_batches
 // expect: micro_batches<6>
 // expect: needed<7>
-// lines[g++]: 60
 
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/pipeline/schedule/verify.hpp>

@@ -4,7 +4,6 @@
 // expect: action_is_outside_the_schedule
 // expect: rank<1>
 // expect: micro_batch<2>
-// lines[g++]: 60
 
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/pipeline/schedule/verify.hpp>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // expect: twill: how a product is computed is known at run time; ask plan(expression)
-// lines[g++]: 70
-// lines[clang]: 150
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -2,8 +2,6 @@
 //
 // A function of rows with a capture.
 // expect: twill: a row program is a function without captures; pass what it needs as operands
-// lines[g++]: 120
-// lines[clang]: 100
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -2,7 +2,6 @@
 //
 // A shift of floating numbers.
 // expect: twill: this operation takes integers; convert the operand with cast<T>(x)
-// lines[clang]: 80
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -5,7 +5,9 @@
 // expect: input_lies_on_another_kind_of_device_than_the_model
 // expect: Cpu
 // expect: Meta
-// expect: input<1>
+// expect: target<1>
+// expect: model<Model>
+// expect: "train_step"
 
 #include <twill/nn/linear.hpp>
 #include <twill/optim/sgd.hpp>

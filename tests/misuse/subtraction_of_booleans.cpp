@@ -2,8 +2,6 @@
 //
 // A difference of truth values.
 // expect: twill: this operation has no meaning for booleans; convert the operand with cast<T>(x)
-// lines[g++]: 60
-// lines[clang]: 70
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

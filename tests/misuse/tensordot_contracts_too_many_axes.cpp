@@ -3,7 +3,6 @@
 // A contraction of three axes of matrices.
 // expect: product_contracts_more_axes_than_an_operand_has
 // expect: count<3>
-// lines[clang]: 90
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>

@@ -197,7 +197,7 @@ TEST_CASE("a batch with one value per channel is refused by name", "[nn]") {
   nn::Network<Rows, Cpu> rows{};
   const auto one = random_rows<float, 4>(Cpu{}, 1);
   CHECK_THROWS_WITH(rows.forward(one),
-                    "Rows::forward: norm: batch_norm needs several values per channel to train, at least 2, got 1");
+                    "forward(Rows): norm: batch_norm needs several values per channel to train, at least 2, got 1");
   CHECK_NOTHROW(rows.infer(one));
   const auto none = zeros<float, Shape<dyn, 3, dyn, 5>>(Dims(0, 3, 2, 5));
   CHECK_THROWS_AS(images.forward(none), ShapeError);

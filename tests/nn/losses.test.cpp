@@ -108,7 +108,7 @@ TEST_CASE("a label that is no class is refused; a computed one makes the loss in
     CHECK(row[3] == 0);
     CHECK_THROWS_WITH(value_and_grad(nn::cross_entropy)(x, labels),
                       Catch::Contains("a label has to be between 0 and 1") &&
-                          Catch::Contains("element 1 of input 1 is " + std::to_string(wrong)));
+                          Catch::Contains("element 1 of argument 2 is " + std::to_string(wrong)));
     CHECK_THROWS_AS(compiled(nn::nll)(x, labels), IndexError);
   }
   constexpr auto leaving_out = nn::loss([](auto a, auto b) { return nn::cross_entropy(a, b, {.ignore_index = -100}); });

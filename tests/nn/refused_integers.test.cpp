@@ -51,7 +51,7 @@ TEST_CASE("what points outside is refused by layer and value, and changes nothin
   static_cast<void>(step(good, lengths, labels).item());
   const auto before = weights_of(model);
   const std::string wrong_token =
-      "reader.tokens: an index of an embedding has to be between 0 and 6; element 5 of input 0 is 7";
+      "reader.tokens: an index of an embedding has to be between 0 and 6; element 5 of argument 1 of forward is 7";
   CHECK_THROWS_WITH(step(tokens_with(7), lengths, labels), Contains(wrong_token));
   CHECK_THROWS_AS(step(tokens_with(-1), lengths, labels), IndexError);
   CHECK_THROWS_WITH(step(good, pair_with(4), labels),

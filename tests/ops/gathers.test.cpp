@@ -162,7 +162,8 @@ TEST_CASE("an index that points outside is refused before a run", "[ops][TRAIN-1
   CHECK_NOTHROW(compiled(taken)(x, at(-7)));
   CHECK_NOTHROW(compiled(taken)(x, at(6)));
   CHECK_THROWS_AS(compiled(taken)(x, at(7)), IndexError);
-  CHECK_THROWS_WITH(compiled(taken)(x, at(-8)), Contains("between -7 and 6") && Contains("element 1 of input 1 is -8"));
+  CHECK_THROWS_WITH(compiled(taken)(x, at(-8)),
+                    Contains("between -7 and 6") && Contains("element 1 of argument 2 is -8"));
   constexpr auto rows = [](Value v, Value i) { return graph::take(v, i); }; // of an extent that the run knows
   CHECK_THROWS_WITH(compiled(rows)(x, at(2)), Contains("between -2 and 1"));
   constexpr auto hot = [](Value i) { return graph::one_hot(i, 4); };

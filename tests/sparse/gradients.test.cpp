@@ -223,5 +223,5 @@ TEST_CASE("runs refuse structures that are none", "[sparse]") {
   CHECK(says({0, 2, 1, 2}, {0, 1}) == "sparse matmul: row offsets have to ascend; those of row 1 are 2 and 1");
   CHECK(says({0, 1, 1, 1}, {0, 1}) == "sparse matmul: the last row offset is 1, there are 2 column indices");
   CHECK(says({0, 1, 1, 2}, {0, 4}) ==
-        "compiled function: a column index has to be between 0 and 3; element 1 of input 4 is 4");
+        "compiled function: a column index has to be between 0 and 3; element 1 of argument 5 is 4");
 }

@@ -127,6 +127,6 @@ TEST_CASE("accumulation refuses an update of nothing and arguments elsewhere", "
                     Catch::Contains("cpu:0") && Catch::Contains("cpu:1"));
   CHECK_THROWS_AS(step.add(random_rows<float, 2>(Cpu{0}, 4), random_rows<float, 1>(Cpu{0}, 3)), ShapeError);
   CHECK_THROWS_WITH(step.add(random_rows<float, 2>(Cpu{0}, 0), random_rows<float, 1>(Cpu{0}, 0)),
-                    Catch::StartsWith("Regressor::add: the batch is empty") && Catch::Contains("(0, 2), (0, 1)"));
+                    Catch::StartsWith("add(Regressor): the batch is empty") && Catch::Contains("(0, 2), (0, 1)"));
   CHECK(step.batches() == 0);
 }

@@ -120,8 +120,8 @@ TEST_CASE("L-BFGS fits a line exactly", "[training][TRAIN-3]") {
   const Tensor y = matmul(x, tensor({{0.5F}, {-0.25F}}));
   // region: lbfgs
   auto step = lbfgs_step(model, nn::mse, {.iterations = 50});
-  double loss = step(x, y);
-  for (int i = 0; i < 4; ++i) loss = step(x, y); // the loss before the last fifty iterations
+  double loss = step(x, y).item();
+  for (int i = 0; i < 4; ++i) loss = step(x, y).item(); // the loss before the last fifty iterations
   // end region
   CHECK(loss < 1e-4);
 }

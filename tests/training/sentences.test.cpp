@@ -75,29 +75,32 @@ TEST_CASE("a wrong shape is refused by model, call and argument", "[training][er
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{});
   auto summed = accumulated_step(model, nn::cross_entropy, optim::Sgd{});
   CHECK(refusal([&] { static_cast<void>(model.infer(rows(3, 12))); }) ==
-        "Classifier::infer: input 0, axis 1: the model takes 4, got 12");
+        "infer(Classifier): argument 1 of forward, axis 1: the model takes 4, got 12");
   CHECK(refusal([&] { static_cast<void>(model.forward(rows(3, 12))); }) ==
-        "Classifier::forward: input 0, axis 1: the model takes 4, got 12");
+        "forward(Classifier): argument 1 of forward, axis 1: the model takes 4, got 12");
   CHECK(refusal([&] {
           step(rows(3, 12), labels({0, 1, 2}));
-        }) == "Classifier::train_step: input 0, axis 1: the model takes 4, got 12");
-  CHECK(refusal([&] {
-          step(rows(3, 4), labels({0, 1}));
-        }) == "Classifier::train_step: target 0, axis 0: dimension 'batch' is 3 in input 0, got 2");
+        }) == "train_step(Classifier): argument 1 of forward, axis 1: the model takes 4, got 12");
+  CHECK(
+      refusal([&] {
+        step(rows(3, 4), labels({0, 1}));
+      }) ==
+      "train_step(Classifier): target 1, axis 0 (\"batch\"): the loss takes 3, as in axis 0 of argument 1 of forward, got 2");
   CHECK(refusal([&] {
           summed.add(rows(3, 5), labels({0, 1, 2}));
-        }) == "Classifier::add: input 0, axis 1: the model takes 4, got 5");
-  CHECK(refusal([&] { static_cast<void>(pair.infer(rows(3, 4), rows(2, 4))); }) ==
-        "Pair::infer: input 1, axis 0: dimension 'batch' is 3 in input 0, got 2");
+        }) == "add(Classifier): argument 1 of forward, axis 1: the model takes 4, got 5");
+  CHECK(
+      refusal([&] { static_cast<void>(pair.infer(rows(3, 4), rows(2, 4))); }) ==
+      "infer(Pair): argument 2 of forward, axis 0 (\"batch\"): the model takes 3, as in axis 0 of argument 1 of forward, got 2");
   CHECK(
       refusal([&] { step(rows(0, 4), labels({})); }) ==
-      "Classifier::train_step: the batch is empty, with arguments of shapes (0, 4), (0,); a step takes at least one row");
+      "train_step(Classifier): the batch is empty, with arguments of shapes (0, 4), (0,); a step takes at least one row");
   nn::Network<Normalised> normalised{Cpu{0}};
   CHECK(refusal([&] { static_cast<void>(normalised.forward(rows(1, 4))); }) ==
-        "Normalised::forward: norm: batch_norm needs several values per channel to train, at least 2, got 1");
+        "forward(Normalised): norm: batch_norm needs several values per channel to train, at least 2, got 1");
   nn::Network<nn::Autocast<Classifier, bfloat16>> narrow{Cpu{0}};
   CHECK(refusal([&] { static_cast<void>(narrow.infer(rows(3, 12))); }) ==
-        "Classifier::infer: input 0, axis 1: the model takes 4, got 12");
+        "infer(Classifier): argument 1 of forward, axis 1: the model takes 4, got 12");
 }
 
 TEST_CASE("integers that point outside are refused by model, layer and argument", "[training][errors]") {
@@ -105,11 +108,13 @@ TEST_CASE("integers that point outside are refused by model, layer and argument"
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{});
   CHECK(refusal([&] {
           step(rows(2, 4), labels({0, 3}));
-        }) == "Classifier::train_step: a label has to be between 0 and 2; element 1 of target 0 is 3");
+        }) == "train_step(Classifier): a label has to be between 0 and 2; element 1 of target 1 is 3");
   nn::Network<Tokens> tokens{Cpu{0}};
-  CHECK(refusal([&] {
-          static_cast<void>(tokens.infer(labels({1, 7})));
-        }) == "Tokens::infer: tokens: an index of an embedding has to be between 0 and 6; element 1 of input 0 is 7");
+  CHECK(
+      refusal([&] {
+        static_cast<void>(tokens.infer(labels({1, 7})));
+      }) ==
+      "infer(Tokens): tokens: an index of an embedding has to be between 0 and 6; element 1 of argument 1 of forward is 7");
 }
 
 TEST_CASE("a tensor on another device is refused by model, call and argument", "[training][errors]") {
@@ -117,11 +122,11 @@ TEST_CASE("a tensor on another device is refused by model, call and argument", "
   nn::Network<Classifier> model{Cpu{0}};
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{});
   CHECK(refusal([&] { static_cast<void>(pair.infer(rows(3, 4), rows(3, 4, Cpu{1}))); }) ==
-        "Pair::infer: input 1 is on cpu:1, the model on cpu:0; move one with to(device)");
+        "infer(Pair): argument 2 of forward is on cpu:1, the model on cpu:0; move one with to(device)");
   CHECK(refusal([&] { static_cast<void>(model.forward(rows(3, 4, Cpu{1}))); }) ==
-        "Classifier::forward: input 0 is on cpu:1, the model on cpu:0; move one with to(device)");
+        "forward(Classifier): argument 1 of forward is on cpu:1, the model on cpu:0; move one with to(device)");
   CHECK(refusal([&] { step(rows(1, 4), labels({0}, Cpu{1})); }) ==
-        "Classifier::train_step: target 0 is on cpu:1, the model on cpu:0; move one with to(device)");
+        "train_step(Classifier): target 1 is on cpu:1, the model on cpu:0; move one with to(device)");
   CHECK(refusal([&] {
           static_cast<void>(compiled(SquaredDistance{})(numbers(3), full<float, Shape<dyn>>(Dims(3), 1.0F, Cpu{1})));
         }) == "call: operands are on cpu:0 and cpu:1; move one with to(device)");
@@ -132,15 +137,18 @@ TEST_CASE("a wrong shape is refused by the name of a function, or where a lambda
   const auto distance = compiled(SquaredDistance{});
   CHECK(refusal([&] { static_cast<void>(distance(numbers(3), numbers(4))); }) ==
         "SquaredDistance (sentences.test.cpp:" + std::to_string(here) +
-            "): input 1, axis 0: the function takes 3, the extent of input 0, axis 0, got 4");
+            "): argument 2, axis 0: the function takes 3, as in axis 0 of argument 1, got 4");
   CHECK(refusal([] { static_cast<void>(grad(SquaredDistance{})(numbers(3), numbers(4))); }) ==
-        "SquaredDistance::grad: input 1, axis 0: the function takes 3, the extent of input 0, axis 0, got 4");
+        "grad(SquaredDistance): argument 2, axis 0: the function takes 3, as in axis 0 of argument 1, got 4");
+  CHECK(refusal([] {
+          static_cast<void>(jvp(SquaredDistance{}, std::tuple{numbers(3), numbers(3)}, numbers(4)));
+        }) == "jvp(SquaredDistance): tangent 1, axis 0: the function takes 3, as in axis 0 of argument 1, got 4");
   constexpr auto add = [](auto a, auto b) { return a + b; };
   const int line = __LINE__ + 1;
   const auto added = compiled(add);
   CHECK(refusal([&] { static_cast<void>(added(numbers(3), numbers(4))); }) ==
         "compiled function (sentences.test.cpp:" + std::to_string(line) +
-            "): input 1, axis 0: the function takes 3, the extent of input 0, axis 0, got 4");
+            "): argument 2, axis 0: the function takes 3, as in axis 0 of argument 1, got 4");
 }
 
 TEST_CASE("replicas and stages are named before the call", "[training][errors]") {
@@ -149,12 +157,12 @@ TEST_CASE("replicas and stages are named before the call", "[training][errors]")
   auto step = train_step(parallel, nn::cross_entropy, optim::Sgd{});
   CHECK(refusal([&] {
           step(rows(4, 5), labels({0, 1, 2, 0}));
-        }) == "replica 0 on cpu:0: Classifier::train_step: input 0, axis 1: the model takes 4, got 5");
+        }) == "replica 0 on cpu:0: train_step(Classifier): argument 1 of forward, axis 1: the model takes 4, got 5");
   pipeline::BasicPipeline<pipeline::GPipe, float, Cpu, Classifier, Head> stages{{Cpu{0}, Cpu{1}}};
   auto staged = train_step(stages, nn::cross_entropy, optim::Sgd{}, {.micro_batches = 2});
   CHECK(refusal([&] {
           staged(rows(4, 5), labels({0, 1, 1, 0}));
-        }) == "Classifier::pipeline: input 0, axis 1: the model takes 4, got 5");
+        }) == "pipeline(Classifier): argument 1 of forward, axis 1: the model takes 4, got 5");
   CHECK(refusal([&] { staged(rows(1, 4), labels({0})); }) == "train_step: 1 rows make 1 micro-batches, not 2");
   CHECK(refusal([&] {
           pipeline::BasicPipeline<pipeline::GPipe, float, Cpu, Classifier, Head> wrong{{Cpu{0}, Cpu{0}, Cpu{1}}};

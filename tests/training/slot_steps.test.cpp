@@ -127,5 +127,5 @@ TEMPLATE_TEST_CASE("the peak of each slot is what was predicted, to the byte", "
         compile::pool_bytes(static_cast<std::int64_t>(step.arena_bytes(nn::Slot{1}, x, y))));
   if constexpr (TestType::has_memory)
     CHECK_THROWS_WITH(step(x, rows<float, TestType, 3>(101, devices[0])),
-                      Catch::Contains("target 0 belongs into slot 1") && Catch::Contains(to_string(devices[1])));
+                      Catch::Contains("target 1 belongs into slot 1") && Catch::Contains(to_string(devices[1])));
 }

@@ -314,7 +314,7 @@ TEST_CASE("a step refuses an empty batch, inference has an empty result", "[trai
   const auto before = weights_of(model);
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{});
   const auto x = random_rows<float, 5>(Cpu{0}, 0);
-  CHECK_THROWS_WITH(step(x, random_labels(Cpu{0}, 0, 3)), "Classifier::train_step: the batch is empty, with arguments "
+  CHECK_THROWS_WITH(step(x, random_labels(Cpu{0}, 0, 3)), "train_step(Classifier): the batch is empty, with arguments "
                                                           "of shapes (0, 5), (0,); a step takes at least one row");
   CHECK(weights_of(model) == before);
   CHECK(step.steps() == 0);

@@ -73,20 +73,28 @@ public:
       : layout::IndexIterator<LazyIterator<E>, typename E::value_type, typename E::value_type>{index},
         elements_{std::move(elements)} {}
 
-  [[nodiscard]] typename E::value_type at(std::ptrdiff_t index) const { return elements_->at(index); }
+  [[nodiscard]] typename E::value_type at(std::ptrdiff_t index) const {
+    if constexpr (E::has_reductions) // refused
+      return {};
+    else
+      return elements_->at(index);
+  }
 
 private:
   std::shared_ptr<const LazyElements<E>> elements_{};
 };
 
-template <class E> [[nodiscard]] auto lazy_elements(const E& expression) {
+template <class E> [[nodiscard]] std::shared_ptr<const LazyElements<E>> lazy_elements(const E& expression) {
   static_assert(E::owns, "twill: begin: an expression refers to tensors that may be gone; keep it with lazy(a * b)");
   static_assert(!E::has_reductions,
                 "twill: begin: an element of a reduction costs a whole pass; evaluate it (Tensor c = "
                 "sum<1>(x)) and take the tensor's elements");
   static_assert(std::is_same_v<typename E::device_type, Cpu>,
                 "twill: begin: the elements of an expression are computed on the host; move its tensors with cpu()");
-  return std::make_shared<const LazyElements<E>>(expression);
+  if constexpr (E::has_reductions) // refused
+    return nullptr;
+  else
+    return std::make_shared<const LazyElements<E>>(expression);
 }
 
 }}}} // namespace twill::v0::algorithms::TWILL_ISA

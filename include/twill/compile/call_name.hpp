@@ -1,9 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of compiled calls in messages of a running program: "Classifier::infer: input 0, axis 1: ...". A source says in
-// `called()` which model or function it compiles and which call runs it; its table holds that as pointers, and a text
-// is made when something is refused. Read next: compile/plan/binding.hpp.
+// Names of compiled calls in messages of a running program: "infer(Classifier): argument 1 of forward, axis 1: ...". A
+// source says in `called()` which model or function it compiles and which call runs it; its table holds that as
+// pointers, and a text is made when something is refused. C++ does not tell the names of arguments, so they are
+// counted, from 1, as a reader of `forward` counts them; axes count from 0 and have the labels of `Dim<"batch">`. Read
+// next: compile/plan/binding.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -11,17 +13,22 @@
 #include <twill/device/current.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
+/// Arguments of a call that follow those of its model or function.
+enum class Others : std::uint8_t { targets, tangents, cotangents };
+
 /// A compiled call, as messages name it.
 struct CallName {
-  const char* type = nullptr; ///< `written_name` of the model or function, null where there is none
-  const char* call = "";      ///< "infer", "train_step"; empty for a function, which is called itself
-  bool is_model = false;      ///< whether the type is a model's
-  std::size_t inputs = static_cast<std::size_t>(-1); ///< arguments before the first target of a loss
+  const char* type = nullptr;      ///< `written_name` of the model or function, null where there is none
+  const char* call = "";           ///< "infer", "train_step"; empty for a function, which is called itself
+  bool is_model = false;           ///< whether the type is a model's
+  Others others = Others::targets; ///< arguments from number `inputs` on
+  std::size_t inputs = static_cast<std::size_t>(-1); ///< arguments before the others
 };
 
 /// The name of the calls of a source: its own, or none.
@@ -32,10 +39,10 @@ template <class S> [[nodiscard]] constexpr CallName call_name_of() {
     return {};
 }
 
-/// The call with which a message begins: "Classifier::infer", "compiled function (model.cpp:12)".
+/// The call with which a message begins: "infer(Classifier)", "compiled function (model.cpp:12)".
 [[nodiscard]] std::string title_of(const CallName& name, const CallSite& site = {});
 
-/// "input 1", or "target 0" after the inputs of a model.
+/// "argument 2 of forward" of a model, and after these "target 1"; "argument 2" of a function.
 [[nodiscard]] std::string argument_of(const CallName& name, std::size_t argument);
 
 /// Refuses an argument on another device than the model, or the model's slot, is on.

@@ -12,7 +12,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 TWILL_COLD TWILL_BODY std::string title_of(const CallName& name, const CallSite& site) {
   const std::string type = name.type != nullptr ? readable_name(name.type) : std::string{};
   const std::string_view call = name.call;
-  std::string title = !type.empty() && !call.empty() ? type + "::" + name.call : type + name.call;
+  std::string title = !type.empty() && !call.empty() ? join_text({call, "(", type, ")"}) : type + name.call;
   if (title.empty()) title = "compiled function";
   if (site.line > 0) {
     std::string_view file = site.file;
@@ -23,13 +23,19 @@ TWILL_COLD TWILL_BODY std::string title_of(const CallName& name, const CallSite&
 }
 
 TWILL_COLD TWILL_BODY std::string argument_of(const CallName& name, std::size_t argument) {
-  return argument < name.inputs ? join_text({"input ", argument}) : join_text({"target ", argument - name.inputs});
+  if (argument >= name.inputs)
+    return join_text({name.others == Others::targets    ? "target "
+                      : name.others == Others::tangents ? "tangent "
+                                                        : "cotangent ",
+                      argument - name.inputs + 1});
+  return join_text({"argument ", argument + 1, name.is_model ? " of forward" : ""});
 }
 
 TWILL_COLD TWILL_BODY void refuse_device(const CallName& name, std::size_t argument, std::string_view given,
                                          std::string_view wanted) {
-  throw DeviceError(join_text({title_of(name), ": ", argument_of(name, argument), " is on ", given, ", the ",
-                               name.is_model ? "model" : "first input", " on ", wanted, "; move one with to(device)"}));
+  throw DeviceError(
+      join_text({title_of(name), ": ", argument_of(name, argument), " is on ", given, ", the ",
+                 name.is_model ? "model" : "first argument", " on ", wanted, "; move one with to(device)"}));
 }
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

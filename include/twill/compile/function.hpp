@@ -34,8 +34,13 @@ template <class F, class... Arguments> struct FunctionSource {
     with_arguments<Arguments...>(graph, [&](const auto&... values) { add_outputs(graph, F{}(values...)); });
     return graph;
   }
-  /// The function, in messages.
-  static constexpr CallName called() { return {.type = written_name<F>()}; }
+  /// The function, in messages; functions that twill makes of others have a name of their own.
+  static constexpr CallName called() {
+    if constexpr (requires { F::called(); })
+      return F::called();
+    else
+      return {.type = written_name<F>()};
+  }
 };
 
 /// The source of the gradients of a function's scalar result by its floating arguments.

@@ -7,6 +7,7 @@
 // take lambdas with captures as well. All nest, with each other and with `grad`. Read next: graph/transforms.hpp,
 // graph/tangent.hpp.
 
+#include <twill/compile/call_name.hpp>
 #include <twill/compile/function.hpp>
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -57,6 +58,10 @@ constexpr auto along_tangents(const F& f, const std::array<graph::Value, N>& pri
 
 /// A value and its tangent, as a function of primals and tangents in one list.
 template <Differentiated What, class F, std::size_t Primals> struct TangentFunction {
+  static constexpr compile::CallName called() {
+    return {written_name<F>(), What == Differentiated::value ? "jvp" : "hvp", false, compile::Others::tangents,
+            Primals};
+  }
   template <std::derived_from<graph::Value>... Values> constexpr auto operator()(const Values&... values) const {
     const std::array<graph::Value, sizeof...(Values)> all{values...};
     const auto found =
@@ -67,6 +72,9 @@ template <Differentiated What, class F, std::size_t Primals> struct TangentFunct
 
 /// The tangents of the results alone, as a function of primals and tangents in one list.
 template <class F, std::size_t Primals> struct LinearFunction {
+  static constexpr compile::CallName called() {
+    return {written_name<F>(), "linearize", false, compile::Others::tangents, Primals};
+  }
   template <std::derived_from<graph::Value>... Values> constexpr auto operator()(const Values&... values) const {
     const std::array<graph::Value, sizeof...(Values)> all{values...};
     const auto linearised = graph::transforms::linearize(F{}, part_of<0, Primals>(all));
@@ -76,6 +84,9 @@ template <class F, std::size_t Primals> struct LinearFunction {
 
 /// Cotangents of the arguments, as a function of primals and of cotangents of the results in one list.
 template <class F, std::size_t Primals> struct CotangentFunction {
+  static constexpr compile::CallName called() {
+    return {written_name<F>(), "vjp", false, compile::Others::cotangents, Primals};
+  }
   template <std::derived_from<graph::Value>... Values> constexpr auto operator()(const Values&... values) const {
     const std::array<graph::Value, sizeof...(Values)> all{values...};
     const auto linearised = graph::transforms::vjp(F{}, part_of<0, Primals>(all));
@@ -129,6 +140,10 @@ private:
 
 /// The Jacobian of f, of all arguments or of the first `By`.
 template <class F, graph::transforms::Along Side, std::size_t By> struct JacobianFunction {
+  static constexpr compile::CallName called() {
+    using graph::transforms::Along;
+    return {written_name<F>(), Side == Along::columns ? "jacfwd" : Side == Along::rows ? "jacrev" : "jacobian"};
+  }
   template <std::derived_from<graph::Value>... Values>
   [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
     constexpr std::size_t by = By == 0 ? sizeof...(Values) : By;
@@ -142,6 +157,7 @@ template <class F, graph::transforms::Along Side, std::size_t By> struct Jacobia
 
 /// The second derivatives of f, forward over reverse.
 template <class F, std::size_t By> struct HessianFunction {
+  static constexpr compile::CallName called() { return {written_name<F>(), "hessian"}; }
   template <std::derived_from<graph::Value>... Values>
   [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
     constexpr std::size_t by = By == 0 ? sizeof...(Values) : By;

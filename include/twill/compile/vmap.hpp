@@ -47,6 +47,7 @@ template <class F, class Out, int... Axes> struct VmapFunction {
   static_assert(sizeof...(Axes) == 0 || (... || (Axes != unbatched)),
                 "twill: vmap: at least one argument has to be batched; give it an axis");
   [[no_unique_address]] F function{};
+  static constexpr compile::CallName called() { return {written_name<F>(), "vmap"}; }
 
   template <std::derived_from<graph::Value>... Values>
   [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {

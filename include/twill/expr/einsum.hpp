@@ -65,10 +65,12 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 template <FixedString Pattern, TensorOperand... X>
 requires(sizeof...(X) >= 1 && sizeof...(X) <= expr::max_factors) [[nodiscard]] auto einsum(X&&... x) {
   using Rule = expr::EinsumRule<Pattern, expr::operand_rank<X>...>;
-  if constexpr (Rule::pattern.fault != expr::PatternFault::none)
+  if constexpr (Rule::pattern.fault != expr::PatternFault::none) {
     expr::check_pattern<Rule>();
-  else
+    return expr::first_of(std::forward<X>(x)...);
+  } else {
     return expr::product_node<Rule>(std::forward<X>(x)...);
+  }
 }
 
 }}} // namespace twill::v0::TWILL_ISA

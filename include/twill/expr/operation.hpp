@@ -103,6 +103,21 @@ template <Primitive P, DType Common, class... X> constexpr void require_accepted
                 "twill: floats of 8 bits are stored, not computed with; convert the operand with cast<float>(x)");
 }
 
+/// Whether `apply_node` refuses a primitive for its element type.
+[[nodiscard]] constexpr bool is_refused(Primitive primitive, DType common) {
+  const Family family = family_of(primitive);
+  return !accepts(primitive, common) && (family == Family::bitwise || family == Family::integer ||
+                                         family == Family::arithmetic || primitive == Primitive::nextafter);
+}
+
+/// An operand of an element type that its operation takes, for the rest of an expression that is refused.
+template <DType To, class X> [[nodiscard]] auto stand_in(X&& x) {
+  if constexpr (std::is_arithmetic_v<std::remove_cvref_t<X>>)
+    return static_cast<scalar_t<To>>(x);
+  else
+    return make_node<Convert<To>>(std::forward<X>(x));
+}
+
 template <Primitive P, class... X> [[nodiscard]] auto apply_node(X&&... x) {
   constexpr DType common = common_type<X...>();
   if constexpr (is_complex(common) || is_float8(common)) require_accepted<P, common, X...>();
@@ -117,9 +132,14 @@ template <Primitive P, class... X> [[nodiscard]] auto apply_node(X&&... x) {
                   "twill: nextafter and spacing take float or double; convert the operand with cast<float>(x)");
     static_assert(accepts(P, common) || family_of(P) != Family::arithmetic,
                   "twill: this operation has no meaning for booleans; convert the operand with cast<T>(x)");
-    // beside bytes -3 would be 253, but a function of real numbers takes it as it is
-    constexpr DType numbers = family_of(P) == Family::floating ? floating_type(common) : common;
-    return Node<Apply<P>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
+    if constexpr (is_refused(P, common)) {
+      constexpr DType taken = P == Primitive::nextafter ? DType::float32 : DType::int64;
+      return apply_node<P>(stand_in<taken>(std::forward<X>(x))...);
+    } else {
+      // beside bytes -3 would be 253, but a function of real numbers takes it as it is
+      constexpr DType numbers = family_of(P) == Family::floating ? floating_type(common) : common;
+      return Node<Apply<P>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
+    }
   }
 }
 

@@ -241,7 +241,7 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 template <LazyValue E> [[nodiscard]] consteval ExpressionPlan plan() {
   static_assert(!expr::has_products<E>, "twill: how a product is computed is known at run time; ask plan(expression)");
   ExpressionPlan result{};
-  expr::add_launches<E, E::dtype>(result);
+  if constexpr (!expr::has_products<E>) expr::add_launches<E, E::dtype>(result); // else refused
   if constexpr (expr::on_gpu<E>) result.vector_width = result.thread_width;
   return result;
 }

@@ -125,6 +125,11 @@ template <class Rule, class... A> [[nodiscard]] auto owned(const Product<Rule, A
       [](const auto&... operand) { return Product<Rule, decltype(owned(operand))...>(owned(operand)...); });
 }
 
+/// The first operand, which stands for a product that is refused, so that the refusal is the one error.
+template <class First, class... Rest> [[nodiscard]] std::remove_cvref_t<First> first_of(First&& first, const Rest&...) {
+  return std::forward<First>(first);
+}
+
 /// The product of operands of any kind by a rule.
 template <class Rule, class... X> [[nodiscard]] auto product_node(X&&... x) {
   return Product<Rule, operand_t<DType::float32, X>...>(operand<DType::float32>(std::forward<X>(x))...);

@@ -171,13 +171,16 @@ template <class LeftAxes, class RightAxes, TensorOperand A, TensorOperand B>
 template <int Count = 2, TensorOperand A, TensorOperand B> [[nodiscard]] auto tensordot(A&& a, B&& b) {
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
-  if constexpr (Count < 0 || Count > left || Count > right)
+  if constexpr (Count < 0 || Count > left || Count > right) {
     static_cast<void>(sizeof(Mistake<refused<Problem::product_contracts_more_axes_than_an_operand_has,
                                              with::count<Count>, with::left<left>, with::right<right>>>));
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return tensordot<Axes<left - Count + I...>, Axes<I...>>(std::forward<A>(a), std::forward<B>(b));
+    return expr::first_of(std::forward<A>(a));
+  } else {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return tensordot<Axes<left - Count + I...>, Axes<I...>>(std::forward<A>(a), std::forward<B>(b));
+    }
+    (std::make_integer_sequence<int, Count>{});
   }
-  (std::make_integer_sequence<int, Count>{});
 }
 
 /// The Kronecker product of two matrices: a tensor of blocks a(i, j) * b, computed at once.

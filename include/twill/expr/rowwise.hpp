@@ -37,11 +37,17 @@ requires(Operands<X...> && sizeof...(X) <= 3) [[nodiscard]] auto map(F, X&&... x
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
+/// Whether a function has no captures, so that its type tells what it computes.
+template <class F> inline constexpr bool is_program = std::is_empty_v<F>&& std::is_default_constructible_v<F>;
+
+/// Refuses other functions of rows; what follows goes on with an operand, so that the refusal is the one error.
+template <class F> constexpr void require_program() {
+  static_assert(is_program<F>, "twill: a row program is a function without captures; pass what it needs as operands");
+}
+
 /// A function of symbols that computes 16-bit floats as float and gives them back. A last operand that is a setting has
 /// no part in the choice of the type.
 template <class F, bool HasSetting = false> struct RowFunction {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
-                "twill: a row program is a function without captures; pass what it needs as operands");
   static constexpr std::string_view name() {
     if constexpr (requires { F::name; })
       return F::name;
@@ -49,12 +55,16 @@ template <class F, bool HasSetting = false> struct RowFunction {
       return "rowwise";
   }
   static constexpr Symbol emit(auto... symbols) {
-    const DType types[] = {symbols.type()...};
-    DType common = types[0];
-    for (std::size_t i = 1; i < sizeof...(symbols) - HasSetting; ++i) common = promote(common, types[i]);
-    const auto wide = [](Symbol x) { return is_floating(x.type()) ? widened(x) : x; };
-    const Symbol result = F{}(wide(symbols)...);
-    return result.type() == compute_type(common) ? result.to(common) : result;
+    if constexpr (!is_program<F>) { // refused
+      return (symbols, ...);
+    } else {
+      const DType types[] = {symbols.type()...};
+      DType common = types[0];
+      for (std::size_t i = 1; i < sizeof...(symbols) - HasSetting; ++i) common = promote(common, types[i]);
+      const auto wide = [](Symbol x) { return is_floating(x.type()) ? widened(x) : x; };
+      const Symbol result = F{}(wide(symbols)...);
+      return result.type() == compute_type(common) ? result.to(common) : result;
+    }
   }
 };
 
@@ -66,16 +76,19 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 /// `rowwise([](auto x) { const auto e = exp(x - max(x)); return e / sum(e); }, a * b)`. Operands broadcast.
 template <int Axis = -1, class F, class... X>
 requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto rowwise(F, X&&... x) {
+  expr::require_program<F>();
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::whole, Axis>(std::forward<X>(x)...);
 }
 
 /// A value for each row along an axis, which disappears: `per_row([](auto x) { return max(x) - min(x); }, a)`.
 template <int Axis = -1, class F, class... X>
 requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, X&&... x) {
+  expr::require_program<F>();
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::dropped, Axis>(std::forward<X>(x)...);
 }
 template <int Axis = -1, class F, class... X>
 requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, KeptDims, X&&... x) {
+  expr::require_program<F>();
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::kept, Axis>(std::forward<X>(x)...);
 }
 

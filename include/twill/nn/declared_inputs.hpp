@@ -75,22 +75,24 @@ enum class InputProblem : std::uint8_t {
   inputs_differ_in_a_dimension_of_the_same_name,
 };
 
-/// The values named by a refusal. Inputs and axes count from 0.
-
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
+/// The values named by a refusal: the call that the program makes, the model, and what does not fit. Arguments count
+/// from 1, those of `forward` and the targets each; axes count from 0, as everywhere.
 namespace twill { inline namespace v0 { namespace nn { namespace with { inline namespace TWILL_ISA {
 
+template <FixedString Name> struct call;
+template <class M> struct model;
 template <std::int64_t Value> struct declared;
 template <std::int64_t Value> struct given;
 template <DType Value> struct declared_type;
 template <DType Value> struct given_type;
 template <class D> struct models_device;
 template <class D> struct given_device;
-template <std::size_t Value> struct input;
-template <std::size_t Value> struct other_input;
+template <std::size_t Number> struct argument_of_forward;
+template <std::size_t Number> struct target;
 template <int Value> struct axis;
-template <FixedString Name> struct dimension;
+template <FixedString Label> struct dimension;
 
 }}}}} // namespace twill::v0::nn::with::TWILL_ISA
 
@@ -113,6 +115,12 @@ template <class Element, auto... Extents, class T> struct DeclaredInput<BasicInp
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
+/// A call of a model's network, which its refusals name.
+template <FixedString Call, class M> struct CallOf {
+  template <InputProblem P, class... Values>
+  using Refusal = Mistake<refused_input<P, Values..., with::model<M>, with::call<Call>>>;
+};
+
 /// The first axis along which both extents are known and differ, or the rank.
 template <class Declared, class Given> consteval int differing_axis() {
   int axis = 0;
@@ -131,24 +139,27 @@ inline constexpr bool is_declared = [] {
            differing_axis<typename Declared::shape_type, typename X::shape_type>() == X::rank;
 }();
 
-/// Checks one tensor against a declared input of the model of element type T on devices of kind D.
-template <class Input, class T, class D, class X, std::size_t I> consteval void check_input() {
+/// Checks one tensor against declared input I of the model of element type T. `Where` is the call and the model.
+template <class Where, class Input, class T, class X, std::size_t I> consteval void check_input() {
   using Declared = DeclaredInput<Input, T>;
   if constexpr (Declared::shape_type::rank != X::rank)
-    static_cast<void>(sizeof(
-        Mistake<refused_input<InputProblem::input_has_another_rank_than_the_model_declares,
-                              with::declared<Declared::shape_type::rank>, with::given<X::rank>, with::input<I>>>));
+    static_cast<void>(
+        sizeof(typename Where::template Refusal<InputProblem::input_has_another_rank_than_the_model_declares,
+                                                with::declared<Declared::shape_type::rank>, with::given<X::rank>,
+                                                with::argument_of_forward<I + 1>>));
   else if constexpr (!std::same_as<typename Declared::value_type, typename X::value_type>)
     static_cast<void>(
-        sizeof(Mistake<refused_input<InputProblem::input_has_another_element_type_than_the_model_declares,
-                                     with::declared_type<dtype_of<typename Declared::value_type>>,
-                                     with::given_type<dtype_of<typename X::value_type>>, with::input<I>>>));
+        sizeof(typename Where::template Refusal<InputProblem::input_has_another_element_type_than_the_model_declares,
+                                                with::declared_type<dtype_of<typename Declared::value_type>>,
+                                                with::given_type<dtype_of<typename X::value_type>>,
+                                                with::argument_of_forward<I + 1>>));
   else if constexpr (constexpr int axis = differing_axis<typename Declared::shape_type, typename X::shape_type>();
                      axis < X::rank)
     static_cast<void>(
-        sizeof(Mistake<refused_input<InputProblem::input_has_another_extent_than_the_model_declares,
-                                     with::declared<Declared::shape_type::extent(axis)>,
-                                     with::given<X::shape_type::extent(axis)>, with::input<I>, with::axis<axis>>>));
+        sizeof(typename Where::template Refusal<InputProblem::input_has_another_extent_than_the_model_declares,
+                                                with::declared<Declared::shape_type::extent(axis)>,
+                                                with::given<X::shape_type::extent(axis)>,
+                                                with::argument_of_forward<I + 1>, with::axis<axis>>));
 }
 
 /// Two axes of the arguments to which the model gives one name.
@@ -158,6 +169,8 @@ struct NamedPair {
   std::int64_t right = 0;
   std::size_t left_input = 0;
   std::size_t right_input = 0;
+  int left_axis = 0;
+  int right_axis = 0;
   std::string_view name{};
 };
 
@@ -168,13 +181,14 @@ consteval NamedPair differing_pair(std::type_identity<std::tuple<Input...>>, std
     std::string_view name{};
     std::int64_t extent = dyn;
     std::size_t input = 0;
+    int axis = 0;
   };
   std::array<Axis, (std::size_t{0} + ... + static_cast<std::size_t>(X::rank))> axes{};
   std::size_t count = 0;
   std::size_t input = 0;
   const auto collect = [&]<class Declared, class Given>() {
     for (int axis = 0; axis < Given::rank; ++axis)
-      axes[count++] = {Declared::names[static_cast<std::size_t>(axis)], Given::shape_type::extent(axis), input};
+      axes[count++] = {Declared::names[static_cast<std::size_t>(axis)], Given::shape_type::extent(axis), input, axis};
     ++input;
   };
   (collect.template operator()<DeclaredInput<Input, T>, X>(), ...);
@@ -182,7 +196,8 @@ consteval NamedPair differing_pair(std::type_identity<std::tuple<Input...>>, std
     for (std::size_t k = 0; k < i; ++k)
       if (!axes[i].name.empty() && axes[i].name == axes[k].name && axes[i].extent != dyn && axes[k].extent != dyn &&
           axes[i].extent != axes[k].extent)
-        return {true, axes[k].extent, axes[i].extent, axes[k].input, axes[i].input, axes[i].name};
+        return {true,          axes[k].extent, axes[i].extent, axes[k].input,
+                axes[i].input, axes[k].axis,   axes[i].axis,   axes[i].name};
   return {};
 }
 
@@ -199,11 +214,16 @@ template <const NamedPair& Pair> consteval auto fixed_string() {
 /// A traced value for each number. A class: nvcc loses the pack in the expansion of an alias that ignores its argument.
 template <std::size_t> struct ValueFor { using type = graph::Value; };
 
-template <class D, class X, std::size_t I> consteval void check_device() {
+/// Argument I of a step whose model has `Inputs` of them, as a refusal names it.
+template <std::size_t I, std::size_t Inputs>
+using ArgumentName = std::conditional_t<(I < Inputs), with::argument_of_forward<I + 1>, with::target<I - Inputs + 1>>;
+
+template <class Where, class D, class X, std::size_t I, std::size_t Inputs> consteval void check_device() {
   if constexpr (!std::same_as<D, typename X::device_type>)
-    static_cast<void>(sizeof(
-        Mistake<refused_input<InputProblem::input_lies_on_another_kind_of_device_than_the_model, with::models_device<D>,
-                              with::given_device<typename X::device_type>, with::input<I>>>));
+    static_cast<void>(
+        sizeof(typename Where::template Refusal<InputProblem::input_lies_on_another_kind_of_device_than_the_model,
+                                                with::models_device<D>, with::given_device<typename X::device_type>,
+                                                ArgumentName<I, Inputs>>));
 }
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
@@ -241,34 +261,39 @@ inline constexpr bool arguments_fit = [] {
   (std::make_index_sequence<std::tuple_size_v<inputs_t<M>>>{});
 }();
 
-/// Refuses arguments whose types contradict the inputs of model M with elements of type T on devices of kind D.
-/// Arguments after the inputs are the targets of loss L; only their number and kind of device are known. L is void
+/// Refuses arguments of a call whose types contradict the inputs of model M with elements of type T on devices of kind
+/// D. Arguments after the inputs are the targets of loss L; only their number and kind of device are known. L is void
 /// where there are none.
-template <Model M, FloatingScalar T, ComputeDevice D, class L, AnyTensor... X> consteval void check_inputs() {
+template <FixedString Call, Model M, FloatingScalar T, ComputeDevice D, class L, AnyTensor... X>
+consteval void check_inputs() {
+  using Where = detail::CallOf<Call, M>;
   using Inputs = inputs_t<M>;
   using Given = std::tuple<X...>;
   constexpr std::size_t count = std::tuple_size_v<Inputs>;
   if constexpr (!counts_fit<M, L, X...>) {
     if constexpr (sizeof...(X) < count || std::is_void_v<L>)
-      static_cast<void>(sizeof(Mistake<refused_input<InputProblem::number_of_arguments_differs_from_the_models_inputs,
-                                                     with::declared<count>, with::given<sizeof...(X)>>>));
+      static_cast<void>(
+          sizeof(typename Where::template Refusal<InputProblem::number_of_arguments_differs_from_the_models_inputs,
+                                                  with::declared<count>, with::given<sizeof...(X)>>));
     else
-      static_cast<void>(sizeof(
-          Mistake<
-              refused_input<InputProblem::loss_takes_another_number_of_targets, with::given<sizeof...(X) - count>>>));
+      static_cast<void>(sizeof(typename Where::template Refusal<InputProblem::loss_takes_another_number_of_targets,
+                                                                with::given<sizeof...(X) - count>>));
   } else {
     []<std::size_t... I, std::size_t... All>(std::index_sequence<I...>, std::index_sequence<All...>) {
-      (detail::check_device<D, X, All>(), ...);
-      (detail::check_input<std::tuple_element_t<I, Inputs>, T, D, std::tuple_element_t<I, Given>, I>(), ...);
+      if constexpr (!arguments_fit<M, T, D, L, X...>) {
+        (detail::check_device<Where, D, X, All, count>(), ...);
+        (detail::check_input<Where, std::tuple_element_t<I, Inputs>, T, std::tuple_element_t<I, Given>, I>(), ...);
+      }
       if constexpr ((... && (DeclaredInput<std::tuple_element_t<I, Inputs>, T>::shape_type::rank ==
                              std::tuple_element_t<I, Given>::rank))) {
         constexpr const auto& pair = detail::named_pair<T, Inputs, std::tuple<std::tuple_element_t<I, Given>...>>;
         if constexpr (pair.differ)
-          static_cast<void>(
-              sizeof(Mistake<refused_input<InputProblem::inputs_differ_in_a_dimension_of_the_same_name,
-                                           with::dimension<detail::fixed_string<pair>()>, with::given<pair.left>,
-                                           with::given<pair.right>, with::input<pair.left_input>,
-                                           with::other_input<pair.right_input>>>));
+          static_cast<void>(sizeof(
+              typename Where::template Refusal<
+                  InputProblem::inputs_differ_in_a_dimension_of_the_same_name,
+                  with::dimension<detail::fixed_string<pair>()>, with::given<pair.left>,
+                  with::argument_of_forward<pair.left_input + 1>, with::axis<pair.left_axis>, with::given<pair.right>,
+                  with::argument_of_forward<pair.right_input + 1>, with::axis<pair.right_axis>>));
       }
     }
     (std::make_index_sequence<count>{}, std::index_sequence_for<X...>{});

@@ -93,7 +93,7 @@ public:
   /// Runs the model and keeps the values needed by a backward pass, which continues into tracked inputs, such as the
   /// result of another network. throws: ShapeError, DeviceError naming both; what a hook throws
   template <StageOperand... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    check_inputs<M, T, D, void, detail::tensor_of_t<Inputs>...>();
+    check_inputs<"forward", M, T, D, void, detail::tensor_of_t<Inputs>...>();
     if constexpr (arguments_fit<M, T, D, void, detail::tensor_of_t<Inputs>...>) { // else refused
       compile::require_device(call_of_stage<Stage>("forward"), device(), detail::tensor_of(inputs)...);
       return forward_on(state_, context_of_next_run(), inputs...);
@@ -137,7 +137,7 @@ public:
 
   /// Runs the model in evaluation, without dropout; keeps nothing.
   template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) const {
-    check_inputs<M, T, D, void, Inputs...>();
+    check_inputs<"infer", M, T, D, void, Inputs...>();
     if constexpr (arguments_fit<M, T, D, void, Inputs...>) { // else refused
       compile::require_device(Evaluation::called(), device(), inputs...);
       call_begin_hooks("infer", inputs...);

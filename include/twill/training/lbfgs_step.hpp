@@ -12,6 +12,7 @@
 #include <twill/optim/lbfgs.hpp>
 #include <twill/training/detail/staged_loss.hpp>
 #include <twill/training/training_state.hpp>
+#include <twill/training/step_loss.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -37,8 +38,8 @@ public:
   /// One step, of several iterations; the loss of the weights before it. Buffers, such as running statistics, change in
   /// each evaluation. Arguments: the model's inputs, then the loss's targets.
   /// throws: ShapeError, DeviceError, OutOfMemoryError, with the weights as they were
-  template <AnyTensor... Tensors> double operator()(const Tensors&... tensors) {
-    if constexpr (detail::fits_loss<L, Network, Tensors...>()) { // else refused
+  template <AnyTensor... Tensors> StepLoss<double, D> operator()(const Tensors&... tensors) {
+    if constexpr (detail::fits_loss<"lbfgs_step", L, Network, Tensors...>()) { // else refused
       const auto& state = *network_->state();
       std::vector<double> weights = gathered(state.buffers);
       const auto evaluate = [&](std::span<const double> x, std::span<double> gradient) {
@@ -60,9 +61,9 @@ public:
       }
       write(weights);
       ++steps_;
-      return loss;
+      return StepLoss<double, D>{loss};
     } else {
-      return 0;
+      return StepLoss<double, D>{0};
     }
   }
 

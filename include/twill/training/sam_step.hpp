@@ -9,6 +9,7 @@
 #include <twill/optim/sam.hpp>
 #include <twill/training/detail/staged_loss.hpp>
 #include <twill/training/optimiser.hpp>
+#include <twill/training/step_loss.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -36,8 +37,8 @@ public:
   /// One step; its loss, that of the weights before it. Buffers, such as running statistics, are those of the first
   /// pass. Arguments: the model's inputs, then the loss's targets.
   /// throws: ShapeError, DeviceError, OutOfMemoryError, with the weights as they were
-  template <AnyTensor... Tensors> T operator()(const Tensors&... tensors) {
-    if constexpr (detail::fits_loss<L, Network, Tensors...>()) { // else refused
+  template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
+    if constexpr (detail::fits_loss<"sam_step", L, Network, Tensors...>()) { // else refused
       this->zero_grad();
       const auto loss = detail::staged_loss<L>(*network_, tensors...);
       this->backward(loss);
@@ -52,9 +53,9 @@ public:
       }
       put_back_weights();
       this->step();
-      return loss.item();
+      return StepLoss<T, D>{loss.item()};
     } else {
-      return {};
+      return StepLoss<T, D>{T{}};
     }
   }
 

@@ -89,7 +89,7 @@ template <class M, class T> [[nodiscard]] constexpr graph::Graph trace_weights()
 
 /// The call of a step of model M, as messages name it.
 template <class M> [[nodiscard]] constexpr compile::CallName call_of_step(const char* call) {
-  return {written_name<M>(), call, true, std::tuple_size_v<nn::inputs_t<M>>};
+  return {.type = written_name<M>(), .call = call, .is_model = true, .inputs = std::tuple_size_v<nn::inputs_t<M>>};
 }
 
 /// Base of sources with a model, a loss and a gradient. `S::trace_with(parts)` is the trace.

@@ -13,6 +13,7 @@
 #include <twill/training/optimiser.hpp>
 #include <twill/training/optimiser_state.hpp>
 #include <twill/training/sources.hpp>
+#include <twill/training/step_loss.hpp>
 #include <twill/training/step_program.hpp>
 
 #include <array>
@@ -34,29 +35,6 @@ struct NoRule {};
 }}}}} // namespace twill::v0::training::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace training { inline namespace TWILL_ISA {
-
-/// The loss of a step, read when it is needed. It is overwritten by the next step.
-template <class T, ComputeDevice D> class StepLoss {
-public:
-  /// The loss of step `step`, read from its slot on demand.
-  StepLoss(const memory::Buffer<D>& slot, const std::int64_t& newest, std::int64_t step)
-      : slot_{&slot}, newest_{&newest}, step_{step} {}
-
-  /// Waits for the step and reads its loss. throws: ValueError when a later step has overwritten it
-  [[nodiscard]] T item() const {
-    if (step_ != *newest_)
-      throw ValueError("item: the loss of step " + std::to_string(step_) + " was overwritten by step " +
-                       std::to_string(*newest_) + "; read it before the next step");
-    return read_item(slot_->device(), static_cast<const T*>(slot_->data()), Dims{});
-  }
-  /// The number; waits for the step.
-  operator T() const { return item(); }
-
-private:
-  const memory::Buffer<D>* slot_;
-  const std::int64_t* newest_;
-  std::int64_t step_;
-};
 
 /// Runs whole steps on a network with a loss and a rule.
 template <class Network, class L, optim::Rule R>
@@ -83,7 +61,7 @@ public:
   /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if a batch is empty or too large for the model's
   /// budget
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
-    nn::check_inputs<M, T, D, L, Tensors...>();
+    nn::check_inputs<"train_step", M, T, D, L, Tensors...>();
     if constexpr (nn::arguments_fit<M, T, D, L, Tensors...>) // else refused
       try {
         return make_step(tensors...);
@@ -190,7 +168,7 @@ private:
 
   /// The program of a step on tensors of these types, on the network's devices.
   template <AnyTensor... Tensors> Program& program_for() {
-    nn::check_inputs<M, T, D, L, Tensors...>();
+    nn::check_inputs<"train_step", M, T, D, L, Tensors...>();
     return programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
   }
 

@@ -275,7 +275,7 @@ TEST_CASE("a data-parallel step refuses an empty batch, inference has an empty r
   auto step = train_step(parallel, nn::cross_entropy, optim::Sgd{});
   const auto data = batch<Cpu>(0, Cpu{0});
   CHECK_THROWS_WITH(step(data.x, data.label),
-                    Catch::StartsWith("Mlp::train_step: the batch is empty") && Catch::Contains("(0, 7), (0,)"));
+                    Catch::StartsWith("train_step(Mlp): the batch is empty") && Catch::Contains("(0, 7), (0,)"));
   CHECK(step.steps() == 0);
   CHECK(parallel.forward(data.x).value().shape() == Dims(0, 5));
 }

@@ -239,7 +239,7 @@ TEST_CASE("a rank that fails ends the step on every rank, whenever the others co
     const std::string who = "rank " + std::to_string(culprit);
     for (std::size_t rank = 0; rank < 3; ++rank) {
       INFO(messages[rank]);
-      REQUIRE(messages[rank].find("dimension 'batch' is 4 in input 0, got 3") != std::string::npos);
+      REQUIRE(messages[rank].find("takes 4, as in axis 0 of argument 1 of forward, got 3") != std::string::npos);
       REQUIRE((static_cast<int>(rank) == culprit || messages[rank].find(who) != std::string::npos));
     }
   });
@@ -271,5 +271,6 @@ TEST_CASE("ranks refuse a batch that is empty on all of them", "[parallel][PAR-3
     messages[static_cast<std::size_t>(communicator.rank())] =
         message_of([&] { static_cast<void>(step(none.x, none.label)); });
   });
-  for (const std::string& message : messages) CHECK_THAT(message, Catch::Contains("train_step: the batch is empty"));
+  for (const std::string& message : messages)
+    CHECK_THAT(message, Catch::Contains("train_step(Mlp): the batch is empty"));
 }

@@ -198,7 +198,7 @@ TEST_CASE("a rank of a divided model that fails tells the others", "[parallel][P
     } catch (const Error& error) {
       text = error.what();
     }
-    const bool is_told = text.find("dimension 'batch' is 3 in input 0, got 2") != std::string::npos &&
+    const bool is_told = text.find("takes 3, as in axis 0 of argument 1 of forward, got 2") != std::string::npos &&
                          (rank == 1 || text.find("rank 1") != std::string::npos);
     if (!is_told) throw std::logic_error("rank " + std::to_string(rank) + " was told: " + text);
   });

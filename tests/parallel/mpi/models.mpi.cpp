@@ -215,7 +215,7 @@ void check_pipeline(const std::string& what, MpiCommunicator<>& world, const tes
     auto step = train_step(model, nn::cross_entropy, test::meshed_rule, {.micro_batches = 3});
     Numbers found{};
     for (std::size_t i = 0; i < batch.losses.size(); ++i) {
-      found.push_back(step(x, labels));
+      found.push_back(step(x, labels).item());
       found.push_back(step.gradient_norm());
     }
     append(found, state_dict(model)); // of all ranks

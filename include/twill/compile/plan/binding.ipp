@@ -18,19 +18,18 @@ TWILL_COLD TWILL_BODY void refuse_shape(const TableView& table, std::span<const 
   if (axis < 0)
     throw ShapeError(join_text(
         {begin, ": ", taker, declared.rank, " dimensions, got ", inputs[input].rank, ": ", to_string(inputs[input])}));
-  const std::string at = join_text({begin, ", axis ", axis, ": "});
   const std::int64_t given = inputs[input][axis];
   const graph::Extent extent = declared[axis];
-  if (extent.is_static()) throw ShapeError(join_text({at, taker, extent.factor, ", got ", given}));
+  if (extent.is_static())
+    throw ShapeError(join_text({begin, ", axis ", axis, ": ", taker, extent.factor, ", got ", given}));
   const std::string_view name = table.symbols[static_cast<std::size_t>(extent.single_symbol())].name.view();
+  const std::string label = name.empty() ? std::string{} : join_text({" (\"", name, "\")"});
+  const std::string at = join_text({begin, ", axis ", axis, label, ": "});
   for (std::size_t first = 0; first <= input; ++first) // the first place of a symbol gives it its number
     for (int place = 0; place < table.inputs[first].shape.rank; ++place) {
       if (!(table.inputs[first].shape[place] == extent)) continue;
-      const std::string other = argument_of(table.name, first);
-      const std::int64_t known = inputs[first][place];
-      throw ShapeError(name.empty()
-                           ? join_text({at, taker, known, ", the extent of ", other, ", axis ", place, ", got ", given})
-                           : join_text({at, "dimension '", name, "' is ", known, " in ", other, ", got ", given}));
+      throw ShapeError(join_text({at, taker, inputs[first][place], ", as in axis ", place, " of ",
+                                  argument_of(table.name, first), ", got ", given}));
     }
   throw ShapeError(join_text({at, "got ", given}));
 }

@@ -184,7 +184,7 @@ public:
   /// than devices use fewer devices. Inputs may be on any device. The network's hooks are called in each replica.
   /// throws: a replica's exception, naming it; ValueError if several replicas would have to sum inside the run
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    nn::check_inputs<typename Network::model_type, typename Network::Element, D, void,
+    nn::check_inputs<"forward", typename Network::model_type, typename Network::Element, D, void,
                      decltype(share(inputs, {}, std::declval<const D&>()))...>();
     if constexpr (nn::arguments_fit<typename Network::model_type, typename Network::Element, D, void,
                                     decltype(share(inputs, {}, std::declval<const D&>()))...>) // else refused

@@ -14,11 +14,11 @@
 namespace twill { inline namespace v0 { namespace training { namespace detail { inline namespace TWILL_ISA {
 
 /// Whether these tensors are the inputs of the network's model and the targets of the loss; else it does not compile.
-template <class L, class Network, AnyTensor... Tensors> consteval bool fits_loss() {
+template <FixedString Call, class L, class Network, AnyTensor... Tensors> consteval bool fits_loss() {
   using M = typename Network::model_type;
   using T = typename Network::Element;
   using D = typename Network::device_type;
-  nn::check_inputs<M, T, D, L, Tensors...>();
+  nn::check_inputs<Call, M, T, D, L, Tensors...>();
   return nn::arguments_fit<M, T, D, L, Tensors...>;
 }
 

@@ -18,7 +18,8 @@ inline namespace TWILL_ISA {
 
 /// Compares the results of stage From with the declarations of the next model, in the words of a network's inputs.
 template <class Made, class Network> consteval void check_border() {
-  nn::check_inputs<typename Network::model_type, typename Network::Element, typename Made::device_type, void, Made>();
+  nn::check_inputs<"pipeline", typename Network::model_type, typename Network::Element, typename Made::device_type,
+                   void, Made>();
 }
 
 /// The stages of `Parts`, with weights of type T.

@@ -224,7 +224,7 @@ public:
   template <AnyTensor... Inputs> [[nodiscard]] auto operator()(const Inputs&... inputs) {
     try {
       using X = std::tuple<const Inputs&...>;
-      detail::check_batch<P>(std::type_identity<X>{});
+      detail::check_batch<"inference", P>(std::type_identity<X>{});
       const X x{inputs...};
       const std::int64_t rows = parallel::common_rows(inputs...).value_or(0);
       const auto pieces = parallel::chunk_rows(rows, options_.micro_batches);

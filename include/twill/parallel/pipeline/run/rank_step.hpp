@@ -22,6 +22,7 @@
 #include <twill/parallel/pipeline/run/runner.hpp>
 #include <twill/parallel/pipeline/run/staged_step.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
+#include <twill/training/step_loss.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -88,12 +89,13 @@ public:
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
   }
 
-  /// One step on a batch: the model's inputs, then the targets. Returns the loss of the whole batch, on every rank.
+  /// One step on a batch: the model's inputs, then the targets. The loss is that of the whole batch, added up in
+  /// float64, known on every rank.
   /// throws: ValueError if the rows do not fill the micro-batches; this rank's error; CommunicatorError naming another
-  template <AnyTensor... Batch> double operator()(const Batch&... batch) {
+  template <AnyTensor... Batch> training::StepLoss<double, D> operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
     telling_others([&] { this->update(total_of(*communicator_, sums())); });
-    return loss;
+    return training::StepLoss<double, D>{loss};
   }
 
   /// The loss, and the gradients of this rank's stages without an update: times the loss scale, if the rule has one.

@@ -83,9 +83,10 @@ template <class P> void begin_step(P& pipeline, const StepOptions& options = {})
 }
 
 /// Compares the inputs of the batch, as passed to a stage, with the declarations of a pipeline's model.
-template <class P, class... Inputs> consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
+template <FixedString Call, class P, class... Inputs>
+consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
   using D = typename P::device_type;
-  nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, void,
+  nn::check_inputs<Call, typename P::Plan::BatchModel, typename P::Element, D, void,
                    decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
                                 .to(std::declval<const D&>()))...>();
 }
@@ -134,7 +135,7 @@ public:
         rank_{rank},
         checkpointing_{checkpointing},
         all_rows_{pieces.back().begin + pieces.back().count} {
-    check_batch<P>(std::type_identity<X>{});
+    check_batch<"train_step", P>(std::type_identity<X>{});
   }
 
   void run_forward(int stage, int m) {

@@ -37,7 +37,7 @@ public:
   /// Refuses a batch that is not the inputs declared by the model, then the targets.
   template <AnyTensor... Batch> static consteval void check() {
     static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
-    check_batch<P>(std::type_identity<AllButLast<Batch...>>{});
+    check_batch<"train_step", P>(std::type_identity<AllButLast<Batch...>>{});
   }
 
   /// True for such a batch; others do not compile.

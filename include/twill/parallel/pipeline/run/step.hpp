@@ -15,6 +15,7 @@
 #include <twill/parallel/pipeline/run/runner.hpp>
 #include <twill/parallel/pipeline/run/staged_step.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
+#include <twill/training/step_loss.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -39,14 +40,15 @@ public:
   }
 
   /// One step on a batch: the model's inputs, then the targets. Micro-batches have equal numbers of rows but the last.
+  /// The loss is the mean over the whole batch, added up in float64.
   /// throws: ValueError if the rows do not fill the micro-batches; a rank's exception, or a TimeoutError naming one
   /// missing. Gradients are dropped then; weights stay, except those of stages that an update already reached.
-  template <AnyTensor... Batch> double operator()(const Batch&... batch) {
+  template <AnyTensor... Batch> training::StepLoss<double, typename P::device_type> operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
     detail::GradientSums sums{};
     ranks_.for_each([&](auto& own) { sums += own.sums(); });
     this->update(sums);
-    return loss;
+    return training::StepLoss<double, typename P::device_type>{loss};
   }
 
   /// The loss, and the gradients of all stages without an update: times the loss scale, if the rule has one.

@@ -10,6 +10,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
+#include <twill/core/refused.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
 #include <twill/parallel/pipeline/schedule/simulate.hpp>
@@ -280,15 +281,16 @@ template <ScheduleKind S, int Ranks, int MicroBatches> struct Proof {
   static constexpr bool value = [] {
     if constexpr (verdict.fault == ScheduleFault::too_few_micro_batches)
       static_cast<void>(
-          sizeof(schedule_is_refused<verdict.fault, S, with::ranks<Ranks>, with::micro_batches<MicroBatches>,
-                                     with::needed<least_micro_batches<S>(Ranks)>>));
+          sizeof(Mistake<schedule_is_refused<verdict.fault, S, with::ranks<Ranks>, with::micro_batches<MicroBatches>,
+                                             with::needed<least_micro_batches<S>(Ranks)>>>));
     else if constexpr (verdict.fault == ScheduleFault::micro_batches_are_not_a_multiple)
-      static_cast<void>(
-          sizeof(schedule_is_refused<verdict.fault, S, with::ranks<Ranks>, with::micro_batches<MicroBatches>>));
+      static_cast<void>(sizeof(
+          Mistake<schedule_is_refused<verdict.fault, S, with::ranks<Ranks>, with::micro_batches<MicroBatches>>>));
     else if constexpr (verdict.fault != ScheduleFault::none)
       static_cast<void>(sizeof(
-          schedule_is_refused<verdict.fault, S, with::rank<verdict.rank>, with::action<verdict.action.work>,
-                              with::stage<verdict.action.stage>, with::micro_batch<verdict.action.micro_batch>>));
+          Mistake<
+              schedule_is_refused<verdict.fault, S, with::rank<verdict.rank>, with::action<verdict.action.work>,
+                                  with::stage<verdict.action.stage>, with::micro_batch<verdict.action.micro_batch>>>));
     return true;
   }();
 };
