@@ -3,6 +3,8 @@
 // Pipelines under `parallel::Reproducible` that cannot have the bits of one device: each is refused by name.
 
 #include <twill/nn/batch_norm.hpp>
+#include <twill/nn/convolution.hpp>
+#include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/sgd.hpp>
@@ -40,6 +42,18 @@ struct Normalised {
     return nn::linear(nn::batch_norm(lower, "norm"), 5, "head");
   }
 };
+struct Images {
+  static constexpr auto forward(Input<Dim<"batch">, 3, 4, 4> x) {
+    const auto images = nn::stage_boundary(relu(nn::conv2d(x, 8, "lower", {.kernel = 3})));
+    return nn::linear(mean(nn::conv2d(images, 8, "upper", {.kernel = 1}), {2, 3}), 5, "head");
+  }
+};
+struct Dropped {
+  static constexpr auto forward(Input<Dim<"batch">, 7> x) {
+    const auto lower = nn::stage_boundary(tanh(nn::linear(x, 6, "lower")));
+    return nn::linear(nn::dropout(softmax(nn::linear(lower, 6, "upper")), 0.1), 5, "head");
+  }
+};
 template <class Model> using Pipe = pipeline::BasicPipeline<pipeline::GPipe, float, Cpu, pipeline::Cut<Model>>;
 
 const std::vector<Cpu> devices{Cpu{0}, Cpu{1}};
@@ -67,6 +81,15 @@ TEST_CASE("a pipeline whose stages share weights or write statistics has no bits
   const std::string written = refusal<Normalised>();
   INFO(written);
   CHECK(written.starts_with("Reproducible: stage 1 of the pipeline updates the buffer \"norm."));
+}
+
+TEST_CASE("a pipeline with sums in another order than one device's is refused", "[parallel][PAR-9]") {
+  const std::string images = refusal<Images>();
+  INFO(images);
+  CHECK(images.starts_with("Reproducible: stage 0 of the pipeline passes on images of a convolution"));
+  const std::string dropped = refusal<Dropped>();
+  INFO(dropped);
+  CHECK(dropped.starts_with("Reproducible: stage 1 of the pipeline sums along rows what dropout has changed"));
 }
 
 TEST_CASE("a reproducible step of a pipeline goes on after a batch that does not fill the shards",

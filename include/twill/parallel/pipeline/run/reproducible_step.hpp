@@ -31,18 +31,14 @@ void require_separate_shards(int stage, const compile::TableView& forward);
 
 /// Whether a stage passes on images that it computes channels-last, or gradients of such. Messages are row-major, and a
 /// sum over rows and pixels, such as the gradient of a convolution's bias, adds in the order of memory.
-template <StageSource F> [[nodiscard]] bool passes_channels_last() {
-  const StageJoint joint = detail::joint<F>();
-  const List<char> is_last = compile::carried_channels_last(joint.graph);
-  for (std::size_t i = 0; i < joint.graph.outputs.size(); ++i) {
-    const bool is_weight = i >= joint.results && i < joint.results + joint.weights;
-    if (!is_weight && is_last[static_cast<std::size_t>(joint.graph.outputs[i])] != 0) return true;
-  }
-  return false;
-}
+[[nodiscard]] bool passes_channels_last(const StageJoint& joint);
 
-/// Refuses such a stage.    throws: ValueError
-void require_row_major(int stage, bool passes_channels_last);
+/// Whether a stage sums along rows what random draws have changed, such as the gradient of a softmax whose results are
+/// dropped: in one program with the forward pass such a sum may be part of another kernel, which adds in another order.
+[[nodiscard]] bool sums_draws_along_rows(const graph::Graph& graph);
+
+/// Refuses a stage whose sums are in another order than on one device.    throws: ValueError
+void require_orders_of_one_device(int stage, const StageJoint& joint);
 
 /// Refuses weights that several stages use.    throws: ValueError naming one
 void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages);
@@ -103,7 +99,7 @@ public:
 
   /// throws: ValueError if the options have another number of micro-batches than shards or keep the orders of weights,
   /// if the schedule cannot be carried out, if stages share a weight, or if one writes buffers, sums over ranks
-  /// or passes on images of a convolution
+  /// or passes on images of a convolution or sums along rows what dropout has changed
   ReproduciblePipelineStep(P& pipeline, L loss, R given, const Reproducible& policy, StepOptions options)
       : Base{pipeline, given, checked(policy, options), {pipeline, given, nullptr, {}}},
         policy_{policy},
@@ -112,7 +108,7 @@ public:
     P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
       using Source = typename std::tuple_element_t<I, typename P::Stages>::Source;
       detail::require_separate_shards(static_cast<int>(I), compile::TableFor<StageForward<Source>, D>::view());
-      detail::require_row_major(static_cast<int>(I), detail::passes_channels_last<Source>());
+      detail::require_orders_of_one_device(static_cast<int>(I), detail::joint<Source>());
     });
   }
 

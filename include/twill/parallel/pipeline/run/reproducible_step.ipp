@@ -32,12 +32,41 @@ TWILL_BODY void require_separate_shards(int stage, const compile::TableView& for
                                 "train on one device or ranks of DistributedDataParallel"}));
 }
 
-TWILL_BODY void require_row_major(int stage, bool passes_channels_last) {
-  if (passes_channels_last)
+TWILL_BODY bool passes_channels_last(const StageJoint& joint) {
+  const List<char> is_last = compile::carried_channels_last(joint.graph);
+  for (std::size_t i = 0; i < joint.graph.outputs.size(); ++i) {
+    const bool is_weight = i >= joint.results && i < joint.results + joint.weights;
+    if (!is_weight && is_last[static_cast<std::size_t>(joint.graph.outputs[i])] != 0) return true;
+  }
+  return false;
+}
+
+TWILL_BODY bool sums_draws_along_rows(const graph::Graph& graph) {
+  List<char> is_drawn(graph.nodes.size(), 0);
+  for (int id = 0; id < graph.size(); ++id) {
+    const graph::Node& node = graph.node(id);
+    bool reads_drawn = false;
+    for (int k = 0; k < node.arity; ++k) reads_drawn = reads_drawn || is_drawn[static_cast<std::size_t>(node.input(k))];
+    if (node.kind == graph::Kind::reduce && node.axis == node.shape.rank - 1 && reads_drawn) return true;
+    const bool draws = node.kind == graph::Kind::primitive && (node.primitive == graph::Primitive::random_uniform ||
+                                                               node.primitive == graph::Primitive::random_integer);
+    const bool is_fused = graph::is_elementwise(node.kind) || graph::is_view(node.kind);
+    is_drawn.items[id] = draws || (is_fused && reads_drawn) ? 1 : 0;
+  }
+  return false;
+}
+
+TWILL_BODY void require_orders_of_one_device(int stage, const StageJoint& joint) {
+  if (passes_channels_last(joint))
     throw ValueError(join_text({"Reproducible: stage ", stage,
                                 " of the pipeline passes on images of a convolution, "
                                 "which one device keeps channels-last and adds up in that order; cut the model where "
                                 "its values are not images, such as after the pooling"}));
+  if (sums_draws_along_rows(joint.graph))
+    throw ValueError(join_text({"Reproducible: stage ", stage,
+                                " of the pipeline sums along rows what dropout has "
+                                "changed, as the gradient of dropped attention weights does, and one device may do so "
+                                "in another kernel; train without this dropout, or on one device or replicas"}));
 }
 
 TWILL_BODY void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages) {
