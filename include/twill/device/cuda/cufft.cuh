@@ -167,9 +167,9 @@ struct CufftDevice {
 
 /// One for each device and process, never destroyed.
 [[nodiscard]] TWILL_EXPORT inline CufftDevice& cufft_of(int device) {
-  static CufftDevice* const devices = new CufftDevice[gpu::max_devices];
-  if (device < 0 || device >= gpu::max_devices)
-    throw DeviceError(join_text({"cuFFT: device ", device, " is outside of [0, ", gpu::max_devices, ")"}));
+  static CufftDevice* const devices = new CufftDevice[max_devices];
+  if (device < 0 || device >= max_devices)
+    throw DeviceError(join_text({"cuFFT: device ", device, " is outside of [0, ", max_devices, ")"}));
   return devices[device];
 }
 

@@ -62,10 +62,11 @@ template <class T> [[nodiscard]] LinesPlan plan_lines(const Job<T>& job) {
   const bool is_of_real = job.kind == Kind::hermitian_of_real || job.kind == Kind::cosine_2;
   const bool is_to_real = job.kind == Kind::real_of_hermitian || job.kind == Kind::cosine_3;
   const std::int64_t coefficients = job.length / 2 + 1;
-  LinesPlan plan{.from_points = is_to_real ? coefficients : job.length,
-                 .to_points = is_of_real ? coefficients : job.length,
-                 .from_parts = is_of_real ? 1 : 2,
-                 .to_parts = is_to_real ? 1 : 2};
+  LinesPlan plan{}; // member by member: nvcc 13 moves up what follows a member that a list leaves out
+  plan.from_points = is_to_real ? coefficients : job.length;
+  plan.to_points = is_of_real ? coefficients : job.length;
+  plan.from_parts = is_of_real ? 1 : 2;
+  plan.to_parts = is_to_real ? 1 : 2;
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(job.from) % (2 * sizeof(T)) == 0;
   plan.copies_operand = (job.kind != Kind::complex && job.kind != Kind::hermitian_of_real) ||
                         job.given < plan.from_points || !is_aligned ||
@@ -77,36 +78,37 @@ template <class T> [[nodiscard]] LinesPlan plan_lines(const Job<T>& job) {
   const auto stride = [&](const Dims& strides, int parts, std::int64_t points) {
     return job.extents.rank == 0 ? points : strides[0] / parts;
   };
-  plan.described = {.kind = is_of_real   ? nvidia::FftKind::complex_of_real
-                            : is_to_real ? nvidia::FftKind::real_of_complex
-                                         : nvidia::FftKind::complex,
-                    .real = dtype_of<T>,
-                    .is_inverse = !is_of_real && !is_to_real && job.sign == Sign::inverse,
-                    .length = job.length,
-                    .lines = job.extents.elements(),
-                    .from_line = plan.from_points,
-                    .to_line = plan.to_points};
+  nvidia::Fft& described = plan.described;
+  described.kind = is_of_real   ? nvidia::FftKind::complex_of_real
+                   : is_to_real ? nvidia::FftKind::real_of_complex
+                                : nvidia::FftKind::complex;
+  described.real = dtype_of<T>;
+  described.is_inverse = described.kind == nvidia::FftKind::complex && job.sign == Sign::inverse;
+  described.length = job.length;
+  described.lines = job.extents.elements();
+  described.from_line = plan.from_points;
+  described.to_line = plan.to_points;
   if (!plan.copies_operand) {
-    plan.described.from_step = job.from_step / plan.from_parts;
-    plan.described.from_line = stride(job.from_strides, plan.from_parts, plan.from_points);
+    described.from_step = job.from_step / plan.from_parts;
+    described.from_line = stride(job.from_strides, plan.from_parts, plan.from_points);
   }
   if (!plan.copies_result) {
-    plan.described.to_step = job.to_step / plan.to_parts;
-    plan.described.to_line = stride(job.to_strides, plan.to_parts, plan.to_points);
+    described.to_step = job.to_step / plan.to_parts;
+    described.to_line = stride(job.to_strides, plan.to_parts, plan.to_points);
   }
   return plan;
 }
 
 /// Lines of a job's tensors, and rows without gaps.
 template <class T> [[nodiscard]] LinesAt<const T> operand_of(const Job<T>& job) {
-  return {job.from, job.from_step, kernel::gpu::merged({job.extents, job.from_strides})};
+  return {job.from, job.from_step, kernel::gpu::merged(kernel::gpu::Axes(job.extents, job.from_strides))};
 }
 template <class T> [[nodiscard]] LinesAt<T> result_of(const Job<T>& job) {
-  return {job.to, job.to_step, kernel::gpu::merged({job.extents, job.to_strides})};
+  return {job.to, job.to_step, kernel::gpu::merged(kernel::gpu::Axes(job.extents, job.to_strides))};
 }
 template <class T>
 [[nodiscard]] LinesAt<T> rows_of(T* first, std::int64_t lines, std::int64_t points, std::int64_t parts) {
-  return {first, parts, kernel::gpu::Axes{Dims(lines), Dims(points * parts)}};
+  return {first, parts, kernel::gpu::Axes(Dims(lines), Dims(points * parts))};
 }
 
 inline namespace TWILL_ISA {
@@ -118,7 +120,7 @@ void move_lines(const Queue& queue, const Job<T>& job, MoveParameters<T> p, std:
   p.count = lines * points;
   p.quarter = std::numbers::pi_v<T> / 2 / static_cast<T>(job.length);
   p.lines_first = job.extents.rank > 0 && job.from_strides[job.extents.rank - 1] < job.from_step;
-  p.divisor = {p.lines_first ? lines : points, p.count};
+  p.divisor = kernel::gpu::IndexDivisor(p.lines_first ? lines : points, p.count);
   enqueue(queue, MoveLines<T>{}, kernel::gpu::one_thread_each(p.count), p);
 }
 
@@ -126,9 +128,10 @@ void move_lines(const Queue& queue, const Job<T>& job, MoveParameters<T> p, std:
 template <class Queue, class T>
 void copy_operand(const Queue& queue, const Job<T>& job, const LinesPlan& plan, T* to) {
   const bool is_cosine = job.kind == Kind::cosine_2 || job.kind == Kind::cosine_3;
-  MoveParameters<T> p{.given = job.given,
-                      .from = operand_of(job),
-                      .to = rows_of(to, job.extents.elements(), plan.from_points, plan.from_parts)};
+  MoveParameters<T> p{};
+  p.given = job.given;
+  p.from = operand_of(job);
+  p.to = rows_of(to, job.extents.elements(), plan.from_points, plan.from_parts);
   p.move = job.kind == Kind::cosine_2   ? Move::cosine_2_order
            : job.kind == Kind::cosine_3 ? Move::cosine_3_turn
                                         : Move::element;
@@ -146,7 +149,10 @@ template <class Queue, class T>
 void finish_result(const Queue& queue, const Job<T>& job, const LinesPlan& plan, const LinesAt<const T>& from) {
   const bool is_cosine = job.kind == Kind::cosine_2 || job.kind == Kind::cosine_3;
   const std::int64_t points = is_cosine ? job.length : plan.to_points;
-  MoveParameters<T> p{.given = points, .from = from, .to = result_of(job)};
+  MoveParameters<T> p{};
+  p.given = points;
+  p.from = from;
+  p.to = result_of(job);
   p.move = job.kind == Kind::cosine_2   ? Move::cosine_2_turn
            : job.kind == Kind::cosine_3 ? Move::cosine_3_order
                                         : Move::element;
