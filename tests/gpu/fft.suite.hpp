@@ -10,6 +10,7 @@
 #include <twill/device/gpu/library_choices.hpp>
 #include <twill/expr.hpp>
 #include <twill/fft.hpp>
+#include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/stream.hpp>
 #include <twill/tensor/random.hpp>
 
@@ -24,9 +25,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <source_location>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace twill::test { namespace fft_suite {
@@ -139,7 +141,8 @@ template <class T, int Axis> void complex_lines_are_right(const Dims& extents) {
   const Array given = array_of(x);
   const std::int64_t n = extents[Axis];
   require_near(array_of(fft::fft<Axis>(x)), transformed(given, Axis, n, -1, 1, n), error_of<T>);
-  require_near(array_of(fft::ifft<Axis>(x)), transformed(given, Axis, n, 1, 1 / static_cast<double>(n), n), error_of<T>);
+  require_near(array_of(fft::ifft<Axis>(x)), transformed(given, Axis, n, 1, 1 / static_cast<double>(n), n),
+               error_of<T>);
 }
 
 inline void complex_transforms_are_right() {
@@ -192,8 +195,8 @@ inline void norms_scale() {
                float_error);
   const auto y = some_numbers<float>(Dims(2, 2, 20));
   require_near(array_of(fft::rfft(y, fft::ortho)), transformed(array_of(y), 2, 20, -1, 1 / root, 11), float_error);
-  require_near(array_of(fft::irfft<1>(x, 20, fft::ortho)),
-               transformed(hermitian(given, 1, 20), 1, 20, 1, 1 / root, 20), float_error);
+  require_near(array_of(fft::irfft<1>(x, 20, fft::ortho)), transformed(hermitian(given, 1, 20), 1, 20, 1, 1 / root, 20),
+               float_error);
 }
 const Case norms_case{"norms divide the transform, its inverse or both", &norms_scale};
 
@@ -295,6 +298,20 @@ inline void streams_share_plans() {
   for (const Spectrum& result : results) require_near(array_of(result), wanted, 2 * float_error);
 }
 const Case streams_case{"two streams share a plan, each with working memory of its own", &streams_share_plans};
+
+inline void graphs_take_transforms() {
+  auto x = some_numbers<float>(Dims(2, 3, 22));
+  const Array given = array_of(x);
+  std::vector<decltype(fft::rfft(x))> results;
+  const auto graph = gpu::capture(D{0}, [&] { results.push_back(fft::rfft(fft::irfft(fft::rfft(x)))); });
+  require_equal(graph.reason(), std::string{});
+  graph.launch();
+  require_near(array_of(results[0]), transformed(given, 2, 22, -1, 1, 12), float_error);
+  x *= 2.0F;
+  graph.launch();
+  require_near(array_of(results[0]), transformed(given, 2, 22, -1, 2, 12), float_error);
+}
+const Case graphs_case{"a recorded graph transforms what its operand has become", &graphs_take_transforms};
 
 #if defined(__CUDACC__)
 inline void failures_are_named() {

@@ -44,7 +44,9 @@ private:
     const bool is_to_real = f.kind == nvidia::FftKind::real_of_complex;
     const std::int64_t from_parts = is_of_real ? 1 : 2, to_parts = is_to_real ? 1 : 2;
     const std::int64_t given = is_to_real ? f.length / 2 + 1 : f.length;
-    const Job<T> job{.kind = is_of_real ? Kind::hermitian_of_real : is_to_real ? Kind::real_of_hermitian : Kind::complex,
+    const Job<T> job{.kind = is_of_real   ? Kind::hermitian_of_real
+                             : is_to_real ? Kind::real_of_hermitian
+                                          : Kind::complex,
                      .sign = is_to_real || f.is_inverse ? Sign::inverse : Sign::forward,
                      .length = f.length,
                      .given = given,

@@ -25,7 +25,8 @@
 
 #include <cufft.h>
 
-namespace twill { inline namespace v0 { namespace nvidia { namespace detail {
+namespace twill { inline namespace v0 { namespace nvidia {
+namespace detail {
 
 /// The name of a status, which cuFFT has no function for.
 [[nodiscard]] TWILL_COLD inline std::string_view cufft_name(cufftResult status) {
@@ -134,17 +135,15 @@ public:
           cufftExecZ2Z(handle_, static_cast<cufftDoubleComplex*>(from), static_cast<cufftDoubleComplex*>(to), sign),
           "cufftExecZ2Z", device, fft);
     case CUFFT_R2C:
-      return detail::check_cufft(
-          cufftExecR2C(handle_, static_cast<cufftReal*>(from), static_cast<cufftComplex*>(to)), "cufftExecR2C", device,
-          fft);
+      return detail::check_cufft(cufftExecR2C(handle_, static_cast<cufftReal*>(from), static_cast<cufftComplex*>(to)),
+                                 "cufftExecR2C", device, fft);
     case CUFFT_D2Z:
       return detail::check_cufft(
           cufftExecD2Z(handle_, static_cast<cufftDoubleReal*>(from), static_cast<cufftDoubleComplex*>(to)),
           "cufftExecD2Z", device, fft);
     case CUFFT_C2R:
-      return detail::check_cufft(
-          cufftExecC2R(handle_, static_cast<cufftComplex*>(from), static_cast<cufftReal*>(to)), "cufftExecC2R", device,
-          fft);
+      return detail::check_cufft(cufftExecC2R(handle_, static_cast<cufftComplex*>(from), static_cast<cufftReal*>(to)),
+                                 "cufftExecC2R", device, fft);
     case CUFFT_Z2D:
       return detail::check_cufft(
           cufftExecZ2D(handle_, static_cast<cufftDoubleComplex*>(from), static_cast<cufftDoubleReal*>(to)),

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fourier transforms of lines as a value, for a vendor's library: types, points, lines, and the distances between
-// elements and between lines. The key of a plan and the text of an error are made here, without CUDA. Not in the
-// umbrella. Read next: device/cuda/cufft.cuh.
+// elements and between lines. The key of a plan and the text of an error are made here, without CUDA.
+// Not in the umbrella. Read next: device/cuda/cufft.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -18,9 +18,9 @@ namespace twill { inline namespace v0 { namespace nvidia {
 
 /// The numbers of a transform and of its result.
 enum class FftKind : std::uint8_t {
-  complex,          ///< n complex numbers to n
-  complex_of_real,  ///< n real numbers to n / 2 + 1 complex ones, with the sign of the forward transform
-  real_of_complex,  ///< n / 2 + 1 complex numbers to n real ones, with the sign of the inverse; may overwrite the former
+  complex,         ///< n complex numbers to n
+  complex_of_real, ///< n real numbers to n / 2 + 1 complex ones, with the sign of the forward transform
+  real_of_complex, ///< n / 2 + 1 complex numbers to n real ones, with the sign of the inverse; may overwrite the former
 };
 
 /// Unscaled transforms of lines of n points; distances count elements, complex or real ones.

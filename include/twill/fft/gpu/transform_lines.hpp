@@ -125,8 +125,7 @@ void move_lines(const Queue& queue, const Job<T>& job, MoveParameters<T> p, std:
 }
 
 /// Lines as the library takes them, `to` being rows.
-template <class Queue, class T>
-void copy_operand(const Queue& queue, const Job<T>& job, const LinesPlan& plan, T* to) {
+template <class Queue, class T> void copy_operand(const Queue& queue, const Job<T>& job, const LinesPlan& plan, T* to) {
   const bool is_cosine = job.kind == Kind::cosine_2 || job.kind == Kind::cosine_3;
   MoveParameters<T> p{};
   p.given = job.given;
