@@ -163,8 +163,8 @@ target_compile_options(twill_cuda INTERFACE
 target_compile_options(twill_cuda INTERFACE
   "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CXX_COMPILER_ID:GNU>>:-Xcompiler=-fconstexpr-ops-limit=1073741824>")
 
-# The vendor's libraries: cuBLASLt always, cuDNN and NCCL where they are installed. On the PTX interpreter its own stand-ins
-# are there instead.
+# The vendor's libraries: cuBLASLt always, cuDNN, cuFFT and NCCL where they are installed. On the PTX interpreter its own
+# stand-ins are there instead, of cuBLASLt and cuFFT.
 include(${CMAKE_CURRENT_LIST_DIR}/cuda_libraries.cmake)
 twill_find_cuda_libraries()
 if(TWILL_CUBLASLT_LIBRARY)
@@ -181,6 +181,14 @@ foreach(library IN ITEMS cuDNN NCCL)
     target_compile_definitions(twill_cuda INTERFACE $<BUILD_INTERFACE:$<${twill_on_a_device}:TWILL_WITH_${name}=1>>)
   endif()
 endforeach()
+if(TWILL_HAS_CUFFT)
+  target_include_directories(twill_cuda SYSTEM INTERFACE $<BUILD_INTERFACE:${TWILL_CUFFT_EXTRA_INCLUDE_DIR}>)
+  target_link_libraries(twill_cuda INTERFACE $<BUILD_INTERFACE:${twill_cufft_where_used}>)
+  target_compile_definitions(twill_cuda INTERFACE $<BUILD_INTERFACE:TWILL_WITH_CUFFT=1>)
+  twill_note(cuFFT "${TWILL_CUFFT_LIBRARY}" "<twill/fft/cuda/lines.cuh>: Fourier transforms on CUDA devices")
+else()
+  twill_note(cuFFT "" "no Fourier transforms on CUDA devices")
+endif()
 if(TWILL_HAS_CUDNN)
   twill_note(cuDNN "${TWILL_CUDNN_VERSION}, ${TWILL_CUDNN_LIBRARY}" "<twill/device/cuda/cudnn.cuh>: convolution, attention and norms")
 else()

@@ -6,5 +6,8 @@
 #include <twill/all.hpp>
 #include <twill/cuda.cuh>
 #include <twill/data/gpu/staging.hpp>
+#include <twill/fft/cuda/lines.cuh>
+#include <twill/fft/gpu/move_lines.hpp>
+#include <twill/fft/gpu/transform_lines.hpp>
 #include <twill/profile/cuda/show_utilization.cuh>
 #include <twill/profile/cuda/utilization.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Transforms of tensors along one axis: the result's type and extents, and the launch on the tensor's device. Hosts
-// alone have kernels. Read next: fft/transforms.hpp.
+// have kernels; GPUs take a library, with a header of their own: fft/cuda/lines.cuh. Read next: fft/transforms.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -47,6 +47,15 @@ struct Beside {
 [[nodiscard]] Beside beside(const Dims& extents, const Dims& from, std::int64_t from_parts, const Dims& to,
                             std::int64_t to_parts, int axis);
 
+/// Transforms on a kind of GPU, which its header specialises.
+template <class D> struct LinesOf {
+  template <class T> static void run(const D&, const Job<T>&) {
+    static_assert(!kernel::has_queue<D>,
+                  "twill: fft: on CUDA devices transforms are cuFFT's; include <twill/fft/cuda/lines.cuh> in a program "
+                  "that is configured with cuFFT, or transform on a host device, x.cpu(), and copy the result back");
+  }
+};
+
 inline namespace TWILL_ISA {
 
 /// The operand as a tensor of float32, float64 or a complex type.
@@ -71,9 +80,6 @@ void run_along(Kind kind, Sign sign, const X& x, const Y& y, int axis, std::int6
   using To = typename Y::value_type;
   using R = part_t<From>;
   using D = typename X::device_type;
-  static_assert(
-      !kernel::has_queue<D>,
-      "twill: fft: there are no kernels for GPUs yet; transform on a host device, x.cpu(), and copy the result back");
   const std::int64_t most = kind == Kind::real_of_hermitian ? n / 2 + 1 : n;
   const Dims extents = x.shape();
   const Beside others = beside(extents, x.strides(), parts<From>, y.strides(), parts<To>, axis);
@@ -91,8 +97,12 @@ void run_along(Kind kind, Sign sign, const X& x, const Y& y, int axis, std::int6
                    .scale = scale,
                    .first_scale = first_scale};
   if (y.elements() == 0) return;
-  const memory::Buffer<D> memory(x.device(), static_cast<std::size_t>(working_elements(job)) * sizeof(R));
-  launch(x.device(), [job, at = static_cast<R*>(memory.data())](const auto& team) { run_job(team, job, at); });
+  if constexpr (kernel::has_queue<D>) {
+    LinesOf<D>::run(x.device(), job);
+  } else {
+    const memory::Buffer<D> memory(x.device(), static_cast<std::size_t>(working_elements(job)) * sizeof(R));
+    launch(x.device(), [job, at = static_cast<R*>(memory.data())](const auto& team) { run_job(team, job, at); });
+  }
 }
 
 /// A new tensor with the transform of x along an axis, whose static extent becomes `Extent`.

@@ -109,7 +109,8 @@ template <class T>
                                                  std::int64_t lines) {
   const Plan<T>& padded = *plan.padded;
   scale_lines(x, plan.chirp, plan.length, lines);
-  for (T* part : {x.re, x.im}) std::fill(part + plan.length * lines, part + padded.length * lines, T{0});
+  std::fill(x.re + plan.length * lines, x.re + padded.length * lines, T{0});
+  std::fill(x.im + plan.length * lines, x.im + padded.length * lines, T{0});
   Planes<T> there = transform(team, padded, x, y, lines);
   Planes<T> other = there.re == x.re ? y : x;
   scale_lines(there, plan.filter, padded.length, lines);
