@@ -177,19 +177,14 @@ TEST_CASE("draws on a device whose kernels run later are made when it runs", "[e
 }
 
 TEST_CASE("parameters outside a distribution are refused by name", "[expr][DEV-7]") {
-  CHECK(message_of([] { (void)gamma<float, Shape<2>>(0, 1); }) ==
-        "gamma: the shape is positive and finite, and was 0");
-  CHECK(message_of([] {
-          (void)gamma(tensor({1.0F, -2.0F}));
-        }) == "gamma: shapes are positive and finite; one was -2");
+  CHECK(message_of([] { (void)gamma<float, Shape<2>>(0, 1); }) == "gamma: the shape is positive and finite, and was 0");
+  CHECK(message_of([] { (void)gamma(tensor({1.0F, -2.0F})); }) == "gamma: shapes are positive and finite; one was -2");
   CHECK(message_of([] { (void)poisson<int, Shape<2>>(-1); }) ==
         "poisson: the mean is finite and at least 0, and was -1");
   CHECK(message_of([] { (void)poisson(tensor({infinite})); }) ==
         "poisson: means are finite and at least 0; one was inf");
   CHECK(message_of([] { (void)truncated_normal<float, Shape<2>>(0, 1, 2, 2); }) ==
         "truncated_normal: the upper bound is above the lower; high - low is 0");
-  CHECK(message_of([] { (void)laplace<float, Shape<2>>(0, -1); }) ==
-        "laplace: the scale is at least 0, and was -1");
-  CHECK(message_of([] { (void)dirichlet(tensor({1.0F}), -3); }) ==
-        "dirichlet: the count is at least 0, and was -3");
+  CHECK(message_of([] { (void)laplace<float, Shape<2>>(0, -1); }) == "laplace: the scale is at least 0, and was -1");
+  CHECK(message_of([] { (void)dirichlet(tensor({1.0F}), -3); }) == "dirichlet: the count is at least 0, and was -3");
 }

@@ -146,9 +146,8 @@ const Case by_index{"threads that share a stream get their own sums by index", &
 void matrix_products() {
   const auto x = one_each([] { return randn<float, Shape<dyn, dyn>>(Dims(67, 301)); });
   const auto w = one_each([] { return randn<float, Shape<dyn, dyn>>(Dims(301, 45)); });
-  require_own_numbers(turns_of(8), [&](int t) {
-    return eval(matmul(x[static_cast<std::size_t>(t)], w[static_cast<std::size_t>(t)]));
-  });
+  require_own_numbers(
+      turns_of(8), [&](int t) { return eval(matmul(x[static_cast<std::size_t>(t)], w[static_cast<std::size_t>(t)])); });
 }
 const Case products{"threads that share a stream get their own matrix products", &matrix_products};
 

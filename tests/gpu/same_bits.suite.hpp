@@ -49,8 +49,7 @@ struct Deterministic {
 };
 
 /// The losses of six steps, then the weights; `bring` gives a step its rows.
-template <class Step, class Bring>
-std::vector<double> trained(Step& step, const Network& network, const Bring& bring) {
+template <class Step, class Bring> std::vector<double> trained(Step& step, const Network& network, const Bring& bring) {
   std::vector<double> found{};
   for (int i = 0; i < 6; ++i)
     found.push_back(step(bring(random_rows<float, 5>(Cpu{0}, rows)), bring(random_labels(Cpu{0}, rows, 3))).item());
@@ -82,8 +81,8 @@ inline std::vector<double> shared() {
     DistributedDataParallel model{network, communicator};
     auto step = train_step(model, nn::cross_entropy, optim::Adam{{.rate = 0.05}}, parallel::zero<2>, policy);
     const parallel::Rows own = step.rows_of(rows);
-    found[static_cast<std::size_t>(rank)] = trained(
-        step, network, [&](const auto& all) { return parallel::rows_of<0>(all, own).contiguous().to(device); });
+    found[static_cast<std::size_t>(rank)] =
+        trained(step, network, [&](const auto& all) { return parallel::rows_of<0>(all, own).contiguous().to(device); });
     step.gather_weights();
     const auto whole = weights_of(network);
     std::ranges::copy(whole, found[static_cast<std::size_t>(rank)].end() - static_cast<std::ptrdiff_t>(whole.size()));

@@ -155,8 +155,7 @@ TEST_CASE("rules of matrices refuse other weights, and parts of weights", "[opti
   STATIC_REQUIRE(problem(Muon{}, Updated::whole_weights) == graph::Problem::matrix_needs_two_axes);
   STATIC_REQUIRE(problem(Adafactor{}, Updated::parts) ==
                  graph::Problem::rule_of_matrices_needs_whole_weights_on_each_rank);
-  STATIC_REQUIRE(problem(Muon{}, Updated::parts) ==
-                 graph::Problem::rule_of_matrices_needs_whole_weights_on_each_rank);
+  STATIC_REQUIRE(problem(Muon{}, Updated::parts) == graph::Problem::rule_of_matrices_needs_whole_weights_on_each_rank);
   STATIC_REQUIRE(problem(Adafactor{}, Updated::whole_weights) == graph::Problem::none);
 }
 

@@ -44,7 +44,8 @@ template <Model M, std::int64_t BudgetBytes, class... Dimensions> struct Fit : M
   using unfitted_type = M;
   /// The sizes of the model's dimensions for which the budget holds.
   using sizes = Sizes<Dimensions...>;
-  static constexpr std::int64_t budget_bytes = BudgetBytes; ///< most bytes of weights, states and a step's arena together
+  static constexpr std::int64_t budget_bytes =
+      BudgetBytes; ///< most bytes of weights, states and a step's arena together
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

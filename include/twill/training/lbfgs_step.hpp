@@ -11,8 +11,8 @@
 #include <twill/graph/graph.hpp>
 #include <twill/optim/lbfgs.hpp>
 #include <twill/training/detail/staged_loss.hpp>
-#include <twill/training/training_state.hpp>
 #include <twill/training/step_loss.hpp>
+#include <twill/training/training_state.hpp>
 
 #include <algorithm>
 #include <cstddef>
