@@ -22,9 +22,9 @@ struct Model {
 };
 
 #ifdef MISUSE
-constexpr auto rule = optim::clip_norm(optim::Sgd{}, 1.0);
+const auto rule = optim::clip_norm(optim::Sgd{}, 1.0);
 #else
-constexpr auto rule = optim::Sgd{};
+const auto rule = optim::Sgd{};
 #endif
 
 void train(Pipeline<pipeline::GPipe, pipeline::Cut<Model>>& model) {
