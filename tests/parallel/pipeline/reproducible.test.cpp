@@ -62,11 +62,7 @@ template <class Step> Run train(Step& step, const auto& weights, int last, Run f
     step.load_state_dict(from.states), generator(Cpu{0}).set_state(from.draw);
   for (auto i = static_cast<int>(from.losses.size()); i < last; ++i) {
     const auto data = batch(i);
-    const auto loss = step(data.x, data.label);
-    if constexpr (requires { loss.item(); })
-      from.losses.push_back(loss.item());
-    else
-      from.losses.push_back(loss);
+    from.losses.push_back(step(data.x, data.label).item());
   }
   return {from.losses, weights(), step.state_dict(), generator(Cpu{0}).state()};
 }

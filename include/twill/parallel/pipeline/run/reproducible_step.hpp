@@ -13,6 +13,7 @@
 #include <twill/parallel/pipeline/run/local_ranks.hpp>
 #include <twill/parallel/pipeline/run/shard_runner.hpp>
 #include <twill/parallel/pipeline/run/staged_step.hpp>
+#include <twill/training/step_loss.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -113,16 +114,16 @@ public:
   }
 
   /// One step on a batch: the model's inputs, then the targets. Shard i is micro-batch i, see
-  /// `Reproducible::rows_of_shard`. Returns the loss, which is of the pipeline's element type.
+  /// `Reproducible::rows_of_shard`. Returns the loss.
   /// throws: ValueError if the rows do not fill the shards; otherwise like `PipelineStep`
-  template <AnyTensor... Batch> double operator()(const Batch&... batch) {
-    const double loss = gradients(batch...);
+  template <AnyTensor... Batch> training::StepLoss<T, D> operator()(const Batch&... batch) {
+    const T loss = gradients(batch...);
     this->update({});
-    return loss;
+    return training::StepLoss<T, D>{loss};
   }
 
   /// The loss, and the gradients of all stages without an update.
-  template <AnyTensor... Batch> double gradients(const Batch&... batch) {
+  template <AnyTensor... Batch> T gradients(const Batch&... batch) {
     Base::template check<Batch...>();
     const std::tuple all{detail::with_rows_apart(batch)...};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -132,15 +133,7 @@ public:
   }
 
   /// The rule's states, the count of steps and the rule's options, equal to one network's. Waits for the devices.
-  [[nodiscard]] nn::StateDict state_dict() const {
-    const auto whole_of = [&](auto stage, const graph::ParameterInfo& info, const void* own) {
-      auto [tensor, data] = nn::StoredTensor::make(info.dtype, info.shape.evaluate({}));
-      copy_bytes(Cpu{}, data, this->pipeline_->template stage<stage>().device(), own, tensor.bytes.size(),
-                 CopyOptions{});
-      return std::move(tensor);
-    };
-    return training::with_options(this->optimisers_.state_dict(whole_of), rule);
-  }
+  [[nodiscard]] nn::StateDict state_dict() const { return this->state_of_all_stages(); }
 
 private:
   static StepOptions checked(const Reproducible& policy, const StepOptions& options) {
@@ -148,7 +141,7 @@ private:
     return options;
   }
 
-  template <class X, class Y> double run(const X& x, const Y& targets) {
+  template <class X, class Y> T run(const X& x, const Y& targets) {
     this->require_rows(x, targets);
     const auto shards = detail::shards_of_batch(policy_, detail::rows_of_batch(x, targets));
     detail::begin_step(*this->pipeline_, this->options_);
@@ -162,7 +155,7 @@ private:
       detail::give_up_step(*this->pipeline_);
       throw;
     }
-    return static_cast<double>(loss);
+    return loss;
   }
 
   Reproducible policy_;

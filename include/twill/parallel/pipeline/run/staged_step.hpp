@@ -6,6 +6,7 @@
 // parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/nn/stored_tensor.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
 #include <twill/parallel/pipeline/run/stage_optimisers.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
@@ -109,6 +110,17 @@ protected:
   void update(const GradientSums& sums) {
     gradient_norm_ = std::sqrt(sums.squares);
     optimisers_.update(rule, sums);
+  }
+
+  /// The states of all stages, which are here, and the rule's options. Waits for the devices.
+  [[nodiscard]] nn::StateDict state_of_all_stages() const {
+    const auto whole_of = [&](auto stage, const graph::ParameterInfo& info, const void* own) {
+      auto [tensor, data] = nn::StoredTensor::make(info.dtype, info.shape.evaluate({}));
+      copy_bytes(Cpu{}, data, this->pipeline_->template stage<stage>().device(), own, tensor.bytes.size(),
+                 CopyOptions{});
+      return std::move(tensor);
+    };
+    return training::with_options(this->optimisers_.state_dict(whole_of), rule);
   }
 
   P* pipeline_;

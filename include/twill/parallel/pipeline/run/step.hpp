@@ -8,7 +8,6 @@
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
-#include <twill/nn/stored_tensor.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>
 #include <twill/parallel/pipeline/run/local_ranks.hpp>
 #include <twill/parallel/pipeline/run/rank_step.hpp>
@@ -85,13 +84,7 @@ public:
 
   /// The rule's states, the count of steps and the rule's options, equal to one network's. Waits for the devices.
   [[nodiscard]] nn::StateDict state_dict() const {
-    const auto whole_of = [&](auto stage, const graph::ParameterInfo& info, const void* own) {
-      auto [tensor, data] = nn::StoredTensor::make(info.dtype, info.shape.evaluate({}));
-      copy_bytes(Cpu{}, data, this->pipeline_->template stage<stage>().device(), own, tensor.bytes.size(),
-                 CopyOptions{});
-      return std::move(tensor);
-    };
-    return training::with_options(this->optimisers_.state_dict(whole_of), rule);
+    return this->state_of_all_stages();
   }
 
 private:
