@@ -45,7 +45,7 @@ enum class MissingValues {
   as_nan, ///< NaN; element types without NaN are an error. Among class labels `missing_label`.
 };
 
-/// The label of a missing value: no index of any axis, so that sums by label refuse it instead of adding it to the last.
+/// The label of a missing value: an index of no axis, so that sums by label refuse it.
 inline constexpr std::int64_t missing_label = std::numeric_limits<std::int64_t>::min();
 
 /// How the text of a table is written, and how it is read.

@@ -83,9 +83,7 @@ public:
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
 
   /// The rule's states, the count of steps and the rule's options, equal to one network's. Waits for the devices.
-  [[nodiscard]] nn::StateDict state_dict() const {
-    return this->state_of_all_stages();
-  }
+  [[nodiscard]] nn::StateDict state_dict() const { return this->state_of_all_stages(); }
 
 private:
   detail::LocalRanks<P, Rank> ranks_;
