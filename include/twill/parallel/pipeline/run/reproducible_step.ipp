@@ -23,12 +23,11 @@ TWILL_BODY void require_separate_shards(int stage, const compile::TableView& for
   for (const std::size_t number : parallel::detail::written_buffers(forward))
     throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline updates the buffer \"",
                                 forward.parameters[number].name.view(),
-                                "\" with each micro-batch, and one device with the first shard only; train on one "
+                                "\" with each micro-batch, and one device with the first shard only; train on one ",
                                 "device or replicas, or without running statistics"}));
   if (compile::adds_over_ranks(forward))
-    throw ValueError(join_text({"Reproducible: stage ", stage,
-                                " of the pipeline sums over ranks inside its run, as "
-                                "nn::batch_norm with .is_synchronised does, and its micro-batches never run together; "
+    throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline sums over ranks inside its run, as ",
+                                "nn::batch_norm with .is_synchronised does, and its micro-batches never run together; ",
                                 "train on one device or ranks of DistributedDataParallel"}));
 }
 
@@ -58,24 +57,22 @@ TWILL_BODY bool sums_draws_along_rows(const graph::Graph& graph) {
 
 TWILL_BODY void require_orders_of_one_device(int stage, const StageJoint& joint) {
   if (passes_channels_last(joint))
-    throw ValueError(join_text({"Reproducible: stage ", stage,
-                                " of the pipeline passes on images of a convolution, "
-                                "which one device keeps channels-last and adds up in that order; cut the model where "
+    throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline passes on images of a convolution, ",
+                                "which one device keeps channels-last and adds up in that order; cut the model where ",
                                 "its values are not images, such as after the pooling"}));
   if (sums_draws_along_rows(joint.graph))
-    throw ValueError(join_text({"Reproducible: stage ", stage,
-                                " of the pipeline sums along rows what dropout has "
-                                "changed, as the gradient of dropped attention weights does, and one device may do so "
+    throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline sums along rows what dropout has ",
+                                "changed, as the gradient of dropped attention weights does, and one device may do so ",
                                 "in another kernel; train without this dropout, or on one device or replicas"}));
 }
 
 TWILL_BODY void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages) {
   for (const TiedWeight& tied : tied_weights(stages)) {
     const auto first = tied.owners[0];
-    throw ValueError(join_text({"Reproducible: stages ", first.stage, " and ", tied.owners[1].stage,
-                                " of the pipeline share the weight \"", stages[first.stage][first.index].name.view(),
-                                "\", whose gradients would be added stage by stage; cut the model so that one stage "
-                                "uses it"}));
+    throw ValueError(
+        join_text({"Reproducible: stages ", first.stage, " and ", tied.owners[1].stage,
+                   " of the pipeline share the weight \"", stages[first.stage][first.index].name.view(),
+                   "\", whose gradients would be added stage by stage; cut the model so that one stage ", "uses it"}));
   }
 }
 
