@@ -36,7 +36,7 @@ using Network = nn::Network<Mlp, D, float>;
 inline constexpr parallel::Reproducible policy{.shards = 3};
 inline constexpr std::int64_t rows = 13;
 
-/// Draws of weights and choices of libraries that do not depend on runs before, for as long as this lives.
+/// Deterministic algorithms of libraries for as long as this lives.
 struct Deterministic {
   LibraryOptions before = library_options();
   Deterministic() {

@@ -57,6 +57,9 @@ private:
 /// The parts, concatenated.
 [[nodiscard]] std::string join_text(std::initializer_list<TextPart> parts);
 
+/// A number in the fewest digits that identify it.
+[[nodiscard]] std::string number_text(double number);
+
 namespace detail {
 /// The bytes of the character with which a text begins, 0 where no valid character begins (RFC 3629, section 4).
 [[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) {

@@ -5,6 +5,8 @@
 
 #include <twill/core/text.hpp>
 
+#include <charconv>
+
 namespace twill { inline namespace v0 {
 
 TWILL_BODY char* TextPart::write(char* to) const {
@@ -28,6 +30,11 @@ TWILL_COLD TWILL_BODY std::string join_text(std::initializer_list<TextPart> part
   char* end = text.data();
   for (const TextPart& part : parts) end = part.write(end);
   return text;
+}
+
+TWILL_BODY std::string number_text(double number) {
+  char digits[40];
+  return std::string(digits, std::to_chars(digits, digits + sizeof(digits), number).ptr);
 }
 
 TWILL_BODY std::string repaired_utf8(std::string_view text) {

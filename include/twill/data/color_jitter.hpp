@@ -43,7 +43,7 @@ void require_colours(std::string_view where, const Image<T>& image, float factor
     throw ValueError(join_text({where, ": images have 1 or 3 channels, got ", image.channels}));
   if (!(factor >= least && factor <= most))
     throw ValueError(join_text({where, ": the factor must ", least < 0 ? "lie in [-0.5, 0.5]" : "not be negative",
-                                ", got ", optim::option_text(factor)}));
+                                ", got ", number_text(factor)}));
 }
 
 /// A pixel of three values in [0, 1], whose hue is turned by a part of the circle.

@@ -16,7 +16,7 @@ namespace twill { inline namespace v0 { namespace data { namespace detail { inli
 
 TWILL_BODY void require_alpha(std::string_view where, double alpha) {
   if (!(alpha > 0 && std::isfinite(alpha)))
-    throw ValueError(join_text({where, ": alpha must be above 0, got ", optim::option_text(alpha)}));
+    throw ValueError(join_text({where, ": alpha must be above 0, got ", number_text(alpha)}));
 }
 
 /// In (0, 1).

@@ -3,17 +3,13 @@
 //
 // Function bodies of expr/draws.hpp.
 
+#include <twill/core/text.hpp>
 #include <twill/expr/draws.hpp>
-
-#include <charconv>
-#include <string>
 
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 TWILL_BODY void require_parameter(bool holds, const char* text, double found) {
-  if (holds) return;
-  char digits[40];
-  throw ValueError(text + std::string(digits, std::to_chars(digits, digits + sizeof(digits), found).ptr));
+  if (!holds) throw ValueError(text + number_text(found));
 }
 
 }}}} // namespace twill::v0::expr::TWILL_ISA

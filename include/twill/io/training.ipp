@@ -32,8 +32,8 @@ TWILL_BODY nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf o
 
 TWILL_BODY void require_allowed(std::string_view name, double value, optim::Allowed allowed) {
   if (!optim::allows(allowed, value))
-    throw ValueError(join_text(
-        {"checkpoint: '", name, "' is ", optim::option_text(value), ", has to be ", optim::allowed_text(allowed)}));
+    throw ValueError(
+        join_text({"checkpoint: '", name, "' is ", number_text(value), ", has to be ", optim::allowed_text(allowed)}));
 }
 
 }} // namespace detail::TWILL_ISA
@@ -66,7 +66,7 @@ TWILL_BODY training::OptionsReport restore_plateau(const Checkpoint& checkpoint,
     if constexpr (std::same_as<decltype(value), bool>)
       return std::string{value ? "true" : "false"};
     else if constexpr (std::same_as<decltype(value), double>)
-      return optim::option_text(value);
+      return number_text(value);
     else
       return std::to_string(value);
   };

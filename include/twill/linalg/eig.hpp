@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Eigenvalues and eigenvectors of general matrices, real or complex: functions of tensors on hosts, over LAPACK's geev.
-// Results are complex, since a real matrix may have complex eigenvalues. Models have no complex values, so that there
-// are no gradients and no functions of traced values; linalg/eigh.hpp has both for symmetric matrices. Read next:
-// linalg/geev.hpp.
+// Results are complex, since a real matrix may have complex eigenvalues. There are no gradients and no functions of
+// traced values; linalg/eigh.hpp has both for symmetric matrices. Read next: linalg/geev.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -13,7 +13,6 @@
 #include <twill/core/text.hpp>
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -61,9 +60,6 @@ struct Option {
   [[nodiscard]] bool is_settled() const { return number == nullptr && flag == nullptr; }
 };
 
-/// A number in the fewest digits that identify it.
-[[nodiscard]] std::string option_text(double number);
-
 /// The options of a rule, in the order in which it lists them. They point into the rule.
 class OptionList {
 public:
@@ -73,7 +69,7 @@ public:
   void add(std::string_view name, bool& flag);
   /// Adds a property fixed by the rule's type.
   void settle(std::string_view name, std::string_view text);
-  void settle(std::string_view name, double number) { settle(name, option_text(number)); }
+  void settle(std::string_view name, double number) { settle(name, number_text(number)); }
 
   /// Reports that an option contradicts the others, and why: "needs momentum above 0, got 0".
   void refuse(std::string_view name, std::string_view why);

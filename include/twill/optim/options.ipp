@@ -7,12 +7,6 @@
 
 namespace twill { inline namespace v0 { namespace optim { inline namespace TWILL_ISA {
 
-TWILL_BODY std::string option_text(double number) {
-  char digits[40];
-  const auto end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
-  return std::string(digits, end);
-}
-
 TWILL_BODY void OptionList::add(std::string_view name, double& number, Allowed allowed) {
   options_.push_back({.name = join_text({prefix_, name}), .number = &number, .allowed = allowed});
 }

@@ -12,8 +12,8 @@ TWILL_BODY void MomentumSgd::list_options(OptionList& list) {
   list.add("nesterov", options.nesterov);
   if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
     list.refuse("nesterov",
-                join_text({"needs momentum above 0 and no dampening, got momentum ", option_text(options.momentum),
-                           " and dampening ", option_text(options.dampening)}));
+                join_text({"needs momentum above 0 and no dampening, got momentum ", number_text(options.momentum),
+                           " and dampening ", number_text(options.dampening)}));
 }
 
 }}}} // namespace twill::v0::optim::TWILL_ISA

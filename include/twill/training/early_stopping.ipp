@@ -15,7 +15,7 @@ TWILL_BODY EarlyStopping::EarlyStopping(EarlyStoppingOptions given) : options{gi
   if (given.patience < 1)
     throw ValueError("early_stopping: patience must be at least 1, got " + std::to_string(given.patience));
   if (!(given.min_delta >= 0))
-    throw ValueError("early_stopping: min_delta must not be negative, got " + optim::option_text(given.min_delta));
+    throw ValueError("early_stopping: min_delta must not be negative, got " + number_text(given.min_delta));
 }
 
 TWILL_BODY bool EarlyStopping::operator()(double measured) {

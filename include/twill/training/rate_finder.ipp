@@ -14,7 +14,7 @@ namespace twill { inline namespace v0 { namespace training { namespace detail { 
 
 TWILL_BODY void require_allowed(const RateSweepOptions& options) {
   const auto refuse = [](const char* what, double got) {
-    throw ValueError("sweep_rates: " + std::string{what} + ", got " + optim::option_text(got));
+    throw ValueError("sweep_rates: " + std::string{what} + ", got " + number_text(got));
   };
   if (!(options.least > 0)) refuse("the least rate must be above 0", options.least);
   if (!(options.most > options.least && std::isfinite(options.most)))
@@ -69,8 +69,8 @@ TWILL_BODY double RateSweep::suggestion(std::int64_t skipped_first, std::int64_t
     }
   }
   if (least == 0)
-    throw ValueError("suggestion: the loss falls at none of the rates from " + optim::option_text(rates.front()) +
-                     " to " + optim::option_text(rates.back()) + "; begin with a smaller rate, or sweep in more steps");
+    throw ValueError("suggestion: the loss falls at none of the rates from " + number_text(rates.front()) + " to " +
+                     number_text(rates.back()) + "; begin with a smaller rate, or sweep in more steps");
   return rates[steepest];
 }
 

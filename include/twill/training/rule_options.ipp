@@ -96,10 +96,10 @@ TWILL_BODY double LoadedOptions::compared(const std::string& key, const optim::O
     value = tensor.bytes[0] == std::byte{0} ? 0 : 1;
   const bool is_number = option.number != nullptr;
   if (is_number && !optim::allows(option.allowed, value))
-    throw ValueError(join_text({"load_state_dict: '", key, "' is ", optim::option_text(value),
+    throw ValueError(join_text({"load_state_dict: '", key, "' is ", number_text(value),
                                 " in the state dictionary, has to be ", optim::allowed_text(option.allowed), hint}));
-  std::string before = is_number ? optim::option_text(*option.number) : detail::flag_text(*option.flag);
-  std::string now = is_number ? optim::option_text(value) : detail::flag_text(value != 0);
+  std::string before = is_number ? number_text(*option.number) : detail::flag_text(*option.flag);
+  std::string now = is_number ? number_text(value) : detail::flag_text(value != 0);
   if (before != now) report_.changed.push_back({option.name, std::move(before), std::move(now)});
   return value;
 }
