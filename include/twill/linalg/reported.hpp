@@ -19,8 +19,8 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 /// A result and the info of each matrix, int32: 0 where the result is good. Elsewhere the result has no meaning, nor
 /// has its gradient, which may throw.
 template <class Result, class Info> struct WithInfo {
-  Result result{};
-  Info info{}; ///< (...)
+  Result result{}; ///< of the shape that the function without info gives
+  Info info{};     ///< (...)
 };
 
 /// Cholesky factors of (..., n, n); an info above 0 is the order of the first leading minor that is not positive.
