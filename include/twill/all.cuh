@@ -9,5 +9,8 @@
 #include <twill/fft/cuda/lines.cuh>
 #include <twill/fft/gpu/move_lines.hpp>
 #include <twill/fft/gpu/transform_lines.hpp>
+#include <twill/linalg/cuda/matrices.cuh>
+#include <twill/linalg/gpu/decompose.hpp>
+#include <twill/linalg/gpu/move_matrices.hpp>
 #include <twill/profile/cuda/show_utilization.cuh>
 #include <twill/profile/cuda/utilization.hpp>

@@ -13,5 +13,6 @@
 #include <twill/linalg/lu.hpp>
 #include <twill/linalg/matrix_functions.hpp>
 #include <twill/linalg/qr.hpp>
+#include <twill/linalg/reported.hpp>
 #include <twill/linalg/svd.hpp>
 #include <twill/linalg/tensors.hpp>

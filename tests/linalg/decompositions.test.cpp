@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -162,6 +163,22 @@ TEST_CASE("least squares take matrices of any rank", "[linalg]") {
   CHECK(found.rank.item() == 1);
   CHECK(found.solution.data()[0] == Approx(17.0 / 70)); // NumPy's, of the least norm
   CHECK(found.solution.data()[1] == Approx(34.0 / 70));
+}
+
+TEST_CASE("functions that are asked report LAPACK's info of each matrix instead of an error", "[linalg]") {
+  const auto stack = from_values<Shape<2, 2, 2>>(std::vector<double>{4, 2, 2, 5, 1, 2, 2, 4}, Dims(2, 2, 2), Cpu{0});
+  const auto factors = linalg::cholesky_ex(stack);
+  CHECK(to_vector(factors.info) == std::vector<std::int32_t>{0, 2});
+  CHECK(factors.result.data()[0] == Approx(2));
+  CHECK(factors.result.data()[3] == Approx(2));
+  const auto [x, info] = linalg::solve_ex(stack, ones<double, Shape<2, 2, 1>>());
+  CHECK(to_vector(info) == std::vector<std::int32_t>{0, 2});
+  CHECK(x.data()[0] == Approx(3.0 / 16));
+  CHECK(x.data()[1] == Approx(2.0 / 16));
+  const auto inverses = linalg::inv_ex(stack);
+  CHECK(to_vector(inverses.info) == std::vector<std::int32_t>{0, 2});
+  CHECK(inverses.result.data()[0] == Approx(5.0 / 16));
+  CHECK(to_vector(linalg::cholesky_ex(zeros<float, Shape<3, 0, 0>>()).info) == std::vector<std::int32_t>{0, 0, 0});
 }
 
 TEST_CASE("matrices that a function cannot take are named", "[linalg]") {

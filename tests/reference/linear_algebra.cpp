@@ -22,6 +22,9 @@ void solvers(const Tensor<double, Cpu, Shape<3, 4, 4>>& a, const Tensor<double, 
   { const Tensor l = linalg::cholesky(a); }
   { const Tensor x = linalg::cholesky_solve(b, linalg::cholesky(a)); }
   { const Tensor x = linalg::solve_triangular<UpLo::upper>(a, b); }
+  { const auto [l, info] = linalg::cholesky_ex(a); }
+  { const auto [x, info] = linalg::solve_ex(a, b); }
+  { const auto [inverses, info] = linalg::inv_ex(a); }
   { const auto [solution, rank, singular_values] = linalg::lstsq(a, b); }
   { const Tensor p = linalg::pinv(m); }
   { const Tensor rank = linalg::matrix_rank(m); }

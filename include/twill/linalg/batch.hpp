@@ -20,6 +20,7 @@
 #include <twill/linalg/lapack.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -105,6 +106,12 @@ template <Proportion P> [[nodiscard]] TWILL_CONSTEXPR Extent smaller_extent(Valu
   return m == n || m.factor < n.factor ? m : n;
 }
 
+/// What a function does with a matrix that it cannot take.
+enum class OnFailure : bool {
+  throws,  ///< LinAlgError
+  reports, ///< writes LAPACK's info for each matrix, int32
+};
+
 /// Whether element (row, column) is on the diagonal.
 [[nodiscard]] TWILL_CONSTEXPR Value on_diagonal(Graph& graph, Extent rows, Extent columns) {
   Extents down{};
@@ -152,6 +159,12 @@ struct Stack {
   return stack;
 }
 
+/// A result of a function, and the info of each matrix where it reports.
+struct Reported {
+  Value result{};
+  Value info{};
+};
+
 /// The first matrix of a stack for which LAPACK reported something, in the stack's order whatever the threads do.
 class FirstFailure {
 public:
@@ -175,6 +188,25 @@ private:
   std::mutex mutex_{};
   std::int64_t matrix_ = -1;
   int info_ = 0;
+};
+
+/// Operations on a kind of GPU's queue, which its header specialises.
+template <class Queue> struct MatricesOn {
+  template <const graph::Operation* O, class T> static void run(const Queue&, const kernel::Launch&) {
+    static_assert(sizeof(T) == 0,
+                  "twill: linalg: on CUDA devices decompositions are cuSOLVER's; include "
+                  "<twill/linalg/cuda/matrices.cuh> in a program for which CMake found cuSOLVER (TWILL_WITH_CUSOLVER)");
+  }
+};
+
+/// The kernel of an operation for queues: the base of that for hosts, which adds it by `using ForQueues::run`.
+template <const graph::Operation* O> struct QueueKernel {
+  using ForQueues = QueueKernel;
+
+  template <class T, class Queue>
+  requires(!std::same_as<Queue, Team>) static void run(const Queue& queue, const kernel::Launch& launch) {
+    MatricesOn<Queue>::template run<O, T>(queue, launch);
+  }
 };
 
 /// Calls `f(i)` for the matrices of a stack, shared among the threads where their work is worth it.

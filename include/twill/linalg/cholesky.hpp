@@ -76,7 +76,19 @@ TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotange
 TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                   graph::InputGradients& gradients);
 inline constexpr graph::Operation cholesky_operation{
-    .name = "cholesky", .vjp = &cholesky_vjp, .wants_dense = true, .batching = graph::Batching::stack};
+    .name = "cholesky", .vjp = &cholesky_vjp, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+
+/// The factor of square matrices.
+[[nodiscard]] TWILL_CONSTEXPR Reported factor_of(Value a, OnFailure failing) {
+  const Value l = add_operation(cholesky_operation, {a}, a.dtype(), a.shape(), {failing == OnFailure::reports});
+  if (failing == OnFailure::throws) return {l, l};
+  return {l, add_result(l, 1, DType::int32, stack_of(a.shape()))};
+}
+
+[[noreturn]] TWILL_COLD inline void throw_not_positive_definite(const FirstFailure& failure, std::int64_t count) {
+  throw LinAlgError(failure.text("cholesky", count) + "is not positive definite: its leading minor of order " +
+                    std::to_string(failure.info()) + " is not positive");
+}
 
 /// (X + X^T) / 2.
 [[nodiscard]] TWILL_CONSTEXPR Value symmetric(Value x) { return (x + transpose(x)) * 0.5; }
@@ -108,7 +120,7 @@ template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored>
 [[nodiscard]] TWILL_CONSTEXPR Value cholesky(Value a, CallSite site = CallSite::here()) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return a;
-  return add_operation(detail::cholesky_operation, {a}, a.dtype(), a.shape());
+  return detail::factor_of(a, OnFailure::throws).result;
 }
 
 /// X with A X = B from the Cholesky factor L of A.
@@ -121,7 +133,11 @@ template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-template <> struct KernelOf<&linalg::detail::triangular_operation> {
+template <>
+struct KernelOf<&linalg::detail::triangular_operation>
+    : linalg::detail::QueueKernel<&linalg::detail::triangular_operation> {
+  using ForQueues::run;
+
   template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[1]);
     const std::int64_t n = stack.rows;
@@ -141,12 +157,17 @@ template <> struct KernelOf<&linalg::detail::triangular_operation> {
   }
 };
 
-template <> struct KernelOf<&linalg::detail::cholesky_operation> {
+template <>
+struct KernelOf<&linalg::detail::cholesky_operation>
+    : linalg::detail::QueueKernel<&linalg::detail::cholesky_operation> {
+  using ForQueues::run;
+
   template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t n = stack.rows;
     const auto* from = static_cast<const T*>(launch.operands[0].data);
     auto* to = static_cast<T*>(launch.operands[1].data);
+    auto* const infos = static_cast<std::int32_t*>(launch.operands[2].data);
     linalg::detail::FirstFailure failure{};
     linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
       T* const l = to + i * n * n;
@@ -154,12 +175,11 @@ template <> struct KernelOf<&linalg::detail::cholesky_operation> {
         std::copy(from + (i * n + row) * n, from + (i * n + row) * n + row + 1, l + row * n);
         std::fill(l + row * n + row + 1, l + (row + 1) * n, T{0});
       }
-      failure.note(i, linalg::detail::Lapack<T>::potrf(linalg::detail::Triangle::upper, n, l));
+      const int info = linalg::detail::Lapack<T>::potrf(linalg::detail::Triangle::upper, n, l);
+      if (infos != nullptr) infos[i] = info;
+      failure.note(i, info);
     });
-    if (failure.any())
-      throw LinAlgError(failure.text("cholesky", stack.count) +
-                        "is not positive definite: its leading minor of order " + std::to_string(failure.info()) +
-                        " is not positive");
+    if (failure.any() && launch.attributes[0] == 0) linalg::detail::throw_not_positive_definite(failure, stack.count);
   }
 };
 

@@ -28,6 +28,10 @@ template <class Values, class Vectors> struct EigenPairs {
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
+[[noreturn]] TWILL_COLD inline void throw_without_eigenvalues(const FirstFailure& failure, std::int64_t count) {
+  throw LinAlgError(failure.text("eigh", count) + "has eigenvalues that were not found");
+}
+
 /// x / e off the diagonal, zero on it.
 [[nodiscard]] TWILL_CONSTEXPR Value off_diagonal_quotient(Value x, Value e) {
   const Value diagonal = on_diagonal(x);
@@ -68,7 +72,10 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-template <> struct KernelOf<&linalg::detail::eigh_operation> {
+template <>
+struct KernelOf<&linalg::detail::eigh_operation> : linalg::detail::QueueKernel<&linalg::detail::eigh_operation> {
+  using ForQueues::run;
+
   template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t n = stack.rows;
@@ -86,7 +93,7 @@ template <> struct KernelOf<&linalg::detail::eigh_operation> {
                                                        memory.elements, memory.integers, workspace));
       if (vectors != nullptr) linalg::detail::transpose_in_place(a, n);
     });
-    if (failure.any()) throw LinAlgError(failure.text("eigh", stack.count) + "has eigenvalues that were not found");
+    if (failure.any()) linalg::detail::throw_without_eigenvalues(failure, stack.count);
   }
   template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
     const std::int64_t n = linalg::detail::matrices_of(launch.shapes[0]).rows;

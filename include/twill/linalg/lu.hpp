@@ -11,6 +11,7 @@
 #include <twill/ops/matmul.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -36,6 +37,18 @@ inline constexpr graph::Operation lu_operation{
 enum class Solver : std::int64_t { solve, inv };
 inline constexpr std::string_view solver_names[] = {"solve", "inv"};
 
+/// The first zero on the diagonal of U, counted from 1; 0 where there is none.
+template <class T> [[nodiscard]] constexpr int first_zero_pivot(const T* factors, std::int64_t n) {
+  for (std::int64_t row = 0; row < n; ++row)
+    if (factors[row * n + row] == T{0}) return static_cast<int>(row) + 1;
+  return 0;
+}
+
+[[noreturn]] TWILL_COLD inline void throw_singular(const FirstFailure& failure, Solver function, std::int64_t count) {
+  throw LinAlgError(failure.text(solver_names[static_cast<std::size_t>(function)], count) + "is singular: pivot " +
+                    std::to_string(failure.info() - 1) + " is zero");
+}
+
 /// Factors, exchanges and their parities, as traced values.
 struct Factored {
   Value factors{};
@@ -53,15 +66,20 @@ struct Factored {
 TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                graph::InputGradients& gradients);
 inline constexpr graph::Operation lu_solve_operation{
-    .name = "lu_solve", .wants_dense = true, .batching = graph::Batching::stack};
+    .name = "lu_solve", .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
 inline constexpr graph::Operation solve_rule{.name = "solve", .vjp = &solve_vjp, .batching = graph::Batching::stack};
 
 /// X with op(A) X = B, and its gradients by A and B.
+[[nodiscard]] TWILL_CONSTEXPR Reported solved_with(Value factors, Value pivots, Value a, Value b, bool transposed,
+                                                   Solver function, OnFailure failing) {
+  const Value x = add_operation(lu_solve_operation, {factors, pivots, b}, b.dtype(), b.shape(),
+                                {transposed, static_cast<std::int64_t>(function), failing == OnFailure::reports});
+  const Value info = failing == OnFailure::reports ? add_result(x, 1, DType::int32, stack_of(b.shape())) : Value{};
+  return {with_rule(x, solve_rule, {a, b}), info};
+}
 [[nodiscard]] TWILL_CONSTEXPR Value solve_with(Value factors, Value pivots, Value a, Value b, bool transposed,
                                                Solver function) {
-  const Value x = add_operation(lu_solve_operation, {factors, pivots, b}, b.dtype(), b.shape(),
-                                {transposed, static_cast<std::int64_t>(function)});
-  return with_rule(x, solve_rule, {a, b});
+  return solved_with(factors, pivots, a, b, transposed, function, OnFailure::throws).result;
 }
 
 /// dB = op(A)^-T dX; dA = -dB X^T, or its transpose (Giles, 2008, 2.3.1).
@@ -177,7 +195,10 @@ template <class Sign, class LogAbsDet> struct SlogDet {
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-template <> struct KernelOf<&linalg::detail::lu_operation> {
+template <>
+struct KernelOf<&linalg::detail::lu_operation> : linalg::detail::QueueKernel<&linalg::detail::lu_operation> {
+  using ForQueues::run;
+
   template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t n = stack.rows;
@@ -206,7 +227,11 @@ template <> struct KernelOf<&linalg::detail::lu_operation> {
   }
 };
 
-template <> struct KernelOf<&linalg::detail::lu_solve_operation> {
+template <>
+struct KernelOf<&linalg::detail::lu_solve_operation>
+    : linalg::detail::QueueKernel<&linalg::detail::lu_solve_operation> {
+  using ForQueues::run;
+
   template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[2]);
     const std::int64_t n = stack.rows;
@@ -215,12 +240,16 @@ template <> struct KernelOf<&linalg::detail::lu_solve_operation> {
     const auto* pivots = static_cast<const std::int64_t*>(launch.operands[1].data);
     const auto* from = static_cast<const T*>(launch.operands[2].data);
     auto* to = static_cast<T*>(launch.operands[3].data);
+    auto* const infos = static_cast<std::int32_t*>(launch.operands[4].data);
+    const bool reports = launch.attributes[2] != 0;
     const bool transposed = launch.attributes[0] != 0;
     linalg::detail::FirstFailure singular{};
     linalg::detail::for_each_matrix(team, {stack.count, n, std::max(n, k)}, [&](std::int64_t i) {
       const T* const lu = factors + i * n * n;
-      for (std::int64_t row = 0; row < n; ++row)
-        if (lu[row * n + row] == T{0}) return singular.note(i, static_cast<int>(row) + 1);
+      const int info = linalg::detail::first_zero_pivot(lu, n);
+      if (infos != nullptr) infos[i] = info;
+      singular.note(i, info);
+      if (info != 0 && !reports) return;
       T* const x = to + i * n * k;
       std::copy(from + i * n * k, from + (i + 1) * n * k, x);
       const std::int64_t* const exchanges = pivots + i * n;
@@ -246,9 +275,8 @@ template <> struct KernelOf<&linalg::detail::lu_solve_operation> {
         by_upper(linalg::detail::Transposed::no);
       }
     });
-    if (singular.any())
-      throw LinAlgError(singular.text(linalg::detail::solver_names[launch.attributes[1]], stack.count) +
-                        "is singular: pivot " + std::to_string(singular.info() - 1) + " is zero");
+    if (singular.any() && !reports)
+      linalg::detail::throw_singular(singular, static_cast<linalg::detail::Solver>(launch.attributes[1]), stack.count);
   }
 };
 

@@ -244,7 +244,11 @@ template <int N, VanderOrder Order = VanderOrder::decreasing>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-template <> struct KernelOf<&linalg::detail::matrix_exp_operation> {
+template <>
+struct KernelOf<&linalg::detail::matrix_exp_operation>
+    : linalg::detail::QueueKernel<&linalg::detail::matrix_exp_operation> {
+  using ForQueues::run;
+
   template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t size = stack.rows * stack.rows;

@@ -79,7 +79,10 @@ template <Proportion P = Proportion::known>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-template <> struct KernelOf<&linalg::detail::qr_operation> {
+template <>
+struct KernelOf<&linalg::detail::qr_operation> : linalg::detail::QueueKernel<&linalg::detail::qr_operation> {
+  using ForQueues::run;
+
   template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t m = stack.rows;

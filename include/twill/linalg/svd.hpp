@@ -27,6 +27,10 @@ template <class Left, class Values, class Right> struct SVD {
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
+[[noreturn]] TWILL_COLD inline void throw_without_singular_values(const FirstFailure& failure, std::int64_t count) {
+  throw LinAlgError(failure.text("svd", count) + "has singular values that were not found");
+}
+
 TWILL_CONSTEXPR void svd_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                              graph::InputGradients& gradients) {
   const Value s{graph, node};
@@ -86,7 +90,10 @@ template <Proportion P = Proportion::known>
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
-template <> struct KernelOf<&linalg::detail::svd_operation> {
+template <>
+struct KernelOf<&linalg::detail::svd_operation> : linalg::detail::QueueKernel<&linalg::detail::svd_operation> {
+  using ForQueues::run;
+
   template <class T> static void run(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t m = stack.rows;
@@ -110,7 +117,7 @@ template <> struct KernelOf<&linalg::detail::svd_operation> {
       failure.note(i, linalg::detail::Lapack<T>::gesdd(wanted, n, m, a, s + i * k, left, right, memory.elements,
                                                        memory.integers, workspace));
     });
-    if (failure.any()) throw LinAlgError(failure.text("svd", stack.count) + "has singular values that were not found");
+    if (failure.any()) linalg::detail::throw_without_singular_values(failure, stack.count);
   }
   template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);

@@ -110,7 +110,7 @@ template <TensorOperand B, TensorOperand L> [[nodiscard]] auto cholesky_solve(co
 }
 /// The reduced QR decomposition.
 template <TensorOperand A> [[nodiscard]] auto qr(const A& a) {
-  return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
+  return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
     return detail::named_on_tensors<QR>(
         [](Value x) {
           const auto parts = qr<P>(x);
@@ -134,7 +134,7 @@ template <TensorOperand A> [[nodiscard]] auto eigvalsh(const A& a) {
 }
 /// The thin singular value decomposition.
 template <TensorOperand A> [[nodiscard]] auto svd(const A& a) {
-  return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
+  return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
     return detail::named_on_tensors<SVD>(
         [](Value x) {
           const auto parts = svd<P>(x);
@@ -145,14 +145,14 @@ template <TensorOperand A> [[nodiscard]] auto svd(const A& a) {
 }
 /// Singular values, descending.
 template <TensorOperand A> [[nodiscard]] auto svdvals(const A& a) {
-  return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
+  return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
     return detail::on_tensors([](Value x) { return svdvals<P>(x); }, tensor);
   });
 }
 /// Pseudo-inverses.
 template <TensorOperand A> [[nodiscard]] auto pinv(const A& a) {
   return detail::by_proportion(
-      a, []<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return pinv<P>(x); }, tensor); });
+      a, [&]<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return pinv<P>(x); }, tensor); });
 }
 /// Solutions of least squares, with rank and singular values.
 template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a, const B& b) {
@@ -167,14 +167,14 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a,
 }
 /// The number of singular values that are not zero.
 template <TensorOperand A> [[nodiscard]] auto matrix_rank(const A& a) {
-  return detail::by_proportion(a, []<Proportion P>(const A& tensor) {
+  return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
     return detail::on_tensors([](Value x) { return matrix_rank<P>(x); }, tensor);
   });
 }
 /// The largest singular value over the smallest.
 template <TensorOperand A> [[nodiscard]] auto cond(const A& a) {
   return detail::by_proportion(
-      a, []<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return cond<P>(x); }, tensor); });
+      a, [&]<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return cond<P>(x); }, tensor); });
 }
 /// Exponentials of matrices.
 template <TensorOperand A> [[nodiscard]] auto matrix_exp(const A& a) {
