@@ -21,6 +21,7 @@
 #include <twill/parallel/group/call_check.ipp>
 #include <twill/parallel/group/communicator.ipp>
 #include <twill/parallel/group/failure.ipp>
+#include <twill/parallel/group/on_termination.ipp>
 #include <twill/parallel/group/rank_sums.ipp>
 #include <twill/parallel/group/reduction_tree.ipp>
 #include <twill/parallel/group/waiting.ipp>

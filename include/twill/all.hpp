@@ -58,6 +58,7 @@
 #include <twill/optim/muon.hpp>
 #include <twill/optim/sam.hpp>
 #include <twill/parallel.hpp>
+#include <twill/parallel/data/elastic_process.hpp>
 #include <twill/parallel/data/elastic_state.hpp>
 #include <twill/parallel/data/reproducible.hpp>
 #include <twill/parallel/data/reproducible_replicas.hpp>
@@ -76,6 +77,7 @@
 #include <twill/parallel/fit/stage_plan.hpp>
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/fit/traces.hpp>
+#include <twill/parallel/group/on_termination.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/parallel/pipeline/run/reproducible_step.hpp>
 #include <twill/parallel/pipeline/run/shard_runner.hpp>
