@@ -11,6 +11,7 @@
 #include <twill/parallel/data/shard_buffers.ipp>
 #include <twill/parallel/data/shards.ipp>
 #include <twill/parallel/fit/estimate.ipp>
+#include <twill/parallel/fit/layer_traffic.ipp>
 #include <twill/parallel/fit/options.ipp>
 #include <twill/parallel/fit/pipeline_replay.ipp>
 #include <twill/parallel/fit/planned.ipp>
