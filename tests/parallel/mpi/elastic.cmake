@@ -8,7 +8,7 @@ file(REMOVE_RECURSE ${FOLDER})
 set(last step-000000000007.safetensors)
 
 function(start rank how ranks folder)
-  execute_process(COMMAND ${LAUNCHER} --oversubscribe --allow-run-as-root --mca odls_base_sigkill_timeout 60
+  execute_process(COMMAND ${LAUNCHER} --oversubscribe --allow-run-as-root --mca odls_base_sigkill_timeout 2
                           ${COUNT} ${ranks} ${PROGRAM} ${rank} ${how} ${folder}
                   OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)
   message("rank ${rank} ${how}, ${ranks} processes: ${status}\n${output}")

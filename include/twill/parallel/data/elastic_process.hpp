@@ -21,13 +21,15 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// Calls `body(world)` once, with `world` the group of all ranks and `state` this process's, begun from a folder that
 /// all ranks see. `body` is that of `run_elastic(devices, ...)`: it makes network and step, restores the state, trains
 /// on from there, and commits. When it throws, or SIGTERM comes, the newest commit is saved; so it is at the end, by
-/// rank 0. An exception is rethrown, after the other ranks were told: main has to end with another status than 0, so
-/// that the launcher starts again.
+/// rank 0. After SIGTERM a process stays for a minute, or until it is killed, while others may still save. An exception
+/// is rethrown, after the other ranks were told: main has to end with another status than 0, so that the launcher
+/// starts again.
 /// throws: what `body` throws; on the other ranks a CommunicatorError naming the rank at fault, at once if it threw,
 /// or a TimeoutError after the time-out of `world` if it does not come; ValueError if another `OnTermination` is there
 template <Communicator C, class F> void run_elastic(C& world, ElasticState& state, F body) {
   state.set_process_rank(world.rank());
-  const OnTermination saving{[&] { state.save(); }};
+  constexpr int stay_ms = 60'000; // Open MPI takes a second off the others' time for each process that ends
+  const OnTermination saving{[&] { state.save(); }, stay_ms};
   try {
     body(world);
     if (world.rank() == 0) state.save();

@@ -19,10 +19,11 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 /// During its life SIGTERM first calls a function, in a thread of its own. A process has one at a time.
 class OnTermination {
 public:
-  /// The function is called once, at the first SIGTERM. After it what SIGTERM did before is done: the process ends,
-  /// unless the program has a handler. An exception of the function becomes a warning.
+  /// The function is called once, at the first SIGTERM. After it the process stays for `stay_ms`, or until a second
+  /// SIGTERM, since a launcher may give the others less time when one has ended. Then what SIGTERM did before is done:
+  /// the process ends, unless the program has a handler. An exception of the function becomes a warning.
   /// throws: ValueError while there is another one; SystemError if the system has no pipe or thread left
-  explicit OnTermination(std::function<void()> act);
+  explicit OnTermination(std::function<void()> act, int stay_ms = 0);
   OnTermination(const OnTermination&) = delete;
   OnTermination& operator=(const OnTermination&) = delete;
   /// Waits for the function if the signal has come.
@@ -32,6 +33,7 @@ private:
   void watch() const;
 
   std::function<void()> act_;
+  int stay_ms_;
   std::array<int, 2> pipe_{-1, -1};
   struct sigaction before_ {};
   std::thread watcher_{};

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
+#include <poll.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -39,7 +40,8 @@ inline void note_termination(int) {
 
 namespace twill { inline namespace v0 { namespace parallel { inline namespace TWILL_ISA {
 
-TWILL_BODY OnTermination::OnTermination(std::function<void()> act) : act_{std::move(act)} {
+TWILL_BODY OnTermination::OnTermination(std::function<void()> act, int stay_ms)
+    : act_{std::move(act)}, stay_ms_{stay_ms} {
   if (::pipe2(pipe_.data(), O_CLOEXEC) != 0)
     throw SystemError(join_text({"OnTermination: pipe: ", std::strerror(errno)}));
   const auto close_pipe = [this] {
@@ -81,6 +83,8 @@ TWILL_BODY void OnTermination::watch() const {
   } catch (const std::exception& error) {
     warn(join_text({"OnTermination: ", error.what()}));
   }
+  pollfd next{pipe_[0], POLLIN, 0};
+  ::poll(&next, 1, stay_ms_); // for a second signal, or the end of life
   ::sigaction(SIGTERM, &before_, nullptr);
   ::kill(::getpid(), SIGTERM);
 }
