@@ -41,9 +41,8 @@ TWILL_BODY std::int64_t places_of_parts(ListView<graph::ParameterInfo> infos, co
     const kernel::RankGroup* const group = groups.find(info.shard.axis);
     if (group == nullptr)
       throw ValueError(join_text({"DistributedDataParallel: '", info.name.view(), "' is divided along the axis '",
-                                  info.shard.axis.name(),
-                                  "', of which the network has no group; call "
-                                  "network.bind(parallel::rank_group<Axis>(communicator)) first"}));
+                                  info.shard.axis.name(), "', of which the network has no group; ",
+                                  "call network.bind(parallel::rank_group<Axis>(communicator)) first"}));
     places += group->rank() * stride;
   });
   return places;
