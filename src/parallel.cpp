@@ -11,6 +11,7 @@
 #include <twill/parallel/data/shard_buffers.ipp>
 #include <twill/parallel/data/shards.ipp>
 #include <twill/parallel/fit/estimate.ipp>
+#include <twill/parallel/fit/layer_traffic.ipp>
 #include <twill/parallel/fit/options.ipp>
 #include <twill/parallel/fit/pipeline_replay.ipp>
 #include <twill/parallel/fit/planned.ipp>
@@ -21,6 +22,7 @@
 #include <twill/parallel/group/call_check.ipp>
 #include <twill/parallel/group/communicator.ipp>
 #include <twill/parallel/group/failure.ipp>
+#include <twill/parallel/group/on_termination.ipp>
 #include <twill/parallel/group/rank_sums.ipp>
 #include <twill/parallel/group/reduction_tree.ipp>
 #include <twill/parallel/group/waiting.ipp>

@@ -58,6 +58,7 @@
 #include <twill/optim/muon.hpp>
 #include <twill/optim/sam.hpp>
 #include <twill/parallel.hpp>
+#include <twill/parallel/data/elastic_process.hpp>
 #include <twill/parallel/data/elastic_state.hpp>
 #include <twill/parallel/data/reproducible.hpp>
 #include <twill/parallel/data/reproducible_replicas.hpp>
@@ -65,7 +66,9 @@
 #include <twill/parallel/data/shard_buffers.hpp>
 #include <twill/parallel/data/shard_meeting.hpp>
 #include <twill/parallel/data/shard_sums.hpp>
+#include <twill/parallel/fit/counting_communicator.hpp>
 #include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/ledger.hpp>
 #include <twill/parallel/fit/options.hpp>
 #include <twill/parallel/fit/pipeline_replay.hpp>
@@ -76,6 +79,7 @@
 #include <twill/parallel/fit/stage_plan.hpp>
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/fit/traces.hpp>
+#include <twill/parallel/group/on_termination.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/parallel/pipeline/run/reproducible_step.hpp>
 #include <twill/parallel/pipeline/run/shard_runner.hpp>

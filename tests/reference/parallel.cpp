@@ -6,8 +6,10 @@
 #include <twill/nn/expert_parallel.hpp>
 #include <twill/nn/ring_attention.hpp>
 #include <twill/parallel.hpp>
+#include <twill/parallel/data/elastic_process.hpp>
 #include <twill/parallel/data/elastic_state.hpp>
 #include <twill/parallel/data/reproducible_replicas.hpp>
+#include <twill/parallel/group/on_termination.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/parallel/threads/elastic.hpp>
 #include <twill/twill.hpp>
@@ -129,8 +131,9 @@ void bytes_of_ring() {
 void ranks(std::vector<Rank>& ranks) {
   { auto ranks = parallel::thread_communicators(std::vector{Cpu{0}, Cpu{1}}, {.timeout_ms = 10'000}); }
   { parallel::run_ranks(ranks, [](auto& communicator) { parallel::barrier(communicator); }); }
-  // PyTorch: `torchrun --nnodes=2:4 --max-restarts=3`, which ends and starts all processes; these are threads.
+  // PyTorch: `torchrun --nnodes=2:4 --max-restarts=3`, which ends and starts all processes, like a loop around `mpirun`; threads stay.
   { const auto report = parallel::run_elastic(std::vector{Cpu{0}, Cpu{1}}, {.least = 1, .most_restarts = 3}, [](auto& communicator) { parallel::barrier(communicator); }); }
+  { const parallel::OnTermination saving{[] { std::cerr << "SIGTERM"; }}; }
 }
 
 // Collectives: of whole tensors in place, or of `count` elements at an address.

@@ -114,9 +114,11 @@ inline bool read_option(FitCommand& command, const std::string& option, const st
   } else if (option == "--launch-s") {
     command.machine.device.launch_s = rate();
   } else if (option == "--link-bytes-per-s") {
-    command.machine.between_stages.bytes_per_s = command.machine.between_replicas.bytes_per_s = rate();
+    command.machine.between_stages.bytes_per_s = command.machine.between_replicas.bytes_per_s =
+        command.machine.between_layers.bytes_per_s = rate();
   } else if (option == "--link-latency-s") {
-    command.machine.between_stages.latency_s = command.machine.between_replicas.latency_s = rate();
+    command.machine.between_stages.latency_s = command.machine.between_replicas.latency_s =
+        command.machine.between_layers.latency_s = rate();
   } else if (option == "--library-bytes") {
     command.machine.library_bytes = number_of_bytes(option, value);
   } else {

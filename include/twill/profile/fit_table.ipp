@@ -35,9 +35,10 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
 
 [[nodiscard]] inline std::string fit_json_of(const parallel::fit::Report& report) {
   const parallel::fit::Options& options = report.options;
-  std::string text =
-      "{\"data\": " + std::to_string(options.data) + ", \"pipeline\": " + std::to_string(options.pipeline) +
-      ", \"zero\": " + std::to_string(options.zero) + ", \"precision\": " + io::json_quoted(name(options.precision));
+  std::string text = "{\"data\": " + std::to_string(options.data) + ", \"tensor\": " + std::to_string(options.tensor) +
+                     ", \"pipeline\": " + std::to_string(options.pipeline) +
+                     ", \"zero\": " + std::to_string(options.zero) +
+                     ", \"precision\": " + io::json_quoted(name(options.precision));
   if (options.pipeline > 1)
     text += ", \"schedule\": " + io::json_quoted(options.schedule) +
             ", \"micro_batches\": " + std::to_string(options.micro_batches) +
@@ -45,7 +46,8 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
   if (options.budget_bytes > 0) text += ", \"recompute_within_bytes\": " + std::to_string(options.budget_bytes);
   text += ", \"rows\": " + std::to_string(report.rows) + ", \"peak_bytes\": " + std::to_string(report.peak_bytes()) +
           ", \"step_s\": " + json_number(report.step_s) + ", \"bubble_s\": " + json_number(report.bubble_s) +
-          ", \"all_reduce_s\": " + json_number(report.all_reduce_s) + ", \"ranks\": [";
+          ", \"all_reduce_s\": " + json_number(report.all_reduce_s) +
+          ", \"layers_s\": " + json_number(report.layers_s) + ", \"ranks\": [";
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     const parallel::fit::RankReport& own = report.ranks[rank];
     text += (rank > 0 ? ", {" : "{") + std::string{"\"bytes\": {"};
@@ -55,7 +57,8 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
     text += "}, \"peak_bytes\": " + std::to_string(own.bytes.total()) +
             ", \"held_bytes\": " + std::to_string(own.held_bytes) +
             ", \"sent_bytes\": " + std::to_string(own.sent_bytes) +
-            ", \"summed_bytes\": " + std::to_string(own.summed_bytes) + "}";
+            ", \"summed_bytes\": " + std::to_string(own.summed_bytes) +
+            ", \"layer_bytes\": " + std::to_string(own.layer_bytes) + "}";
   }
   return text + "]}";
 }
@@ -72,6 +75,7 @@ TWILL_BODY std::string fit_table(const parallel::fit::Report& report) {
   columns.push_back({"peak in bytes", Align::right});
   columns.push_back({"sent", Align::right});
   columns.push_back({"summed", Align::right});
+  if (report.options.tensor > 1) columns.push_back({"in layers", Align::right});
   Table table{std::move(columns)};
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     const parallel::fit::RankReport& own = report.ranks[rank];
@@ -81,11 +85,14 @@ TWILL_BODY std::string fit_table(const parallel::fit::Report& report) {
     cells.push_back(std::to_string(own.bytes.total()));
     cells.push_back(format_bytes(own.sent_bytes));
     cells.push_back(format_bytes(own.summed_bytes));
+    if (report.options.tensor > 1) cells.push_back(format_bytes(own.layer_bytes));
     table.row(std::move(cells));
   }
   return to_string(report.options) + ", " + std::to_string(report.rows) + " rows\n" + to_string(table) +
          "predicted: step " + duration(report.step_s) + ", bubble " + duration(report.bubble_s) +
-         ", sums among replicas " + duration(report.all_reduce_s) + ", " + fixed(report.rows_per_s(), 0) + " rows/s\n";
+         ", sums among replicas " + duration(report.all_reduce_s) +
+         (report.options.tensor > 1 ? ", calls in layers " + duration(report.layers_s) : "") + ", " +
+         fixed(report.rows_per_s(), 0) + " rows/s\n";
 }
 
 TWILL_BODY std::string fit_table(const std::vector<parallel::fit::Report>& reports) {

@@ -2,24 +2,21 @@
 //
 // Elastic training of an MLP with dropout under `parallel::Reproducible`: whichever rank fails at whichever step, weights
 // and states end in the bits of a run that nothing disturbed, with whole weights and with ZeRO; a run that ended goes on
-// from its folder on fewer devices; and commits that do not fit are refused.
+// from its folder on fewer devices; a state of a process, played by threads, is saved by the rank that is left; and
+// commits that do not fit are refused.
 
+#include "tests/parallel/data/elastic_training.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/ranks.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-#include <twill/nn/dropout.hpp>
-#include <twill/nn/linear.hpp>
-#include <twill/optim/adam.hpp>
-#include <twill/parallel/data/distributed_step.hpp>
-#include <twill/parallel/data/elastic_state.hpp>
-#include <twill/parallel/data/reproducible_step.hpp>
+#include <twill/parallel/data/elastic_process.hpp>
 #include <twill/parallel/threads/elastic.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -27,6 +24,7 @@
 #include <vector>
 
 using namespace twill;
+using namespace twill::test::elastic;
 using parallel::ElasticState;
 using test::message_of;
 
@@ -34,39 +32,6 @@ namespace {
 
 using Options = parallel::ElasticOptions<Cpu>;
 using Rank = parallel::ThreadCommunicator<Cpu>;
-
-constexpr std::int64_t steps = 7;
-constexpr std::int64_t rows = 13;
-
-struct Mlp {
-  static constexpr auto forward(Input<Dim<"batch">, 5> x) {
-    return nn::linear(nn::dropout(tanh(nn::linear(x, 7, "hidden")), 0.3), 3, "output");
-  }
-};
-
-using Batch = test::LabelledRows<float, 5>;
-
-/// This rank's rows of the batch of a step.
-Batch batch_of(const Rank& rank, std::int64_t step, const parallel::Rows& own) {
-  return Batch{rows, 3, Cpu{0}, static_cast<unsigned>(step)}.rows(own.begin, own.count, rank.device());
-}
-
-/// The run of a rank, with batches that may fail.
-template <int Stage, class Batches> void train(Rank& communicator, ElasticState& state, const Batches& batch) {
-  // region: rank
-  nn::Network<Mlp> network{communicator.device()};
-  DistributedDataParallel model{network, communicator};
-  auto step = train_step(model, nn::cross_entropy, optim::Adam{{.rate = 0.01}}, parallel::zero<Stage>,
-                         parallel::Reproducible{.shards = 4});
-  state.restore(model, step); // the first group starts here, a later one from the newest commit
-  while (step.steps() < steps) {
-    const auto [x, label] = batch(communicator, step.steps(), step.rows_of(rows));
-    step(x, label);
-    if (step.steps() % 2 == 0) state.commit(model, step);
-  }
-  state.commit(model, step);
-  // end region
-}
 
 /// An elastic run of some ranks from the same seed.
 template <int Stage, class Batches>
@@ -144,6 +109,44 @@ TEST_CASE("a run that ended goes on from its folder on other devices", "[paralle
   REQUIRE(agree(*state.newest(), undisturbed()));
 }
 
+TEST_CASE("the newest commit of a process outlives rank 0 in the memory of another rank", "[parallel][elastic]") {
+  const test::TemporaryFolder folder{};
+  const parallel::ElasticFiles files{.folder = folder.path, .save_every = 100};
+  {
+    std::array<ElasticState, 3> states{ElasticState{files}, ElasticState{files}, ElasticState{files}};
+    manual_seed_all(7);
+    const auto play = [&] {
+      auto communicators = test::thread_group(3);
+      parallel::run_ranks(communicators, [&](Rank& rank) {
+        ElasticState& own = states[static_cast<std::size_t>(rank.rank())];
+        own.set_process_rank(rank.rank());
+        train<0>(rank, own, [](const Rank& each, auto step, const auto& rows_of_it) {
+          if (each.rank() == 0 && step == 5) throw std::runtime_error("the process dies");
+          return batch_of(each, step, rows_of_it);
+        });
+      });
+    };
+    REQUIRE(message_of<std::runtime_error>(play) == "the process dies");
+    REQUIRE(states[1].step() == 4);
+    REQUIRE(states[2].newest() == nullptr); // .copies is 2
+    REQUIRE(ElasticState{files}.newest() == nullptr);
+    std::signal(SIGTERM, SIG_IGN); // so that this process stays
+    {
+      const parallel::OnTermination saving{[&] { states[1].save(); }};
+      REQUIRE(message_of<ValueError>([] { parallel::OnTermination{[] {}}; }) ==
+              "OnTermination: there is another one; a process has one at a time");
+      static_cast<void>(std::raise(SIGTERM));
+    }
+    std::signal(SIGTERM, SIG_DFL);
+  }
+  ElasticState state{files};
+  REQUIRE(state.step() == 4);
+  run<3>(state, {}, batch_of, 2);
+  REQUIRE(agree(*state.newest(), undisturbed()));
+  state.save(); // the folder's own file is now newer than the copy
+  REQUIRE(ElasticState{files}.step() == steps);
+}
+
 TEST_CASE("a commit that does not fit is refused by its step", "[parallel][elastic]") {
   std::array<ElasticState, 2> states{};
   run<0>(states[1], {}, batch_of, 1);
@@ -167,4 +170,6 @@ TEST_CASE("a commit that does not fit is refused by its step", "[parallel][elast
           "ElasticState: commit of step 0 after that of step 7; call restore(model, step) before the first step");
   REQUIRE(message_of<ValueError>([] { ElasticState{parallel::ElasticFiles{.save_every = 0}}; }) ==
           "ElasticState: .save_every is at least 1 step, got 0");
+  REQUIRE(message_of<ValueError>([] { ElasticState{parallel::ElasticFiles{.copies = 0}}; }) ==
+          "ElasticState: .copies is at least 1 rank, got 0");
 }

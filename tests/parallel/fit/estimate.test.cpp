@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Estimated bytes against `step.memory`, `pipeline::memory` and the peaks that the pools of host devices count in steps
-// that run, for one device, replicas, ZeRO's stages and pipelines.
+// that run, for one device, replicas, ZeRO's stages and pipelines; and the traffic of replicas against what communicators count.
 
 #include "tests/support/ranks.hpp"
 #include "tests/training/models.hpp"
@@ -121,7 +121,7 @@ namespace {
 template <int Stage> void check_ranks(std::int64_t rows, parallel::BucketOptions buckets) {
   auto communicators = thread_group(2);
   const auto report = estimator<Layers>(rows, buckets).report({.data = 2, .zero = Stage});
-  std::vector<std::int64_t> peaks(2), held(2), expected(2);
+  std::vector<std::int64_t> peaks(2), held(2), expected(2), sent(2);
   parallel::run_ranks(communicators, [&](auto& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
     const Cpu device = communicator.device();
@@ -135,8 +135,14 @@ template <int Stage> void check_ranks(std::int64_t rows, parallel::BucketOptions
     step(x, labels);
     synchronize(device);
     reset_peak_memory_stats(device);
+    const auto sent_so_far = [&] { // but for buffers, which rank 0 sends
+      const auto& traffic = communicator.traffic();
+      return traffic.total().sent_bytes - traffic[parallel::Operation::broadcast].sent_bytes;
+    };
+    sent[rank] = -sent_so_far();
     step(x, labels);
     synchronize(device);
+    sent[rank] += sent_so_far();
     peaks[rank] = max_memory_allocated(device) - before;
     held[rank] = memory_allocated(device) - before;
     expected[rank] = step.memory(x, labels).total();
@@ -147,6 +153,7 @@ template <int Stage> void check_ranks(std::int64_t rows, parallel::BucketOptions
     CHECK(report.ranks[rank].bytes.total() == expected[rank]);
     CHECK(report.ranks[rank].bytes.total() == peaks[rank]);
     CHECK(report.ranks[rank].held_bytes == held[rank]);
+    CHECK(report.ranks[rank].summed_bytes == sent[rank] - 32); // rows and draws: four numbers
   }
 }
 

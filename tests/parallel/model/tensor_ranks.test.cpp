@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A transformer block divided among ranks, with and without a divided sequence, beside the same block of plain layers on one
-// device: the same weights under the same names, results, gradients, draws, and steps.
+// device: the same weights under the same names, results, gradients, draws, and steps. Replicas of it are ranks that hold equal
+// parts; others are refused.
 
 #include <twill/nn.hpp>
 #include <twill/optim.hpp>
+#include <twill/parallel/data/distributed.hpp>
 #include <twill/parallel/group/rank_group.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>
@@ -16,6 +18,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -182,6 +185,54 @@ TEST_CASE("a divided model does not run without its group", "[parallel][PAR-7]")
   CHECK(test::message_of<ValueError>([&] { static_cast<void>(model.infer(batch_of(1))); }) ==
         "run: the program works on 2 ranks along 'tensor' and no group is bound; give each rank's network its group "
         "with bind(group)");
+}
+
+TEST_CASE("weights divided over the ranks of a DistributedDataParallel are refused by name",
+          "[parallel][PAR-7][PAR-9]") {
+  using M = Divided<2, nn::not_split>;
+  auto communicators = parallel::thread_communicators(std::vector<Cpu>(2, Cpu{0}), {.timeout_ms = 20'000});
+  std::vector<std::string> messages(2);
+  parallel::run_ranks(communicators, [&](auto& communicator) {
+    nn::Network<M, Cpu, double> model{Cpu{0}, {}, RandomDraw{7, 0}};
+    model.bind(parallel::rank_group<typename M::Ranks>(communicator));
+    messages[static_cast<std::size_t>(communicator.rank())] = test::message_of<ValueError>([&] {
+      DistributedDataParallel{model, communicator};
+    });
+  });
+  for (const std::string& message : messages)
+    CHECK(message == "DistributedDataParallel: 'words.weight' is divided along the axis 'tensor': rank 1 holds part 1, "
+                     "rank 0 part 0, and replicas hold equal parts; give it the ranks of one place along 'tensor', "
+                     "communicator.split(place, rank)");
+  auto alone = parallel::thread_communicators(std::vector{Cpu{0}});
+  nn::Network<M, Cpu, double> unbound{Cpu{0}, {}, RandomDraw{7, 0}};
+  CHECK(
+      test::message_of<ValueError>([&] {
+        DistributedDataParallel{unbound, alone[0]};
+      }) ==
+      "DistributedDataParallel: 'words.weight' is divided along the axis 'tensor', of which the network has no group; "
+      "call network.bind(parallel::rank_group<Axis>(communicator)) first");
+}
+
+TEST_CASE("ranks with one place along the axis of divided layers are replicas", "[parallel][PAR-7]") {
+  using M = Divided<2, nn::not_split>;
+  auto communicators = parallel::thread_communicators(std::vector<Cpu>(4, Cpu{0}), {.timeout_ms = 20'000});
+  std::vector<std::vector<double>> weights(4);
+  parallel::run_ranks(communicators, [&](auto& communicator) {
+    const int rank = communicator.rank();
+    auto layers = communicator.split(rank / 2, rank);
+    auto replicas = communicator.split(rank % 2, rank);
+    nn::Network<M, Cpu, double> model{Cpu{0}, {}, RandomDraw{static_cast<std::uint64_t>(rank / 2), 0}};
+    model.bind(parallel::rank_group<typename M::Ranks>(layers));
+    const DistributedDataParallel replica{model, replicas};
+    for (const auto& view : model.parameters()) {
+      const auto* const first = static_cast<const double*>(view.buffer.data());
+      auto& own = weights[static_cast<std::size_t>(rank)];
+      own.insert(own.end(), first, first + view.shape.elements());
+    }
+  });
+  CHECK(weights[2] == weights[0]);
+  CHECK(weights[3] == weights[1]);
+  CHECK(weights[1] != weights[0]);
 }
 
 TEST_CASE("a rank of a divided model that fails tells the others", "[parallel][PAR-7][PAR-9]") {

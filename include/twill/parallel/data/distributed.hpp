@@ -8,6 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
+#include <twill/kernel/rank_group.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/data/buckets.hpp>
 #include <twill/parallel/group/communicator.hpp>
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,14 @@ namespace twill { inline namespace v0 { namespace parallel { namespace detail { 
 
 /// A hash of the names, types and shapes of all weights and buffers.
 [[nodiscard]] std::uint64_t fingerprint(ListView<graph::ParameterInfo> infos);
+
+/// The places of a rank along the axes that divide weights, as the digits of one number.
+/// throws: ValueError naming a weight that is divided along an axis of which there is no group
+[[nodiscard]] std::int64_t places_of_parts(ListView<graph::ParameterInfo> infos, const kernel::RankGroups& groups);
+
+/// Refuses replicas that hold different weights, or different parts of one. `of_ranks`: of each rank the fingerprint,
+/// then the places. throws: ValueError naming a rank, and the weight and axis if it is a part
+void require_replicas(ListView<graph::ParameterInfo> infos, std::span<const std::int64_t> of_ranks);
 
 /// Host numbers exchanged between all ranks, through the device if the communicator requires that.
 template <Communicator C, std::size_t N> class HostNumbers {
@@ -97,7 +107,8 @@ public:
 
   /// Copies the weights and buffers of rank 0 to all ranks.
   /// throws: DeviceError unless network and communicator are on one device, ValueError naming a rank with another
-  /// model, CommunicatorError; an exception of one rank ends the call on all
+  /// model, or with another part of a weight that is divided over ranks: replicas of divided layers are the ranks with
+  /// one place along the axis; CommunicatorError; an exception of one rank ends the call on all
   DistributedDataParallel(Network& network, C& communicator, parallel::DistributedOptions options = {})
       : network_{&network}, communicator_{&communicator}, options_{options} {
     telling_others([&] {
@@ -219,14 +230,12 @@ private:
   }
 
   void require_one_model() {
-    const std::uint64_t own = parallel::detail::fingerprint(Network::parameter_infos());
-    parallel::detail::HostNumbers<C, 1> numbers{*communicator_};
-    const auto all = numbers.exchange({static_cast<std::int64_t>(own)}, [&](const parallel::Call& call) { run(call); });
-    for (std::size_t rank = 1; rank < all.size(); ++rank)
-      if (all[rank] != all[0])
-        throw ValueError(join_text({"DistributedDataParallel: the weights of rank ", rank,
-                                    " differ in name, type or shape from those of rank 0; make the same network on "
-                                    "all ranks"}));
+    const auto infos = Network::parameter_infos();
+    const auto fingerprint = static_cast<std::int64_t>(parallel::detail::fingerprint(infos));
+    const std::int64_t places = parallel::detail::places_of_parts(infos, network_->state()->groups);
+    parallel::detail::HostNumbers<C, 2> numbers{*communicator_};
+    parallel::detail::require_replicas(
+        infos, numbers.exchange({fingerprint, places}, [&](const parallel::Call& call) { run(call); }));
   }
 
   Network* network_;

@@ -36,6 +36,8 @@ public:
 
   /// The rows of a step.
   [[nodiscard]] std::int64_t rows() const { return rows_; }
+  /// The ranks that divide the model's layers, by its type; 1: none are divided.
+  [[nodiscard]] int layer_ranks();
   /// The machine.
   [[nodiscard]] const Machine& machine() const { return machine_; }
 

@@ -8,6 +8,7 @@
 #include <twill/core/text.hpp>
 #include <twill/parallel/data/chunk.hpp>
 #include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/pipeline_replay.hpp>
 #include <twill/parallel/fit/replica.hpp>
 #include <twill/parallel/pipeline/run/costs.hpp>
@@ -129,6 +130,8 @@ TWILL_BODY std::int64_t Estimator::loss_bytes(std::int64_t rows) {
   return loss_bytes_.emplace(rows, traces_.loss_bytes(prediction, targets)).first->second;
 }
 
+TWILL_BODY int Estimator::layer_ranks() { return fit::layer_ranks(gradient()); }
+
 TWILL_BODY Report Estimator::report(const Options& options) {
   if (options.data < 1 || options.pipeline < 1)
     throw ValueError(join_text({"fit: there is at least one replica and one rank of a pipeline, got ", options.data,
@@ -137,8 +140,16 @@ TWILL_BODY Report Estimator::report(const Options& options) {
     throw ValueError(join_text({"fit: ZeRO has stages 1 to 3, and 0 for none, got ", options.zero}));
   if (options.data > rows_)
     throw ValueError(join_text({"fit: ", rows_, " rows are less than one for each of ", options.data, " replicas"}));
+  const int tensor = layer_ranks();
+  if (options.tensor != 0 && options.tensor != tensor)
+    throw ValueError(join_text({"fit: the model's type divides its layers among ", tensor, " ranks, got ",
+                                options.tensor, "; the number is that of its RankAxis"}));
+  if (tensor > 1 && (options.pipeline > 1 || options.is_replicated || options.budget_bytes > 0))
+    throw ValueError("fit: divided layers are estimated on replicas that are ranks, not in a pipeline, in replicas of "
+                     "one process, or with parts computed again");
   Report report = options.pipeline > 1 ? report_of_stages(options) : report_of_whole_model(options);
   report.options = options;
+  report.options.tensor = tensor;
   report.rows = rows_;
   for (RankReport& rank : report.ranks) rank.bytes[Bytes::working] += machine_.library_bytes;
   return report;
@@ -154,7 +165,10 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
   const Sizes most = with_rows(sizes_, rows_name_, pieces[0].count);
   if (replicas == 1 && options.zero == 0) {
     const PlannedProgram& step = step_within(options.budget_bytes);
+    const LayerTraffic layers = layer_traffic(step, step.symbols(sizes_), machine_.between_layers);
     report.ranks.push_back(report_of_device(step, sizes_));
+    report.ranks.back().layer_bytes = layers.sent_bytes;
+    report.layers_s = layers.seconds;
     cost.input_gradient_s = detail::seconds_of(step, step.symbols(sizes_), machine_.device);
   } else {
     if (options.budget_bytes > 0) throw ValueError("fit: a budget for parts to be computed again is for one device");
@@ -171,6 +185,10 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
           options.is_replicated
               ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
               : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_, traces_.element_bytes));
+      const LayerTraffic layers = layer_traffic(backward, backward.symbols(sizes), machine_.between_layers);
+      const LayerTraffic of_update = layer_traffic(update, {}, machine_.between_layers);
+      report.ranks.back().layer_bytes = layers.sent_bytes + of_update.sent_bytes;
+      report.layers_s = std::max(report.layers_s, layers.seconds + of_update.seconds);
     }
     cost.input_gradient_s = detail::seconds_of(backward, backward.symbols(most), machine_.device);
     cost.update_s = detail::seconds_of(update, {}, machine_.device) / (options.zero > 0 ? replicas : 1);
@@ -186,7 +204,7 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
   report.timeline = prediction.timeline;
   report.bubble_s = prediction.bubble_s;
   report.all_reduce_s = prediction.all_reduce_s + fetch_s;
-  report.step_s = prediction.step_s + fetch_s;
+  report.step_s = prediction.step_s + fetch_s + report.layers_s;
   return report;
 }
 

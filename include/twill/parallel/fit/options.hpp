@@ -56,6 +56,7 @@ template <pipeline::ScheduleKind S> [[nodiscard]] constexpr ScheduleName named_s
 struct Options {
   int data = 1;     ///< replicas, each with its share of the rows
   int pipeline = 1; ///< ranks of a pipeline
+  int tensor = 0;   ///< ranks that divide layers, as the model's type says; 0: whatever it says
   int zero = 0;     ///< ZeRO's stage; a pipeline takes 0 or 1
   bool is_replicated =
       false; ///< `DataParallel`, replicas in one process, instead of ranks; of one device the plain step
@@ -67,7 +68,7 @@ struct Options {
   DType precision = DType::float32; ///< of the model's elements
 
   /// All of them.
-  [[nodiscard]] constexpr int devices() const { return data * pipeline; }
+  [[nodiscard]] constexpr int devices() const { return data * pipeline * (tensor > 1 ? tensor : 1); }
 };
 
 /// The options in words: "data 4, zero 2".
@@ -78,6 +79,7 @@ struct Machine {
   pipeline::Machine device{.operations_per_s = 5e10, .bytes_per_s = 1e10, .launch_s = 2e-6}; ///< a core of a host
   pipeline::Link between_stages{.bytes_per_s = 1e10, .latency_s = 1e-5};   ///< of neighbours in a pipeline
   pipeline::Link between_replicas{.bytes_per_s = 1e10, .latency_s = 1e-5}; ///< of replicas
+  pipeline::Link between_layers{.bytes_per_s = 1e10, .latency_s = 1e-5};   ///< of ranks that divide layers
   std::int64_t library_bytes = 0; ///< working memory of libraries and driver on each device, outside of the pool
 };
 

@@ -3,10 +3,10 @@
 //
 // Function bodies of parallel/fit/pipeline_replay.hpp.
 
-#include <twill/device/meta/meta.hpp>
 #include <twill/parallel/data/chunk.hpp>
 #include <twill/parallel/data/sharded_state.hpp>
 #include <twill/parallel/data/shards.hpp>
+#include <twill/parallel/fit/counting_communicator.hpp>
 #include <twill/parallel/fit/pipeline_replay.hpp>
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
@@ -15,48 +15,11 @@
 #include <twill/parallel/pipeline/run/stage_optimisers.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
-
-/// A rank of a group whose messages arrive at once and nowhere.
-class CountingCommunicator {
-public:
-  using Device = Meta;
-
-  /// A finished call.
-  struct Handle {
-    void wait() {}
-    [[nodiscard]] bool is_done() const { return true; }
-  };
-
-  CountingCommunicator(int rank, int size) : rank_{rank}, size_{size} {}
-
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] Meta device() const { return Meta{}; }
-  [[nodiscard]] std::int64_t timeout_ms() const { return 0; }
-  [[nodiscard]] OperationTraffic traffic() const { return {}; }
-  void run(const Call& call) { static_cast<void>(start(call)); }
-  Handle start(const Call& call) {
-    if (call.operation == Operation::send) sent_bytes_ += static_cast<std::int64_t>(call.source.bytes());
-    return {};
-  }
-  [[nodiscard]] CountingCommunicator split(int, int) const { return *this; }
-  void fail(const std::exception_ptr&) {}
-
-  /// Of all messages.
-  [[nodiscard]] std::int64_t sent_bytes() const { return sent_bytes_; }
-
-private:
-  int rank_;
-  int size_;
-  std::int64_t sent_bytes_ = 0;
-};
-static_assert(Communicator<CountingCommunicator>);
 
 /// Replays the stages of one rank, like `pipeline::detail::ModelRunner` runs them.
 class ReplayRunner {
@@ -253,7 +216,7 @@ TWILL_BODY std::vector<RankReport> report_of_pipeline(const PipelineSetting& set
   for (int rank = 0; rank < setting.schedule->ranks; ++rank) {
     Ledger ledger{};
     detail::HeldByRank held{setting, ledger, rank};
-    detail::CountingCommunicator communicator{rank, setting.schedule->ranks};
+    CountingCommunicator communicator{rank, setting.schedule->ranks};
     detail::ReplayRunner runner{setting, rank, ledger};
     static_cast<void>(pipeline::run(*setting.schedule, communicator, runner));
     detail::replay_ties(setting, rank, ledger, communicator);
@@ -261,7 +224,7 @@ TWILL_BODY std::vector<RankReport> report_of_pipeline(const PipelineSetting& set
     RankReport& report = ranks.emplace_back();
     report.bytes = ledger.peak();
     report.held_bytes = ledger.now().total();
-    report.sent_bytes = communicator.sent_bytes();
+    report.sent_bytes = communicator.traffic()[Operation::send].sent_bytes;
     report.summed_bytes = held.summed_bytes();
   }
   return ranks;

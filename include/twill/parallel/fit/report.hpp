@@ -58,15 +58,17 @@ struct RankReport {
   std::int64_t held_bytes = 0;   ///< between two steps
   std::int64_t sent_bytes = 0;   ///< to ranks of its pipeline, in a step
   std::int64_t summed_bytes = 0; ///< to replicas, in a step
+  std::int64_t layer_bytes = 0;  ///< to ranks that divide its layers, in a step
 };
 
 /// An estimate of one way to divide a training.
 struct Report {
   Options options{};               ///< what it is of
-  std::vector<RankReport> ranks{}; ///< of one pipeline; without pipeline, of each replica
+  std::vector<RankReport> ranks{}; ///< of one pipeline; without pipeline, of each replica; of divided layers the first
   double step_s = 0;               ///< predicted
   double bubble_s = 0;             ///< of the rank that idles longest
   double all_reduce_s = 0;         ///< of sums among replicas
+  double layers_s = 0;             ///< of calls among ranks that divide layers
   pipeline::Timeline timeline{};   ///< predicted, of the ranks of a pipeline
   std::int64_t rows = 0;           ///< of a step, among all replicas
 

@@ -29,6 +29,7 @@ struct SearchOptions {
 
 /// The reports of those that fit, the shortest predicted step first. Ways that the model does not allow, such as more
 /// stages than it has places to be cut, are left out. One device that does not fit is tried with parts computed again.
+/// throws: ValueError if the ranks that divide the model's layers do not divide the devices
 [[nodiscard]] std::vector<Report> search(Estimator& estimator, const SearchOptions& options);
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

@@ -46,7 +46,12 @@ TWILL_BODY std::vector<Report> search(Estimator& estimator, const SearchOptions&
   if (options.devices < 1)
     throw ValueError(join_text({"fit: a search is for at least one device, got ", options.devices}));
   std::vector<Report> found{};
-  for (const Options& candidate : candidates(options, estimator.rows())) {
+  SearchOptions whole = options; // the devices that hold all layers count as one
+  whole.devices /= estimator.layer_ranks();
+  if (whole.devices * estimator.layer_ranks() != options.devices)
+    throw ValueError(join_text({"fit: the model's layers are divided among ", estimator.layer_ranks(),
+                                " ranks, which do not divide ", options.devices, " devices"}));
+  for (const Options& candidate : candidates(whole, estimator.rows())) {
     if (candidate.budget_bytes > 0 && !found.empty()) continue; // the whole step fits
     try {
       Report report = estimator.report(candidate);
