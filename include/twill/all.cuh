@@ -11,3 +11,6 @@
 #include <twill/fft/gpu/transform_lines.hpp>
 #include <twill/profile/cuda/show_utilization.cuh>
 #include <twill/profile/cuda/utilization.hpp>
+#include <twill/sparse/cuda/products.cuh>
+#include <twill/sparse/gpu/computed_structure.hpp>
+#include <twill/sparse/gpu/library_products.hpp>
