@@ -22,8 +22,9 @@ endfunction()
 # True for targets that are not for the PTX interpreter (ptxrun/), whose stand-ins take the place of the libraries.
 set(twill_on_a_device "$<NOT:$<BOOL:$<TARGET_PROPERTY:TWILL_ON_PTX_INTERPRETER>>>")
 
-# Sets TWILL_CUBLASLT_LIBRARY, and for each of CUDNN, CUFFT, CUSOLVER and NCCL: TWILL_HAS_<name>, TWILL_<name>_LIBRARY and, when
-# its header is not the toolkit's, TWILL_<name>_EXTRA_INCLUDE_DIR. cuSOLVER comes with TWILL_CUBLAS_LIBRARY, which it needs.
+# Sets TWILL_CUBLASLT_LIBRARY, and for each of CUDNN, CUFFT, CUSOLVER, CUSPARSE and NCCL: TWILL_HAS_<name>,
+# TWILL_<name>_LIBRARY and, when its header is not the toolkit's, TWILL_<name>_EXTRA_INCLUDE_DIR. cuSOLVER comes with
+# TWILL_CUBLAS_LIBRARY, which it needs.
 macro(twill_find_cuda_libraries)
   set(twill_cuda_roots $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
   if(CMAKE_CUDA_COMPILER)
@@ -36,6 +37,7 @@ macro(twill_find_cuda_libraries)
   find_library(TWILL_CUFFT_LIBRARY NAMES cufft ${twill_cuda_search})
   find_library(TWILL_CUSOLVER_LIBRARY NAMES cusolver ${twill_cuda_search})
   find_library(TWILL_CUBLAS_LIBRARY NAMES cublas ${twill_cuda_search})
+  find_library(TWILL_CUSPARSE_LIBRARY NAMES cusparse ${twill_cuda_search})
   find_library(TWILL_NCCL_LIBRARY NAMES nccl ${twill_cuda_search})
   if(NOT TWILL_CUDNN_LIBRARY) # wheels have no libcudnn.so
     twill_find_wheels(cudnn twill_wheels)
@@ -51,6 +53,10 @@ macro(twill_find_cuda_libraries)
     twill_find_wheels(cublas twill_wheels)
     find_library(TWILL_CUBLAS_LIBRARY NAMES libcublas.so.13 libcublas.so.12 PATHS ${twill_wheels} PATH_SUFFIXES lib)
   endif()
+  if(NOT TWILL_CUSPARSE_LIBRARY)
+    twill_find_wheels(cusparse twill_wheels)
+    find_library(TWILL_CUSPARSE_LIBRARY NAMES libcusparse.so.12 PATHS ${twill_wheels} PATH_SUFFIXES lib)
+  endif()
   if(NOT TWILL_NCCL_LIBRARY)
     twill_find_wheels(nccl twill_wheels)
     find_library(TWILL_NCCL_LIBRARY NAMES libnccl.so.2 PATHS ${twill_wheels} PATH_SUFFIXES lib)
@@ -59,6 +65,7 @@ macro(twill_find_cuda_libraries)
   get_filename_component(twill_cudnn_folder "${TWILL_CUDNN_LIBRARY}" DIRECTORY)
   get_filename_component(twill_cufft_folder "${TWILL_CUFFT_LIBRARY}" DIRECTORY)
   get_filename_component(twill_cusolver_folder "${TWILL_CUSOLVER_LIBRARY}" DIRECTORY)
+  get_filename_component(twill_cusparse_folder "${TWILL_CUSPARSE_LIBRARY}" DIRECTORY)
   get_filename_component(twill_nccl_folder "${TWILL_NCCL_LIBRARY}" DIRECTORY)
   find_path(TWILL_CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${twill_cudnn_folder}/../include
             PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
@@ -66,9 +73,11 @@ macro(twill_find_cuda_libraries)
             PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
   find_path(TWILL_CUSOLVER_INCLUDE_DIR cusolverDn.h HINTS ${twill_cusolver_folder}/../include
             PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
+  find_path(TWILL_CUSPARSE_INCLUDE_DIR cusparse.h HINTS ${twill_cusparse_folder}/../include
+            PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
   find_path(TWILL_NCCL_INCLUDE_DIR nccl.h HINTS ${twill_nccl_folder}/../include
             PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
-  foreach(twill_library IN ITEMS CUDNN CUFFT CUSOLVER NCCL)
+  foreach(twill_library IN ITEMS CUDNN CUFFT CUSOLVER CUSPARSE NCCL)
     set(TWILL_HAS_${twill_library} FALSE)
     set(TWILL_${twill_library}_EXTRA_INCLUDE_DIR "")
     if(TWILL_${twill_library}_LIBRARY AND TWILL_${twill_library}_INCLUDE_DIR)
@@ -94,7 +103,9 @@ macro(twill_find_cuda_libraries)
   set(twill_cufft_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUFFT_LIBRARY},--pop-state>")
   string(CONCAT twill_cusolver_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUSOLVER_LIBRARY},"
                                           "${TWILL_CUBLAS_LIBRARY},--pop-state>")
+  set(twill_cusparse_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUSPARSE_LIBRARY},--pop-state>")
   mark_as_advanced(TWILL_CUBLASLT_LIBRARY TWILL_CUDNN_LIBRARY TWILL_CUDNN_INCLUDE_DIR TWILL_CUFFT_LIBRARY
                    TWILL_CUFFT_INCLUDE_DIR TWILL_CUSOLVER_LIBRARY TWILL_CUSOLVER_INCLUDE_DIR TWILL_CUBLAS_LIBRARY
+                   TWILL_CUSPARSE_LIBRARY TWILL_CUSPARSE_INCLUDE_DIR
                    TWILL_NCCL_LIBRARY TWILL_NCCL_INCLUDE_DIR)
 endmacro()

@@ -163,8 +163,8 @@ target_compile_options(twill_cuda INTERFACE
 target_compile_options(twill_cuda INTERFACE
   "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CXX_COMPILER_ID:GNU>>:-Xcompiler=-fconstexpr-ops-limit=1073741824>")
 
-# The vendor's libraries: cuBLASLt always, cuDNN, cuFFT, cuSOLVER with cuBLAS, and NCCL where they are installed. On the PTX
-# interpreter its own stand-ins are there instead, of all but cuDNN and NCCL.
+# The vendor's libraries: cuBLASLt always, cuDNN, cuFFT, cuSPARSE, cuSOLVER with cuBLAS, and NCCL where they are installed.
+# On the PTX interpreter its own stand-ins are there instead, of all but cuDNN and NCCL.
 include(${CMAKE_CURRENT_LIST_DIR}/cuda_libraries.cmake)
 twill_find_cuda_libraries()
 if(TWILL_CUBLASLT_LIBRARY)
@@ -196,6 +196,14 @@ if(TWILL_HAS_CUSOLVER)
   twill_note(cuSOLVER "${TWILL_CUSOLVER_LIBRARY}" "<twill/linalg/cuda/matrices.cuh>: linear algebra on CUDA devices")
 else()
   twill_note(cuSOLVER "" "no linear algebra on CUDA devices")
+endif()
+if(TWILL_HAS_CUSPARSE)
+  target_include_directories(twill_cuda SYSTEM INTERFACE $<BUILD_INTERFACE:${TWILL_CUSPARSE_EXTRA_INCLUDE_DIR}>)
+  target_link_libraries(twill_cuda INTERFACE $<BUILD_INTERFACE:${twill_cusparse_where_used}>)
+  target_compile_definitions(twill_cuda INTERFACE $<BUILD_INTERFACE:TWILL_WITH_CUSPARSE=1>)
+  twill_note(cuSPARSE "${TWILL_CUSPARSE_LIBRARY}" "<twill/sparse/cuda/products.cuh>: sparse matrices on CUDA devices")
+else()
+  twill_note(cuSPARSE "" "no products with sparse matrices on CUDA devices")
 endif()
 if(TWILL_HAS_CUDNN)
   twill_note(cuDNN "${TWILL_CUDNN_VERSION}, ${TWILL_CUDNN_LIBRARY}" "<twill/device/cuda/cudnn.cuh>: convolution, attention and norms")

@@ -14,3 +14,6 @@
 #include <twill/linalg/gpu/move_matrices.hpp>
 #include <twill/profile/cuda/show_utilization.cuh>
 #include <twill/profile/cuda/utilization.hpp>
+#include <twill/sparse/cuda/products.cuh>
+#include <twill/sparse/gpu/computed_structure.hpp>
+#include <twill/sparse/gpu/library_products.hpp>

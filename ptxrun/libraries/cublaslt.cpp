@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -18,7 +19,10 @@
 namespace {
 
 using ptxrun::libraries::bytes_of;
+using ptxrun::libraries::is_complex;
+using ptxrun::libraries::read_complex;
 using ptxrun::libraries::read_number;
+using ptxrun::libraries::write_complex;
 using ptxrun::libraries::write_number;
 
 /// What the library keeps in its opaque descriptors, in their place.
@@ -74,15 +78,15 @@ double gelu_slope(double x) {
 struct Product {
   ProductDescription description{};
   MatrixLayout a{}, b{}, c{}, d{};
-  double alpha = 1;
-  double beta = 0;
+  std::complex<double> alpha = 1;
+  std::complex<double> beta = 0;
   const char* a_at = nullptr;
   const char* b_at = nullptr;
   const char* c_at = nullptr;
   char* d_at = nullptr;
 
   void run() const {
-    for (std::int64_t batch = 0; batch < d.batch; ++batch) run_one(batch);
+    for (std::int64_t batch = 0; batch < d.batch; ++batch) is_complex(d.type) ? run_complex(batch) : run_one(batch);
   }
 
 private:
@@ -122,8 +126,8 @@ private:
         for (std::int64_t k = 0; k < summed; ++k)
           sum +=
               left[static_cast<std::size_t>(row * summed + k)] * right[static_cast<std::size_t>(column * summed + k)];
-        double value = alpha * sum;
-        if (beta != 0) value += beta * read_number(of_batch(c_at, c, batch), c.type, column * c.leading + row);
+        double value = alpha.real() * sum;
+        if (beta != 0.0) value += beta.real() * read_number(of_batch(c_at, c, batch), c.type, column * c.leading + row);
         if ((epilogue & bias) != 0) value += read_number(biases, d.type, row);
         value = activated(value, batch, column * description.auxiliary_leading + row);
         write_number(results, d.type, column * d.leading + row, value);
@@ -134,6 +138,29 @@ private:
         write_number(biases, d.type, row, sums[static_cast<std::size_t>(row)]);
     if ((epilogue & bias_gradient_of_a) != 0) write_line_sums(biases, left, rows, summed);
     if ((epilogue & bias_gradient_of_b) != 0) write_line_sums(biases, right, columns, summed);
+  }
+
+  /// Without an epilogue, which complex products do not have.
+  void run_complex(std::int64_t batch) const {
+    const auto element = [&](const char* first, const MatrixLayout& layout, std::int32_t operation, std::int64_t row,
+                             std::int64_t column) {
+      const std::int64_t place =
+          operation == CUBLAS_OP_N ? column * layout.leading + row : row * layout.leading + column;
+      const std::complex<double> number = read_complex(of_batch(first, layout, batch), layout.type, place);
+      return operation == CUBLAS_OP_C ? std::conj(number) : number;
+    };
+    char* const results = d_at + batch * d.batch_stride * bytes_of(d.type);
+    const auto summed = static_cast<std::int64_t>(description.transposes_a != CUBLAS_OP_N ? a.rows : a.columns);
+    for (std::int64_t column = 0; column < static_cast<std::int64_t>(d.columns); ++column)
+      for (std::int64_t row = 0; row < static_cast<std::int64_t>(d.rows); ++row) {
+        std::complex<double> sum = 0;
+        for (std::int64_t k = 0; k < summed; ++k)
+          sum += element(a_at, a, description.transposes_a, row, k) *
+                 element(b_at, b, description.transposes_b, k, column);
+        std::complex<double> value = alpha * sum;
+        if (beta != 0.0) value += beta * element(c_at, c, CUBLAS_OP_N, row, column);
+        write_complex(results, d.type, column * d.leading + row, value);
+      }
   }
 
   /// The activation or its gradient at a place of the auxiliary matrix: bits for ReLU, numbers for GELU.
@@ -177,7 +204,9 @@ cublasStatus_t status_of(const ProductDescription& description, const MatrixLayo
   if (!fits || !is_wide_enough(a) || !is_wide_enough(b) || !is_wide_enough(d)) return CUBLAS_STATUS_INVALID_VALUE;
   if (a.batch != d.batch || b.batch != d.batch) return CUBLAS_STATUS_INVALID_VALUE;
   const std::uint32_t epilogue = description.epilogue;
-  if (a.type == CUDA_R_64F && epilogue != CUBLASLT_EPILOGUE_DEFAULT) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (is_complex(a.type) != is_complex(description.scale)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if ((a.type == CUDA_R_64F || is_complex(a.type)) && epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   if ((epilogue & auxiliary) == 0) return CUBLAS_STATUS_SUCCESS;
   if ((epilogue & (relu | relu_gradient)) != 0 && description.auxiliary_leading % 128 != 0)
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -257,8 +286,8 @@ ProductDescription& description_in(cublasLtMatmulDesc_t handle) {
   return *reinterpret_cast<ProductDescription*>(handle);
 }
 
-double scalar(const void* at, cudaDataType type) {
-  return type == CUDA_R_64F ? *static_cast<const double*>(at) : static_cast<double>(*static_cast<const float*>(at));
+std::complex<double> scalar(const void* at, cudaDataType type) {
+  return is_complex(type) ? read_complex(at, type, 0) : read_number(at, type, 0);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,7 +14,10 @@
 
 namespace ptxrun::libraries {
 
+[[nodiscard]] constexpr bool is_complex(cudaDataType type) { return type == CUDA_C_64F || type == CUDA_C_32F; }
+
 [[nodiscard]] constexpr std::int64_t bytes_of(cudaDataType type) {
+  if (is_complex(type)) return type == CUDA_C_64F ? 16 : 8;
   return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2;
 }
 
@@ -64,6 +68,12 @@ template <class T> void set_element(void* first, std::int64_t index, T value) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+/// complex64 or complex128.
+[[nodiscard]] inline std::complex<double> read_complex(const void* first, cudaDataType type, std::int64_t index) {
+  const cudaDataType part = type == CUDA_C_64F ? CUDA_R_64F : CUDA_R_32F;
+  return {read_number(first, part, 2 * index), read_number(first, part, 2 * index + 1)};
+}
+
 inline void write_number(void* first, cudaDataType type, std::int64_t index, double value) {
   if (type == CUDA_R_64F)
     detail::set_element(first, index, value);
@@ -71,6 +81,12 @@ inline void write_number(void* first, cudaDataType type, std::int64_t index, dou
     detail::set_element(first, index, static_cast<float>(value));
   else
     detail::set_element(first, index, type == CUDA_R_16F ? narrowed(value, 5, 10) : narrowed(value, 8, 7));
+}
+
+inline void write_complex(void* first, cudaDataType type, std::int64_t index, std::complex<double> value) {
+  const cudaDataType part = type == CUDA_C_64F ? CUDA_R_64F : CUDA_R_32F;
+  write_number(first, part, 2 * index, value.real());
+  write_number(first, part, 2 * index + 1, value.imag());
 }
 
 } // namespace ptxrun::libraries

@@ -95,7 +95,7 @@ struct ProductLibrary {
   }
 
   [[nodiscard]] static bool multiply(const gpu::Queue<EmulatedRuntime>& queue, const nvidia::Gemm& gemm) {
-    if (!is_installed() || !nvidia::refusal(gemm).empty()) return false;
+    if (!is_installed() || !nvidia::refusal(gemm).empty() || is_complex(gemm.dtype)) return false;
     if (gemm.dtype == DType::float64 && gemm.epilogue != nvidia::GemmEpilogue::none) return false; // as cuBLASLt
     enqueue(queue, ProductKernel{}, gpu::LaunchShape{}, gemm);
     return true;

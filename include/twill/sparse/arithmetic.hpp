@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of sparse matrices with vectors and dense matrices, sums along an axis, and scaled rows and columns. They
-// compute at once, evaluate expressions first, and return new tensors. 16-bit floats add up in float32. Read next:
-// sparse/products.hpp, sparse/csr_value.hpp.
+// compute at once, evaluate expressions first, and return new tensors. 16-bit floats add up in float32. Hosts have
+// loops; GPUs take a library, with a header of their own: sparse/cuda/products.cuh. Read next: sparse/products.hpp,
+// sparse/csr_value.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -12,7 +13,6 @@
 #include <twill/core/shape.hpp>
 #include <twill/core/text.hpp>
 #include <twill/expr/gather.hpp>
-#include <twill/kernel/on_queue.hpp>
 #include <twill/sparse/csr_matrix.hpp>
 #include <twill/sparse/products.hpp>
 #include <twill/tensor/create.hpp>
@@ -37,8 +37,9 @@ using product_shape_t = std::conditional_t<S::rank == 1, Shape<Rows>, Shape<Rows
 
 /// Refuses operands that do not fit at compile time.
 template <class A, class X, std::int64_t Inner> constexpr void require_operands() {
-  static_assert(!kernel::has_queue<typename A::device_type>,
-                "twill: sparse: there are no kernels for GPUs yet; move matrix and operand to a host, a.to(Cpu{0})");
+  static_assert(has_products<team_t<typename A::device_type>>,
+                "twill: sparse: on CUDA devices products are cuSPARSE's; include <twill/sparse/cuda/products.cuh> in a "
+                "program that is configured with cuSPARSE, or move matrix and operand to a host, a.to(Cpu{0})");
   static_assert(std::same_as<typename A::device_type, typename X::device_type>,
                 "twill: sparse: matrix and operand are on different kinds of device; move one with to(device)");
   static_assert(std::same_as<typename A::value_type, typename X::value_type>,

@@ -277,9 +277,24 @@ template <int Axis> [[nodiscard]] constexpr Value sum(const CsrValue& a, CallSit
 
 namespace twill { inline namespace v0 { namespace sparse { namespace detail { inline namespace TWILL_ISA {
 
-/// The structure of a launch. throws: ShapeError, ValueError for offsets that do not belong to such a matrix
+/// The structure of a launch; its arrays are not read. throws: ShapeError for a number of offsets that is not rows + 1
+[[nodiscard]] Structure described_structure(std::string_view where, const kernel::Launch& launch, std::int64_t rows,
+                                            std::int64_t columns);
+/// The structure of a launch on a host. throws: ShapeError, ValueError for offsets that belong to no such matrix
 [[nodiscard]] Structure launched_structure(std::string_view where, const kernel::Launch& launch, std::int64_t rows,
                                            std::int64_t columns);
+/// The structure of a launch on a team: on a GPU as a model computed it.
+template <class TeamType>
+[[nodiscard]] auto structure_on(const TeamType&, std::string_view where, const kernel::Launch& launch,
+                                std::int64_t rows, std::int64_t columns) {
+  static_assert(has_products<TeamType>,
+                "twill: sparse: on CUDA devices products are cuSPARSE's; include <twill/sparse/cuda/products.cuh> in a "
+                "program that is configured with cuSPARSE, or run the model on a host device");
+  if constexpr (std::is_same_v<TeamType, Team>)
+    return launched_structure(where, launch, rows, columns);
+  else
+    return ComputedStructure{described_structure(where, launch, rows, columns)};
+}
 
 /// The last extents of an operand of a launch.
 [[nodiscard]] inline std::int64_t rows_of(const Dims& shape) { return shape[shape.rank - 2]; }
@@ -289,12 +304,6 @@ template <class T> [[nodiscard]] const T* input(const kernel::Launch& launch, in
   return static_cast<const T*>(launch.operands[k].data);
 }
 
-/// Refuses teams of other devices than hosts.
-template <class TeamType> constexpr void require_host() {
-  static_assert(std::is_same_v<TeamType, Team>, "twill: sparse: products with sparse matrices have no kernels for GPUs "
-                                                "yet; run the model on a host device");
-}
-
 }}}}} // namespace twill::v0::sparse::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
@@ -302,33 +311,32 @@ namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 template <> struct KernelOf<&sparse::detail::matmul_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
     using namespace sparse::detail;
-    require_host<TeamType>();
-    const sparse::Structure a =
-        launched_structure("sparse matmul", launch, rows_of(launch.shapes[4]), rows_of(launch.shapes[3]));
-    sparse::multiply(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[3]),
-                     static_cast<T*>(launch.operands[4].data));
+    using sparse::multiply; // and the overloads for GPUs
+    const auto a = structure_on(team, "sparse matmul", launch, rows_of(launch.shapes[4]), rows_of(launch.shapes[3]));
+    multiply(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[3]),
+             static_cast<T*>(launch.operands[4].data));
   }
 };
 
 template <> struct KernelOf<&sparse::detail::transposed_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
     using namespace sparse::detail;
-    require_host<TeamType>();
-    const sparse::Structure a =
-        launched_structure("sparse transposed_matmul", launch, rows_of(launch.shapes[3]), rows_of(launch.shapes[4]));
-    sparse::multiply_transposed(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[3]),
-                                static_cast<T*>(launch.operands[4].data));
+    using sparse::multiply_transposed;
+    const auto a =
+        structure_on(team, "sparse transposed_matmul", launch, rows_of(launch.shapes[3]), rows_of(launch.shapes[4]));
+    multiply_transposed(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[3]),
+                        static_cast<T*>(launch.operands[4].data));
   }
 };
 
 template <> struct KernelOf<&sparse::detail::sampled_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
     using namespace sparse::detail;
-    require_host<TeamType>();
-    const sparse::Structure a =
-        launched_structure("sparse sampled_matmul", launch, rows_of(launch.shapes[2]), rows_of(launch.shapes[3]));
-    sparse::multiply_sampled(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[2]),
-                             static_cast<T*>(launch.operands[4].data));
+    using sparse::multiply_sampled;
+    const auto a =
+        structure_on(team, "sparse sampled_matmul", launch, rows_of(launch.shapes[2]), rows_of(launch.shapes[3]));
+    multiply_sampled(team, a, input<T>(launch, 2), input<T>(launch, 3), columns_of(launch.shapes[2]),
+                     static_cast<T*>(launch.operands[4].data));
   }
 };
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loops of products with CSR matrices on a host's threads. Each sum has the order of the entries, whatever the number
-// of threads, so its bits do not depend on them. Read next: sparse/csr_value.hpp, sparse/
-// arithmetic.hpp.
+// of threads, so its bits do not depend on them. GPUs have overloads in a header of their own, sparse/cuda/
+// products.cuh. Read next: sparse/csr_value.hpp, sparse/arithmetic.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
@@ -13,6 +13,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
+
+namespace twill { inline namespace v0 { namespace sparse {
+
+/// Whether there are products for teams of a type: for those of hosts, and those of GPUs whose header is included.
+template <class TeamType> inline constexpr bool has_products = std::is_same_v<TeamType, Team>;
+
+}}} // namespace twill::v0::sparse
 
 namespace twill { inline namespace v0 { namespace sparse { namespace detail { inline namespace TWILL_ISA {
 

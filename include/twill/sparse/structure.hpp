@@ -44,6 +44,12 @@ struct Structure {
   }
 };
 
+/// A structure that a model computed on a GPU, where the host does not look at it: offsets may not ascend, and entries
+/// may be outside of the columns.
+struct ComputedStructure {
+  Structure arrays{};
+};
+
 /// Refuses row offsets of a stack that do not ascend from 0 to the number of entries. `where` begins the message.
 /// throws: ValueError naming the row and both offsets
 void check_offsets(std::string_view where, const Structure& a);

@@ -99,6 +99,8 @@ TEST_CASE("what the library cannot be asked is refused with the reason", "[devic
   Gemm gemm = good;
   gemm.dtype = DType::int32;
   CHECK(refusal(gemm) == "the element type is not floating");
+  gemm.dtype = DType::complex128;
+  CHECK(refusal(gemm).empty());
   gemm = good;
   gemm.k = 0;
   CHECK(refusal(gemm) == "an extent is 0");
@@ -122,6 +124,9 @@ TEST_CASE("what the library cannot be asked is refused with the reason", "[devic
   float bias = 0;
   gemm.bias = &bias;
   CHECK(refusal(gemm).empty());
+  gemm.dtype = DType::complex64;
+  CHECK(refusal(gemm) == "complex products have no epilogues");
+  gemm.dtype = good.dtype;
   gemm.epilogue = GemmEpilogue::gelu_bias_keep;
   CHECK(refusal(gemm) == "the epilogue needs an auxiliary buffer");
   gemm.auxiliary = &bias;

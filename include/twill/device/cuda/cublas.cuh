@@ -9,6 +9,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
@@ -50,22 +51,29 @@ static_assert(library_epilogue(GemmEpilogue::sum_right) == CUBLASLT_EPILOGUE_BGR
 }
 
 [[nodiscard]] constexpr cudaDataType_t cublas_type(DType dtype) {
-  return dtype == DType::float64   ? CUDA_R_64F
-         : dtype == DType::float32 ? CUDA_R_32F
-         : dtype == DType::float16 ? CUDA_R_16F
-                                   : CUDA_R_16BF;
+  return dtype == DType::float64      ? CUDA_R_64F
+         : dtype == DType::float32    ? CUDA_R_32F
+         : dtype == DType::float16    ? CUDA_R_16F
+         : dtype == DType::complex64  ? CUDA_C_32F
+         : dtype == DType::complex128 ? CUDA_C_64F
+                                      : CUDA_R_16BF;
 }
+
+/// The type of a product's factors alpha and beta.
+[[nodiscard]] constexpr cudaDataType_t cublas_scale_type(DType dtype) {
+  return is_complex(dtype) || dtype == DType::float64 ? cublas_type(dtype) : CUDA_R_32F;
+}
+[[nodiscard]] constexpr bool computes_in_double(const Gemm& gemm) { return real_type(gemm.dtype) == DType::float64; }
 
 /// Description of a product for cuBLASLt. Its descriptors are plain memory and end with this.
 class CublasProblem {
 public:
   CublasProblem(const Gemm& gemm, const LibraryOptions& options, int device) : gemm_{gemm}, device_{device} {
-    const bool is_double = gemm.dtype == DType::float64;
-    const auto compute = is_double ? CUBLAS_COMPUTE_64F
-                         : gemm.dtype == DType::float32 && options.allows_tf32_in_products
+    const auto compute = computes_in_double(gemm) ? CUBLAS_COMPUTE_64F
+                         : real_type(gemm.dtype) == DType::float32 && options.allows_tf32_in_products
                              ? CUBLAS_COMPUTE_32F_FAST_TF32
                              : CUBLAS_COMPUTE_32F;
-    check(cublasLtMatmulDescInit(&operation, compute, is_double ? CUDA_R_64F : CUDA_R_32F), "cublasLtMatmulDescInit");
+    check(cublasLtMatmulDescInit(&operation, compute, cublas_scale_type(gemm.dtype)), "cublasLtMatmulDescInit");
     const ColumnMajorGemm columns = column_major(gemm);
     set(CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{columns.left.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N});
     set(CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{columns.right.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N});
@@ -152,14 +160,15 @@ struct CublasDevice {
                                                void* to, const cublasLtMatmulAlgo_t& algorithm,
                                                const gpu::Queue<CudaRuntime>& queue) {
   const gpu::WorkingMemory working = queue.working_memory(); // a product may be several kernels
-  const auto alpha = static_cast<float>(gemm.alpha);
-  const auto beta = static_cast<float>(gemm.beta);
-  const bool is_double = gemm.dtype == DType::float64;
-  return cublasLtMatmul(
-      handle, &problem.operation, is_double ? static_cast<const void*>(&gemm.alpha) : static_cast<const void*>(&alpha),
-      gemm.b.data, &problem.left, gemm.a.data, &problem.right,
-      is_double ? static_cast<const void*>(&gemm.beta) : static_cast<const void*>(&beta), gemm.c, &problem.result, to,
-      &problem.result, &algorithm, working.memory(), working.size().bytes, queue.stream());
+  // alpha and beta, each followed by the imaginary part that complex products read
+  alignas(16) const double wide[] = {gemm.alpha, 0, gemm.beta, 0};
+  alignas(16) const float narrow[] = {static_cast<float>(gemm.alpha), 0, static_cast<float>(gemm.beta), 0};
+  const auto factor = [&](int place) {
+    return computes_in_double(gemm) ? static_cast<const void*>(&wide[place]) : static_cast<const void*>(&narrow[place]);
+  };
+  return cublasLtMatmul(handle, &problem.operation, factor(0), gemm.b.data, &problem.left, gemm.a.data, &problem.right,
+                        factor(2), gemm.c, &problem.result, to, &problem.result, &algorithm, working.memory(),
+                        working.size().bytes, queue.stream());
 }
 
 inline constexpr int most_candidates = 8;

@@ -8,6 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/core/text.hpp>
 
 #include <array>
@@ -67,7 +68,7 @@ struct GemmFactor {
 
 /// op(A) is m x k, op(B) is k x n, C is m x n.
 struct Gemm {
-  DType dtype = DType::float32;
+  DType dtype = DType::float32; ///< a floating or complex type
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
@@ -89,7 +90,7 @@ struct Gemm {
 
 /// The reason why the library cannot compute the product; empty when it can.
 [[nodiscard]] constexpr std::string_view refusal(const Gemm& gemm) {
-  if (!is_floating(gemm.dtype)) return "the element type is not floating";
+  if (!is_fractional(gemm.dtype)) return "the element type is not floating";
   if (gemm.m < 1 || gemm.n < 1 || gemm.k < 1 || gemm.batch < 1) return "an extent is 0";
   if (gemm.a.leading < (gemm.a.is_transposed ? gemm.m : gemm.k)) return "rows of the left factor overlap";
   if (gemm.b.leading < (gemm.b.is_transposed ? gemm.k : gemm.n)) return "rows of the right factor overlap";
@@ -99,6 +100,7 @@ struct Gemm {
   if (uses_auxiliary(gemm.epilogue) && gemm.auxiliary == nullptr) return "the epilogue needs an auxiliary buffer";
   if (uses_auxiliary(gemm.epilogue) && gemm.n % 8 != 0) return "rows of the auxiliary buffer are no multiple of 8";
   if (gemm.epilogue != GemmEpilogue::none && gemm.batch > 1) return "an epilogue belongs to one product";
+  if (gemm.epilogue != GemmEpilogue::none && is_complex(gemm.dtype)) return "complex products have no epilogues";
   return {};
 }
 

@@ -21,6 +21,20 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace gpu { inline namespace TWILL_ISA {
 
+/// a b and a + b. Complex numbers have operators; they are no operands of primitives.
+template <class C> [[nodiscard]] constexpr C times(C a, C b) {
+  if constexpr (ComplexScalar<C>)
+    return a * b;
+  else
+    return apply<Primitive::multiply>(a, b);
+}
+template <class C> [[nodiscard]] constexpr C plus(C a, C b) {
+  if constexpr (ComplexScalar<C>)
+    return a + b;
+  else
+    return combine<Reduction::sum>(a, b);
+}
+
 /// Parameters of the kernel. Offsets within one product are 64-bit: speed is not measured with this kernel.
 template <class T> struct ProductParameters {
   MatrixStack<T> a{};
@@ -76,8 +90,7 @@ template <class C, ProductTile Tile> struct TileSums {
         factors[j] = right[step * Sizes::column_pitch + column + j * Sizes::thread_columns];
       for (int i = 0; i < Sizes::rows_each; ++i) {
         const C factor = left[step * Sizes::row_pitch + row + i * Sizes::thread_rows];
-        for (int j = 0; j < Sizes::columns_each; ++j)
-          at[i][j] = combine<Reduction::sum>(at[i][j], apply<Primitive::multiply>(factor, factors[j]));
+        for (int j = 0; j < Sizes::columns_each; ++j) at[i][j] = plus(at[i][j], times(factor, factors[j]));
       }
     }
   }
@@ -157,8 +170,8 @@ private:
                               int row, int column) {
     if (row >= rows || column >= columns) return;
     T& to = c[row * p.c_row_stride + column];
-    C value = apply<Primitive::multiply>(p.alpha, sum);
-    if (p.beta != C{}) value = combine<Reduction::sum>(value, apply<Primitive::multiply>(p.beta, static_cast<C>(to)));
+    C value = times(p.alpha, sum);
+    if (p.beta != C{}) value = plus(value, times(p.beta, static_cast<C>(to)));
     to = static_cast<T>(value);
   }
 };

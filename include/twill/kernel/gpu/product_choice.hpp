@@ -8,6 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/plan_choice.hpp>
 #include <twill/device/gpu/library_choices.hpp>
@@ -50,10 +51,24 @@ struct StackedGemm {
   return std::max(m, n) <= 16 && k <= 64;
 }
 
+/// A factor of a product as libraries are given it: real.
+template <class C> [[nodiscard]] constexpr bool is_real(C factor) {
+  if constexpr (ComplexScalar<C>)
+    return factor.im == 0;
+  else
+    return true;
+}
+template <class C> [[nodiscard]] constexpr double real_part(C factor) {
+  if constexpr (ComplexScalar<C>)
+    return double{factor.re};
+  else
+    return double{factor};
+}
+
 template <class T>
 [[nodiscard]] StackedGemm stacked_gemm(const ProductStack<T>& stack, double alpha = 1, double beta = 0) {
   StackedGemm result{};
-  if (!is_floating(dtype_of<T>) || stack.batch.elements() == 0 || is_small_product(stack.m, stack.n, stack.k))
+  if (!is_fractional(dtype_of<T>) || stack.batch.elements() == 0 || is_small_product(stack.m, stack.n, stack.k))
     return {};
   const MatrixLayout a = layout_of(stack.a, stack.m, stack.k);
   const MatrixLayout b = layout_of(stack.b, stack.k, stack.n);
@@ -108,8 +123,9 @@ void note_product(const twill::gpu::Queue<R>& queue, const nvidia::Gemm& gemm, b
 template <class Library, twill::gpu::Runtime R, Scalar T>
 requires ProductLibrary<Library, twill::gpu::Queue<R>>
 void multiply(const twill::gpu::Queue<R>& queue, const ProductStack<T>& stack, compute_t<T> alpha, compute_t<T> beta) {
-  if constexpr (FloatingScalar<T>) {
-    const StackedGemm stacked = stacked_gemm(stack, double{alpha}, double{beta});
+  if constexpr (is_fractional(dtype_of<T>)) {
+    StackedGemm stacked{};
+    if (is_real(alpha) && is_real(beta)) stacked = stacked_gemm(stack, real_part(alpha), real_part(beta));
     std::int64_t done = 0;
     // a refusal of the library is final: the shapes are those of the first
     while (done < stacked.count && Library::multiply(queue, stacked.template batch<T>(done))) ++done;
