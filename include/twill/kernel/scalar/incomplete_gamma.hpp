@@ -74,6 +74,7 @@ constexpr double gamma_prefactor(double a, double x) {
 
 /// Q(a, x) = 1 - x^a / gamma(a + 1) - x^a / gamma(a) sum over k >= 1 of (-x)^k / (k! (a + k)) (DLMF 8.7.3), for x < 1.
 constexpr double small_upper_gamma(double a, double x) {
+  if (x == 0) return 1;
   double sum = 0, term = 1;
   for (int k = 1; k < 30 && std::fabs(term) > 1e-18 * std::fabs(sum); ++k) {
     term *= -x / k;
