@@ -4,7 +4,9 @@
 // by them in milliseconds: cmake/compiled_library.cmake has this file compiled at -O1.
 
 #define TWILL_BUILDS_CONSTEXPR
+#include <twill/fft/value_cosine.hpp>
 #include <twill/fft/value_lines.hpp>
+#include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>
@@ -22,6 +24,7 @@
 #include <twill/nn/transposed_convolution3d.hpp>
 #include <twill/nn/weight_norm.hpp>
 #include <twill/ops/all_to_all.hpp>
+#include <twill/ops/complex_moves.hpp>
 #include <twill/ops/complex_value.hpp>
 #include <twill/ops/convolution3d.hpp>
 #include <twill/ops/cumprod.hpp>

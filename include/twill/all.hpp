@@ -15,7 +15,9 @@
 #include <twill/data/rotation.hpp>
 #include <twill/expr/distances.hpp>
 #include <twill/fft.hpp>
+#include <twill/fft/value_cosine.hpp>
 #include <twill/fft/value_lines.hpp>
+#include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
 #include <twill/io.hpp>
 #include <twill/linalg.hpp>
@@ -38,6 +40,7 @@
 #include <twill/nn/transposed_convolution3d.hpp>
 #include <twill/nn/weight_norm.hpp>
 #include <twill/ops/all_to_all.hpp>
+#include <twill/ops/complex_moves.hpp>
 #include <twill/ops/complex_value.hpp>
 #include <twill/ops/convolution3d.hpp>
 #include <twill/ops/cumprod.hpp>

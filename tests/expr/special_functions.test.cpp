@@ -86,3 +86,17 @@ TEST_CASE("incomplete beta functions are near SciPy's", "[expr]") {
   CHECK(numbers(eval(betainc(x * 4, 1, x * x)))[1] == 0.0625);
   CHECK(eval(betainc(x, x.unsqueeze<1>(), 0.5)).shape() == Dims(2, 2));
 }
+
+TEST_CASE("polygamma and the upper incomplete gamma function have all but the last digits", "[expr]") {
+  constexpr double unit = 2.220446049250313e-16;
+  const auto half = [](const std::vector<double>& both, std::ptrdiff_t i) {
+    const auto size = static_cast<std::ptrdiff_t>(both.size() / 2);
+    return held({both.begin() + i * size, both.begin() + (i + 1) * size});
+  };
+  const auto of_polygamma = golden("special_functions/polygamma_arguments").values;
+  check_row("polygamma", numbers(eval(polygamma(half(of_polygamma, 0), half(of_polygamma, 1)))),
+            golden("special_functions/polygamma").values, 0, 16 * unit);
+  const auto of_gamma = golden("special_functions/upper_gamma_arguments").values;
+  check_row("gammaincc", numbers(eval(gammaincc(half(of_gamma, 0), half(of_gamma, 1)))),
+            golden("special_functions/upper_gamma").values, 0, 16 * unit);
+}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Transforms and complex numbers in models beside PyTorch's (tests/golden/scripts/spectra.py): results and gradients; compiled
-// programs, a trained filter, forward mode, refusals. Derivatives of both orders: tests/fft/table_of_spectra.test.cpp.
+// programs, a trained filter, forward mode, refusals. Several axes: tests/fft/axes_in_models.test.cpp. Derivatives of both
+// orders: tests/fft/table_of_spectra.test.cpp.
 
 #include "tests/support/golden_gradients.hpp"
 
 #include <twill/fft.hpp>
+#include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
 #include <twill/twill.hpp>
 
@@ -63,7 +65,7 @@ TEST_CASE("transforms in models have PyTorch's values and gradients", "[fft][gra
     const ComplexValue y = fft::fft2(z);
     return view_as_real(fft::ifft2(y * y));
   });
-  of_spectrum("irfft2", [](const ComplexValue& z) { return fft::irfft2(z, 9); });
+  of_spectrum("irfft2", [](const ComplexValue& z) { return fft::irfft2(z, Dims(4, 9)); });
   check("fft_of_real", {"even"}, [](const Value* x) { return angle(fft::fft<1>(x[0])); });
   check("rfft2", {"even"}, [](const Value* x) { return view_as_real(fft::rfft2(x[0], fft::ortho)); });
 }

@@ -6,6 +6,8 @@
 
 #include "tests/support/operation_table.hpp"
 
+#include <twill/fft/value_cosine.hpp>
+#include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
 
 #include <catch2/catch.hpp>
@@ -99,6 +101,22 @@ Array irfft_reference(const Arrays& x, std::int64_t n) {
   });
 }
 
+/// sum_j x_j weight(k, n) cos(pi k (2j + 1) / 2n), or the transpose of this matrix.
+template <class W> Array sums_of_cosines(const Array& x, int axis, const W& weight, bool is_transposed) {
+  const std::int64_t n = x.shape[axis];
+  return array_from(x.shape, [&](const Dims& i) {
+    double sum = 0;
+    Dims at = i;
+    for (at[axis] = 0; at[axis] < n; ++at[axis]) {
+      const std::int64_t k = is_transposed ? at[axis] : i[axis];
+      const std::int64_t j = is_transposed ? i[axis] : at[axis];
+      const double angle = std::numbers::pi * static_cast<double>(k * (2 * j + 1)) / static_cast<double>(2 * n);
+      sum += weight(k, static_cast<double>(n)) * std::cos(angle) * element_of(x, at);
+    }
+    return sum;
+  });
+}
+
 const OperationRow rows[] = {
     {"fft of complex numbers",
      {{Dims(2, 5, 2)}, {Dims(1, 4, 2)}, {Dims(3, 1, 2)}, {Dims(17, 2)}, {Dims(0, 4, 2)}, {Dims(2, 64, 2)}},
@@ -146,6 +164,52 @@ const OperationRow rows[] = {
      {{Dims(2, 4, 2)}, {Dims(3, 2)}, {Dims(1, 6, 2)}},
      [](const Value* x) { return fft::irfft(view_as_complex(x[0]), 7); },
      [](const Arrays& x) { return irfft_reference(x, 7); }},
+    {"hfft",
+     {{Dims(2, 4, 2)}, {Dims(3, 1, 3, 2)}},
+     [](const Value* x) { return fft::hfft(view_as_complex(x[0])); },
+     [](const Arrays& x) { // irfft of the conjugate, times n
+       Arrays conjugate = x;
+       for (std::size_t i = 1; i < x[0].elements.size(); i += 2) conjugate[0].elements[i] = -x[0].elements[i];
+       const std::int64_t n = 2 * (x[0].shape[x[0].shape.rank - 2] - 1);
+       Array y = irfft_reference(conjugate, n);
+       for (double& element : y.elements) element *= static_cast<double>(n);
+       return y;
+     }},
+    {"ihfft of five points",
+     {{Dims(2, 5)}, {Dims(3, 6)}, {Dims(2)}},
+     [](const Value* x) { return view_as_real(fft::ihfft(x[0], 5)); },
+     [](const Arrays& x) {
+       Array y = rfft_reference(x, 5, x[0].shape.rank - 1, 0.2);
+       for (std::size_t i = 1; i < y.elements.size(); i += 2) y.elements[i] *= -1;
+       return y;
+     }},
+    {"fftn of real numbers, shifted",
+     {{Dims(2, 3)}, {Dims(3, 4)}},
+     [](const Value* x) { return view_as_real(fft::fftshift(fft::fftn(x[0]))); },
+     [](const Arrays& x) {
+       const Dims shape = x[0].shape;
+       return pairs_from(shape, [&](Dims i) {
+         for (int axis = 0; axis < 2; ++axis) i[axis] = (i[axis] + (shape[axis] + 1) / 2) % shape[axis];
+         const auto row = [&](const Dims& at) {
+           return sum_of_line([&](const Dims& j) { return element_of(x[0], j); }, at, 1, shape[1], -1);
+         };
+         return sum_of_line(row, i, 0, shape[0], -1);
+       });
+     }},
+    {"dct",
+     {{Dims(2, 5)}, {Dims(2, 6)}, {Dims(3, 1)}, {Dims(2)}, {Dims(17)}},
+     [](const Value* x) { return fft::dct(x[0]); },
+     [](const Arrays& x) {
+       return sums_of_cosines(
+           x[0], x[0].shape.rank - 1, [](std::int64_t, double) { return 2.0; }, false);
+     }},
+    {"orthogonal dct of type 3 along the first axis",
+     {{Dims(5, 2)}, {Dims(6)}, {Dims(1, 3)}, {Dims(2, 2)}},
+     [](const Value* x) { return fft::dct<0>(x[0], {.type = 3, .norm = fft::ortho}); },
+     [](const Arrays& x) {
+       return sums_of_cosines(
+           x[0], 0, [](std::int64_t k, double n) { return std::sqrt((k == 0 ? 1 : 2) / n); }, true);
+     }},
     // The sums are not linear in their operands, so that second derivatives are not zero.
     {"a power spectrum",
      {{Dims(2, 4), Dims(3, 2)}, {Dims(5), Dims(3, 2)}},

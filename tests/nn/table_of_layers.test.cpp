@@ -12,9 +12,11 @@
 #include <twill/nn/convolution.hpp>
 #include <twill/nn/gates.hpp>
 #include <twill/nn/linear.hpp>
+#include <twill/nn/mixture_of_experts.hpp>
 #include <twill/nn/norm_layers.hpp>
 #include <twill/nn/recurrent_cells.hpp>
 #include <twill/nn/transformer.hpp>
+#include <twill/nn/weight_norm.hpp>
 #include <twill/ops/concatenate.hpp>
 
 using namespace twill;
@@ -118,6 +120,14 @@ const LayerRow layers[]{
      [](Value x) {
        return nn::conv2d(x, 2, "layer", {.kernel = 3, .padding = 1, .padding_mode = nn::PaddingMode::reflect});
      }},
+    {"weight_norm",
+     {Dims(3, 4), Dims(1, 1)},
+     [](Value x) {
+       return nn::linear(x, nn::weight_norm(x.graph(), "layer", {3, x.size(1)}, nn::initialise::ones()));
+     }},
+    {"mixture_of_experts",
+     {Dims(1, 4, 3)},
+     [](Value x) { return nn::mixture_of_experts(x, 2, 2, "layer", {.balance_weight = 0, .router_z_weight = 0}); }},
     {"conv1d that keeps the size",
      {Dims(2, 2, 5)},
      [](Value x) {

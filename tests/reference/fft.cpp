@@ -3,7 +3,10 @@
 // Lines of code of docs/reference/fft.md: tools/reference/lines.py says how they are found. They are compiled, not run.
 
 #include <twill/fft.hpp>
+#include <twill/fft/value_cosine.hpp>
+#include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
+#include <twill/ops/complex_moves.hpp>
 #include <twill/twill.hpp>
 
 using namespace twill;
@@ -60,7 +63,7 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const fft::ConvolveMode<fft::Part::valid> mode{}; }
 }
 
-// In models: in the header twill/fft/value_transforms.hpp, namespace fft. `x` is (batch, 8, 100) real values of a model, `z` as many complex ones.
+// In models: in the headers twill/fft/value_transforms.hpp, value_several_axes.hpp and value_cosine.hpp, namespace fft. `x` is (batch, 8, 100) real values of a model, `z` as many complex ones.
 [[maybe_unused]] constexpr auto in_models = [](Value x, ComplexValue z) {
   { const ComplexValue y = fft::fft<0>(z, fft::ortho); }
   { const ComplexValue y = fft::ifft(z, 128); }
@@ -70,10 +73,20 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const ComplexValue y = fft::ifft2<0, 1>(z); }
   { const ComplexValue y = fft::rfft2(x, fft::ortho); }
   { const Value y = fft::irfft2(fft::rfft2(x)); }
+  { const Value spectrum = fft::hfft(z); }
+  { const ComplexValue y = fft::ihfft(x); }
+  { const ComplexValue y = fft::fftn(x, Dims(2, 16, 128)); }
+  { const ComplexValue y = fft::ifftn<0, 1>(z); }
+  { const ComplexValue y = fft::rfftn(x); }
+  { const Value y = fft::irfftn<1, 2>(fft::rfftn<1, 2>(x, Dims(8, 99)), Dims(8, 99)); }
+  { const ComplexValue centred = fft::fftshift<1, 2>(z); }
+  { const Value y = fft::ifftshift<1, 2>(x); }
+  { const Value y = fft::dct(x, {.type = 2, .norm = fft::ortho}); }
+  { const Value y = fft::idct<1>(x); }
 };
 
-// Complex numbers in models: in the header twill/ops/complex_value.hpp, namespace graph. `x` and `t` are real values of a model, `z` and `w` complex ones.
-[[maybe_unused]] constexpr auto complex_numbers = [](Value x, Value t, ComplexValue z, ComplexValue w) {
+// Complex numbers in models: in the headers twill/ops/complex_value.hpp and complex_moves.hpp, namespace graph. `x` and `t` are real values of a model, `z` and `w` complex ones, `index` and `mask` integers and truth values.
+[[maybe_unused]] constexpr auto complex_numbers = [](Value x, Value t, ComplexValue z, ComplexValue w, Value index, Value mask) {
   { const Value power = square(z.re) + square(z.im); static_assert(std::is_same_v<decltype(z), graph::ComplexValue>); }
   { const ComplexValue y = complex(x, t); }
   { const ComplexValue y = polar(x, t); }
@@ -89,4 +102,23 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const ComplexValue y = log(z); }
   { const ComplexValue y = matmul(z, w); }
   { const ComplexValue slope = gradient(sum(abs(z)), z); }
+  { const ComplexValue y = slice_axis(z, 1, {.begin = 2, .step = 3}); }
+  { const ComplexValue y = narrow(z, 1, 0, 4); }
+  { const ComplexValue y = select(z, 0, -1); }
+  { const ComplexValue y = flip(z, {1}); }
+  { const ComplexValue y = roll(z, 2, 1); }
+  { const ComplexValue y = pad(z, 1, {1, 1}); }
+  { const ComplexValue y = take(z, index, 1); }
+  { const ComplexValue y = take_along_axis(z, index, 1); }
+  { const ComplexValue y = scatter_add(z, 0, index, w); }
+  { const ComplexValue y = index_add(z, 0, index, w); }
+  { const ComplexValue y = concatenate({z, w}, 1); }
+  { const ComplexValue y = stack({z, w}); }
+  { const ComplexValue y = where(mask, z, w); }
+  { const ComplexValue y = cumsum(z, 1); }
+  { const ComplexValue y = sum(z, {1}); }
+  { const ComplexValue y = mean(z, {0}); }
+  { const ComplexValue y = reshape(z, {{8, 0}, {100, 0}}); }
+  { const ComplexValue y = transpose(z, {1, 0}); }
+  { const ComplexValue y = unsqueeze(z, 0); }
 };

@@ -6,6 +6,8 @@ A line names a function and, for its values, derivatives, element types and shap
 head explains); derivatives and types may be `none(reason)`. The check refuses a function without a line, a line without a function, a test that does
 not exist or does not use the function, and an operation with a kernel that tests/support/operation_kernels.cpp does not
 run.
+Of the tests of a line, one holds jvp against vjp along random directions, unless there are no derivatives, and one `vmap` against
+a loop over the examples; or the cell `modes=none(reason)` says why not.
 An elementwise function needs no line but a row of its name in a table of functions, which runs it for values, derivatives, types
 and shapes; one whose formula has a rule of gradients is also in the table of derivatives.
 """
@@ -23,6 +25,10 @@ RULES = "include/twill/graph/functions.hpp"
 GRADIENTS = "tests/support/gradient_table.hpp"
 ASPECTS = ("values", "derivatives", "types", "shapes")
 MAY_LACK = ("derivatives", "types")
+# Calls of checks in tests/support, and the test that runs the rows of a table in a header.
+FORWARD_MODE = re.compile(r"\b(check_both_derivatives|check_derivatives|check_function)\(")
+BATCHES = re.compile(r"\b(check_both_derivatives|check_forward)\(|\b(check_batching|check_vmap)<")
+RUN_BY = {GRADIENTS: "tests/graph/gradient.test.cpp"}
 RESULT = r"(?:graph::)?(?:Value|Sorted|Recurrent|std::array<Value, \w+>)"
 FUNCTION = re.compile(rf"^(?:template <[^>]*> )?(?:\[\[nodiscard\]\] )?(?:TWILL_CONSTEXPR|constexpr) {RESULT} (operator[^\s\w(]+|\w+)\(", re.M)
 NAMED = re.compile(r"^(?:template <.*> )?(?:\[\[nodiscard\]\] )?constexpr auto (\w+)\(", re.M)
@@ -100,6 +106,18 @@ def uses(text, name):
     return re.search(rf"\b{name}\b(<[^>]*>)?[({{)]|\"{name}\b|::{name}\b", text) is not None
 
 
+def mode_faults(name, cells, texts, runs):
+    """Forward mode and batches that no test of a line checks."""
+    if cells.get("modes", "").startswith("none("):
+        return
+    shorts = {short for aspect in ASPECTS for short in cells.get(aspect, "").split(",") if short in texts}
+    runs = [runs[short] for short in shorts if uses(texts[short], name)]
+    if not cells.get("derivatives", "").startswith("none(") and not any(FORWARD_MODE.search(run) for run in runs):
+        yield f"{TABLE}: no test of {name} holds jvp against vjp; add a row to a table, or modes=none(reason)"
+    if not any(BATCHES.search(run) for run in runs):
+        yield f"{TABLE}: no test of {name} holds vmap against a loop; add a row to a table, or modes=none(reason)"
+
+
 def check(root):
     functions, operations = declared(root)
     by_row = elementwise(root)
@@ -111,6 +129,7 @@ def check(root):
             yield f"{TABLE}: {path} does not exist"
         else:
             texts[short] = (root / path).read_text()
+    runs = {short: (root / RUN_BY.get(files[short], files[short])).read_text() for short in texts}
     for name in sorted(functions - lines.keys() - apart):
         yield f"{TABLE}: {name} has no line; test its values, derivatives, types and shapes, and say where"
     for name in sorted((lines.keys() | apart) - functions - by_row):
@@ -127,6 +146,7 @@ def check(root):
                     yield f"{TABLE}: {name} names {short}, which is no test"
                 elif short in texts and not uses(texts[short], name):
                     yield f"{TABLE}: {files[short]} does not use {name}"
+        yield from mode_faults(name, cells, texts, runs)
     kernels = (root / KERNELS).read_text()
     for name in sorted(operations):
         if not re.search(rf"kernel_of<&graph::{name}\b", kernels):

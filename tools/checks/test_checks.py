@@ -168,7 +168,7 @@ class Operations(Tree):
         self.header("ops/sort.hpp", body="\nnamespace twill::graph {\n\n"
                     "inline constexpr Operation argsort_operation{};\n[[nodiscard]] constexpr Value argsort(Value x,\n"
                     "                                      int axis);\n\n} // namespace twill::graph\n")
-        self.write("tests/table.cpp", "abs(x); argsort(x);")
+        self.write("tests/table.cpp", "abs(x); argsort(x); check_both_derivatives(row);")
         for path in (*operations.ROWS, operations.GRADIENTS):
             self.write(path, "")
         self.write(operations.KERNELS, "kernel_of<&graph::argsort_operation>")
@@ -200,6 +200,18 @@ class Operations(Tree):
         self.assertIn("log_sin, whose formula has a rule of gradients, has no row", faults)
         self.write(operations.ROWS[0], '{"log_sin of integers", singles}')
         self.write(operations.GRADIENTS, "graph::log_sin(x)")
+        self.assertEqual(self.faults(), "")
+
+    def test_a_table_of_tests_checks_forward_mode_and_batches_or_a_line_says_why_not(self):
+        self.write("tests/table.cpp", "abs(x); argsort(x); check_forward(row);")
+        faults = self.faults()
+        self.assertIn("no test of abs holds jvp against vjp", faults)
+        self.assertNotIn("vmap", faults)
+        self.assertNotIn("argsort", faults)  # has no derivatives
+        self.write("tests/table.cpp", "abs(x); argsort(x);")
+        self.assertIn("no test of argsort holds vmap against a loop", self.faults())
+        self.lines("test table tests/table.cpp", "abs values=table derivatives=table types=table shapes=table modes=none(a draw)",
+                   "argsort values=table derivatives=none(places) types=table shapes=table modes=none(places)")
         self.assertEqual(self.faults(), "")
 
     def test_lines_have_to_name_functions_tests_that_use_them_and_every_aspect(self):

@@ -135,6 +135,10 @@ struct Code {
     return append_leaf({.kind = kernel::LineKind::immediate, .type = type});
   }
   constexpr int gather(DType type, kernel::Access access, int argument, bool outside, std::int64_t elements) {
+    if (is_complex(type)) {
+      const int real = gather(real_type(type), access, argument, outside, elements);
+      return paired(real, gather(real_type(type), access, argument, outside, elements));
+    }
     return append_leaf(
         {.kind = kernel::LineKind::gather, .type = type, .access = access, .arity = 1, .arguments = {argument}},
         {.outside = outside, .elements = elements});

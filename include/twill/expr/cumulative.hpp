@@ -64,6 +64,14 @@ template <class Op, Scalar T, int... Axis, class X> [[nodiscard]] auto scanned(X
 
 template <class X> using element_t = scalar_t<typed<X>().type>;
 
+/// Refuses complex numbers.
+template <class Op, Scalar T, int... Axis, class X> [[nodiscard]] auto scanned_by_order(X&& x) {
+  static_assert(!ComplexScalar<T>,
+                "twill: cummax, cummin and logcumsumexp: complex numbers have no order; take abs(x), "
+                "real(x) or imag(x)");
+  if constexpr (!ComplexScalar<T>) return scanned<Op, T, Axis...>(std::forward<X>(x));
+}
+
 /// A tensor with a slice of one axis.
 template <int Axis, class X> [[nodiscard]] auto slice_of_axis(const X& x, slice range) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -93,16 +101,18 @@ template <int... Axis, TensorOperand X> [[nodiscard]] auto cumprod(X&& x) {
 }
 /// The greatest of all elements up to each one; NaN from the first NaN on.
 template <int... Axis, TensorOperand X> [[nodiscard]] auto cummax(X&& x) {
-  return expr::scanned<kernel::Running<kernel::Reduction::max>, expr::element_t<X>, Axis...>(std::forward<X>(x));
+  return expr::scanned_by_order<kernel::Running<kernel::Reduction::max>, expr::element_t<X>, Axis...>(
+      std::forward<X>(x));
 }
 /// The least of all elements up to each one; NaN from the first NaN on.
 template <int... Axis, TensorOperand X> [[nodiscard]] auto cummin(X&& x) {
-  return expr::scanned<kernel::Running<kernel::Reduction::min>, expr::element_t<X>, Axis...>(std::forward<X>(x));
+  return expr::scanned_by_order<kernel::Running<kernel::Reduction::min>, expr::element_t<X>, Axis...>(
+      std::forward<X>(x));
 }
 /// log(sum(exp)) of all elements up to each one.
 template <int... Axis, TensorOperand X> [[nodiscard]] auto logcumsumexp(X&& x) {
   using T = floating_t<expr::element_t<X>>;
-  return expr::scanned<kernel::RunningLogSumExp, T, Axis...>(std::forward<X>(x));
+  return expr::scanned_by_order<kernel::RunningLogSumExp, T, Axis...>(std::forward<X>(x));
 }
 
 /// The difference of each element from the one before it, along an axis; differences of differences when asked n times.

@@ -119,9 +119,15 @@ struct GatherNode : Evaluates<GatherNode<Source, S, AlongRow, Owned, Index...>> 
     return code.gather(dtype, access, offset.line(), frame.outside, known_elements<S>());
   }
   template <class F> void each_leaf(F& f) const {
+    constexpr std::int64_t parts = is_complex(dtype) ? 2 : 1; // of an element, by which offsets count then
     std::size_t k = 0;
-    indices.apply([&](const auto&... index) { ((index.each_leaf(f), f(steps[k++])), ...); });
-    f.gathered(moves, source);
+    indices.apply([&](const auto&... index) { ((index.each_leaf(f), f(parts * steps[k++])), ...); });
+    if constexpr (is_complex(dtype)) {
+      f.gathered(detail::part_of(moves, 0), detail::part_of(source, 0));
+      f.gathered(detail::part_of(moves, 1), detail::part_of(source, 1));
+    } else {
+      f.gathered(moves, source);
+    }
   }
   [[nodiscard]] Dims shape() const { return moves.shape(); }
   [[nodiscard]] device_type device() const { return source.device(); }

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms in models, under the names of those of tensors: `fft::rfft(x)` of a traced value is a
-// `graph::ComplexValue`, with derivatives of any order. Not in twill.hpp. Read next: ops/complex_value.hpp.
+// Fourier transforms in models along one axis, under the names of those of tensors: `fft::rfft(x)` of a traced value is
+// a `graph::ComplexValue`, with derivatives of any order. Not in twill.hpp. Read next: fft/value_several_axes.hpp,
+// fft/value_cosine.hpp, ops/complex_value.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -13,10 +14,15 @@
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/slice.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 
 namespace twill { inline namespace v0 { namespace fft { namespace detail { inline namespace TWILL_ISA {
+
+/// What complex transforms take: traced real or complex numbers.
+template <class X>
+concept Traced = std::convertible_to<const X&, Value> || std::convertible_to<const X&, ComplexValue>;
 
 /// A traced value around an axis, and the way back.
 struct Lines {
@@ -73,8 +79,18 @@ struct Lines {
   return {lines.back(y.re), lines.back(y.im)};
 }
 
-[[nodiscard]] TWILL_CONSTEXPR ComplexValue hermitian_lines(Value x, int axis, std::optional<std::int64_t> n, Norm norm,
-                                                           CallSite site) {
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue complex_along(Value x, Sign sign, int axis, std::optional<std::int64_t> n,
+                                                         Norm norm, CallSite site) {
+  return complex_lines(x, nullptr, sign, axis, n, norm, site);
+}
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue complex_along(const ComplexValue& z, Sign sign, int axis,
+                                                         std::optional<std::int64_t> n, Norm norm, CallSite site) {
+  return complex_lines(z.re, &z.im, sign, axis, n, norm, site);
+}
+
+/// The first coefficients of real lines, whose transform is Hermitian.
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue hermitian_along(Value x, Sign sign, int axis, std::optional<std::int64_t> n,
+                                                           Norm norm, CallSite site) {
   const int position = checked_axis(x, axis, site);
   if (x.graph().fault.any()) return {x, x};
   x = with_points(computed(x), position, n, site);
@@ -82,13 +98,13 @@ struct Lines {
   if (extent < 1) x.graph().refuse(Problem::slice_reaches_outside_of_the_axis, 1, extent, site);
   if (x.graph().fault.any()) return {x, x};
   const Lines lines{x.shape(), position};
-  const ComplexValue y =
-      to_complex(lines.of(x), nullptr, {Kind::hermitian_of_real, Sign::forward, factor_of(norm, Sign::forward)});
+  const ComplexValue y = to_complex(lines.of(x), nullptr, {Kind::hermitian_of_real, sign, factor_of(norm, sign)});
   return {lines.back(y.re), lines.back(y.im)};
 }
 
-[[nodiscard]] TWILL_CONSTEXPR Value real_lines(const ComplexValue& z, int axis, std::optional<std::int64_t> n,
-                                               Norm norm, CallSite site) {
+/// The real transform of Hermitian lines, which their first numbers give.
+[[nodiscard]] TWILL_CONSTEXPR Value real_along(const ComplexValue& z, Sign sign, int axis,
+                                               std::optional<std::int64_t> n, Norm norm, CallSite site) {
   const int position = checked_axis(z.re, axis, site);
   if (z.graph().fault.any()) return z.re;
   const std::int64_t points = n ? *n : 2 * (z.size(position, site) - 1);
@@ -99,77 +115,50 @@ struct Lines {
   const Value im = with_points(computed(z.im), position, coefficients, site);
   if (z.graph().fault.any()) return z.re;
   const Lines lines{re.shape(), position};
-  return lines.back(to_real({lines.of(re), lines.of(im)}, points,
-                            {Kind::real_of_hermitian, Sign::inverse, factor_of(norm, Sign::inverse)}));
+  return lines.back(
+      to_real({lines.of(re), lines.of(im)}, points, {Kind::real_of_hermitian, sign, factor_of(norm, sign)}));
 }
 
 }}}}} // namespace twill::v0::fft::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace fft { inline namespace TWILL_ISA {
 
-/// X_k = sum_j x_j exp(-2 pi i j k / n) of traced complex numbers along an axis, which may be unknown until run time.
-/// errors: an axis outside of the rank
-template <int Axis = -1, std::int64_t N = whole_axis>
-[[nodiscard]] constexpr graph::ComplexValue fft(const graph::ComplexValue& z, Norm norm = backward,
-                                                CallSite site = CallSite::here()) {
-  return detail::complex_lines(z.re, &z.im, detail::Sign::forward, Axis, detail::asked<N>, norm, site);
+/// X_k = sum_j x_j exp(-2 pi i j k / n) of traced real or complex numbers along an axis, which may be unknown until run
+/// time. 16-bit floats and integers are transformed in float32. errors: an axis outside of the rank
+template <int Axis = -1, std::int64_t N = whole_axis, detail::Traced X>
+[[nodiscard]] constexpr graph::ComplexValue fft(const X& x, Norm norm = backward, CallSite site = CallSite::here()) {
+  return detail::complex_along(x, detail::Sign::forward, Axis, detail::asked<N>, norm, site);
 }
 /// Of n points, cropped or padded with zeros. errors: n < 1, an axis unknown until run time
-template <int Axis = -1>
-[[nodiscard]] constexpr graph::ComplexValue fft(const graph::ComplexValue& z, std::int64_t n, Norm norm = backward,
+template <int Axis = -1, detail::Traced X>
+[[nodiscard]] constexpr graph::ComplexValue fft(const X& x, std::int64_t n, Norm norm = backward,
                                                 CallSite site = CallSite::here()) {
-  return detail::complex_lines(z.re, &z.im, detail::Sign::forward, Axis, n, norm, site);
-}
-/// Of real numbers; 16-bit floats and integers are transformed in float32.
-template <int Axis = -1, std::int64_t N = whole_axis>
-[[nodiscard]] constexpr graph::ComplexValue fft(graph::Value x, Norm norm = backward,
-                                                CallSite site = CallSite::here()) {
-  return detail::complex_lines(x, nullptr, detail::Sign::forward, Axis, detail::asked<N>, norm, site);
-}
-/// Of n real numbers, cropped or padded with zeros.
-template <int Axis = -1>
-[[nodiscard]] constexpr graph::ComplexValue fft(graph::Value x, std::int64_t n, Norm norm = backward,
-                                                CallSite site = CallSite::here()) {
-  return detail::complex_lines(x, nullptr, detail::Sign::forward, Axis, n, norm, site);
+  return detail::complex_along(x, detail::Sign::forward, Axis, n, norm, site);
 }
 
 /// The inverse of `fft`: x_j = sum_k X_k exp(2 pi i j k / n) / n.
-template <int Axis = -1, std::int64_t N = whole_axis>
-[[nodiscard]] constexpr graph::ComplexValue ifft(const graph::ComplexValue& z, Norm norm = backward,
-                                                 CallSite site = CallSite::here()) {
-  return detail::complex_lines(z.re, &z.im, detail::Sign::inverse, Axis, detail::asked<N>, norm, site);
+template <int Axis = -1, std::int64_t N = whole_axis, detail::Traced X>
+[[nodiscard]] constexpr graph::ComplexValue ifft(const X& x, Norm norm = backward, CallSite site = CallSite::here()) {
+  return detail::complex_along(x, detail::Sign::inverse, Axis, detail::asked<N>, norm, site);
 }
 /// Of n points, cropped or padded with zeros.
-template <int Axis = -1>
-[[nodiscard]] constexpr graph::ComplexValue ifft(const graph::ComplexValue& z, std::int64_t n, Norm norm = backward,
+template <int Axis = -1, detail::Traced X>
+[[nodiscard]] constexpr graph::ComplexValue ifft(const X& x, std::int64_t n, Norm norm = backward,
                                                  CallSite site = CallSite::here()) {
-  return detail::complex_lines(z.re, &z.im, detail::Sign::inverse, Axis, n, norm, site);
-}
-
-/// Of real numbers.
-template <int Axis = -1, std::int64_t N = whole_axis>
-[[nodiscard]] constexpr graph::ComplexValue ifft(graph::Value x, Norm norm = backward,
-                                                 CallSite site = CallSite::here()) {
-  return detail::complex_lines(x, nullptr, detail::Sign::inverse, Axis, detail::asked<N>, norm, site);
-}
-/// Of n real numbers, cropped or padded with zeros.
-template <int Axis = -1>
-[[nodiscard]] constexpr graph::ComplexValue ifft(graph::Value x, std::int64_t n, Norm norm = backward,
-                                                 CallSite site = CallSite::here()) {
-  return detail::complex_lines(x, nullptr, detail::Sign::inverse, Axis, n, norm, site);
+  return detail::complex_along(x, detail::Sign::inverse, Axis, n, norm, site);
 }
 
 /// The first n / 2 + 1 coefficients of traced real numbers. errors: an axis that is empty or unknown until run time
 template <int Axis = -1, std::int64_t N = whole_axis>
 [[nodiscard]] constexpr graph::ComplexValue rfft(graph::Value x, Norm norm = backward,
                                                  CallSite site = CallSite::here()) {
-  return detail::hermitian_lines(x, Axis, detail::asked<N>, norm, site);
+  return detail::hermitian_along(x, detail::Sign::forward, Axis, detail::asked<N>, norm, site);
 }
 /// Of n points, cropped or padded with zeros.
 template <int Axis = -1>
 [[nodiscard]] constexpr graph::ComplexValue rfft(graph::Value x, std::int64_t n, Norm norm = backward,
                                                  CallSite site = CallSite::here()) {
-  return detail::hermitian_lines(x, Axis, n, norm, site);
+  return detail::hermitian_along(x, detail::Sign::forward, Axis, n, norm, site);
 }
 
 /// The inverse of `rfft`: 2 (m - 1) real numbers of m coefficients. An odd number of points has to be named. Imaginary
@@ -177,38 +166,40 @@ template <int Axis = -1>
 template <int Axis = -1, std::int64_t N = whole_axis>
 [[nodiscard]] constexpr graph::Value irfft(const graph::ComplexValue& z, Norm norm = backward,
                                            CallSite site = CallSite::here()) {
-  return detail::real_lines(z, Axis, detail::asked<N>, norm, site);
+  return detail::real_along(z, detail::Sign::inverse, Axis, detail::asked<N>, norm, site);
 }
 /// n real numbers of the first n / 2 + 1 coefficients.
 template <int Axis = -1>
 [[nodiscard]] constexpr graph::Value irfft(const graph::ComplexValue& z, std::int64_t n, Norm norm = backward,
                                            CallSite site = CallSite::here()) {
-  return detail::real_lines(z, Axis, n, norm, site);
+  return detail::real_along(z, detail::Sign::inverse, Axis, n, norm, site);
 }
 
-/// `fft` along two axes, the last ones unless others are named.
-template <int First = -2, int Last = -1>
-[[nodiscard]] constexpr graph::ComplexValue fft2(const graph::ComplexValue& z, Norm norm = backward,
-                                                 CallSite site = CallSite::here()) {
-  return fft<First>(fft<Last>(z, norm, site), norm, site);
+/// The real transform of 2 (m - 1) numbers that are Hermitian, x_(n-j) = conj x_j, and given by the first m.
+/// The imaginary parts that `irfft` does not read are not read.
+template <int Axis = -1, std::int64_t N = whole_axis>
+[[nodiscard]] constexpr graph::Value hfft(const graph::ComplexValue& z, Norm norm = backward,
+                                          CallSite site = CallSite::here()) {
+  return detail::real_along(z, detail::Sign::forward, Axis, detail::asked<N>, norm, site);
 }
-/// The inverse of `fft2`.
-template <int First = -2, int Last = -1>
-[[nodiscard]] constexpr graph::ComplexValue ifft2(const graph::ComplexValue& z, Norm norm = backward,
+/// Of n points, which the first n / 2 + 1 give.
+template <int Axis = -1>
+[[nodiscard]] constexpr graph::Value hfft(const graph::ComplexValue& z, std::int64_t n, Norm norm = backward,
+                                          CallSite site = CallSite::here()) {
+  return detail::real_along(z, detail::Sign::forward, Axis, n, norm, site);
+}
+
+/// The inverse of `hfft`: the first n / 2 + 1 numbers that have this real transform.
+template <int Axis = -1, std::int64_t N = whole_axis>
+[[nodiscard]] constexpr graph::ComplexValue ihfft(graph::Value x, Norm norm = backward,
                                                   CallSite site = CallSite::here()) {
-  return ifft<Last>(ifft<First>(z, norm, site), norm, site);
+  return detail::hermitian_along(x, detail::Sign::inverse, Axis, detail::asked<N>, norm, site);
 }
-/// `rfft` along the last of two axes, `fft` along the other.
-template <int First = -2, int Last = -1>
-[[nodiscard]] constexpr graph::ComplexValue rfft2(graph::Value x, Norm norm = backward,
+/// Of n points, cropped or padded with zeros.
+template <int Axis = -1>
+[[nodiscard]] constexpr graph::ComplexValue ihfft(graph::Value x, std::int64_t n, Norm norm = backward,
                                                   CallSite site = CallSite::here()) {
-  return fft<First>(rfft<Last>(x, norm, site), norm, site);
-}
-/// The inverse of `rfft2`; `n` is the number of points of the last axis, which has to be named where it is odd.
-template <int First = -2, int Last = -1>
-[[nodiscard]] constexpr graph::Value irfft2(const graph::ComplexValue& z, std::optional<std::int64_t> n = std::nullopt,
-                                            Norm norm = backward, CallSite site = CallSite::here()) {
-  return detail::real_lines(ifft<First>(z, norm, site), Last, n, norm, site);
+  return detail::hermitian_along(x, detail::Sign::inverse, Axis, n, norm, site);
 }
 
 }}}} // namespace twill::v0::fft::TWILL_ISA

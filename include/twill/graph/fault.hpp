@@ -165,6 +165,8 @@ enum class Problem : std::uint8_t {
   auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses,
   program_of_the_loss_has_no_auxiliary_losses,
   rule_of_matrices_needs_whole_weights_on_each_rank,
+  points_are_not_one_for_each_axis,
+  cosine_transform_is_neither_of_type_2_nor_of_type_3,
 };
 
 /// A name that a fault is about, and of what.

@@ -6,6 +6,7 @@
 // threads. Down a middle axis, neighbouring columns advance together. Read next: kernel/gpu/scan.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/scratch.hpp>
@@ -22,10 +23,20 @@ namespace twill { inline namespace v0 { namespace kernel {
 /// Step-by-step combination of a reduction. Those that round do so in float64, like PyTorch's on hosts: the error of a
 /// running total grows with its length.
 template <Reduction R> struct Running {
+  static constexpr bool is_arithmetic = R == Reduction::sum || R == Reduction::product;
   template <class T>
   using accumulator_t =
-      std::conditional_t<std::is_same_v<T, float> && (R == Reduction::sum || R == Reduction::product), double, T>;
-  template <class T> static constexpr T combine(T before, T x) { return kernel::combine<R>(before, x); }
+      std::conditional_t<!is_arithmetic, T,
+                         std::conditional_t<std::is_same_v<T, float>, double,
+                                            std::conditional_t<std::is_same_v<T, complex64>, complex128, T>>>;
+  template <class T> static constexpr T combine(T before, T x) {
+    if constexpr (!ComplexScalar<T>)
+      return kernel::combine<R>(before, x);
+    else if constexpr (R == Reduction::sum)
+      return before + x;
+    else
+      return before * x;
+  }
 };
 /// log(exp(a) + exp(b)), without overflow.
 struct RunningLogSumExp {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Special functions in float64 over their whole ranges: arguments, then SciPy's values, a row for each function. PyTorch's incomplete
-gamma functions have nine digits."""
+gamma functions have nine digits. Polygamma and the upper incomplete gamma function at small a are mpmath's, with all digits."""
 
 import math
 
@@ -36,3 +36,20 @@ def make(save):
     arguments = np.concatenate([np.stack([a, b, x]).reshape(3, -1), ends], axis=1)
     save("beta_arguments", arguments)
     save("beta", special.betainc(*arguments))
+    try:
+        import mpmath
+    except ImportError as error:
+        print(f"special_functions: skipped: {error}")
+        return
+    mpmath.mp.dps = 40
+    right = np.concatenate([np.logspace(-3, 4, 15), [11.9, 12.1, 12.8]])
+    left = np.add.outer([0.0, -1, -4, -9], [-1e-9, -0.05, -0.3, -0.499214544026563, -0.5, -0.501, -0.8]).reshape(-1)
+    order, x = np.meshgrid(np.array([1.0, 2, 3, 5, 6, 12]), np.concatenate([right, left]), indexing="ij")
+    save("polygamma_arguments", np.stack([order, x]).reshape(2, -1))
+    save("polygamma", np.array([float(mpmath.polygamma(int(n), float(x))) for n, x in zip(order.flat, x.flat)]))
+    small = np.stack(np.meshgrid(np.logspace(-8, 0.2, 12), np.logspace(-6, 1, 15), indexing="ij")).reshape(2, -1)
+    large, deviations = np.meshgrid(np.logspace(1, 4, 7), np.linspace(-4.5, 4.5, 7), indexing="ij")
+    large = np.stack([large, np.maximum(large + deviations * np.sqrt(large), large / 50)]).reshape(2, -1)
+    arguments = np.concatenate([small, large], axis=1)
+    save("upper_gamma_arguments", arguments)
+    save("upper_gamma", np.array([float(mpmath.gammainc(float(a), float(x), regularized=True)) for a, x in arguments.T]))

@@ -14,14 +14,6 @@
 
 namespace twill { inline namespace v0 { namespace kernel { namespace detail {
 
-/// log gamma(z) - (z - 1/2) log z + z - log(2 pi) / 2, by Stirling's series. requires: z >= 10
-constexpr double stirling_rest(double z) {
-  const double square = 1 / (z * z);
-  double series = 0;
-  for (int k = 8; k > 0; --k) series = series * square + bernoulli[k - 1] / (2 * k * (2 * k - 1));
-  return series / z;
-}
-
 /// A number in (0, 1) with its complement and the logarithms of both.
 struct BetaArgument {
   double x, y, log_x, log_y;
