@@ -165,6 +165,7 @@ enum class Problem : std::uint8_t {
   auxiliary_losses_are_not_in_the_loss_use_with_auxiliary_losses,
   program_of_the_loss_has_no_auxiliary_losses,
   rule_of_matrices_needs_whole_weights_on_each_rank,
+  fourier_transform_needs_at_least_one_point,
 };
 
 /// A name that a fault is about, and of what.
