@@ -4,7 +4,7 @@
 // .npy files, which NumPy reads and writes. What is in no file comes from a struct with `size` and `read`.
 //
 // prints: widths and lengths of shape (2, 2), kinds [0 1]
-// prints: line 4, column 2 ('kind'): 'lily' is not a number of type int64
+// prints: line 4, column 3 ('kind'): 'lily' is not a number of type int64
 // prints: the first window: [ 3 14 15 92], then [14 15 92 65]
 // prints: mean width 3, the same from the .npy file: yes
 // prints: 250 batches of points

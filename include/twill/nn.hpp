@@ -43,3 +43,4 @@
 #include <twill/nn/tap.hpp>
 #include <twill/nn/tensor_parallel.hpp>
 #include <twill/nn/tracked.hpp>
+#include <twill/nn/tracked_functions.hpp>

@@ -82,10 +82,11 @@ TEST_CASE("columns are chosen by name, number or range", "[io][TRAIN-8]") {
   CHECK(numbers(text, io::CsvColumns::range(0, -1)) == std::vector<double>{1, 2, 4, 5});
   CHECK(numbers(text, io::CsvColumns::range(1, 9)) == std::vector<double>{2, 3, 5, 6});
   CHECK(io::parse_csv<float>("csv", text, {-1, "h"}).names == std::vector<std::string>{"the \"kind\"", "h"});
-  CHECK(refusal(text, {3}) == "csv: there is no column 3; the file has 3 columns");
-  CHECK(refusal(text, {-4}) == "csv: there is no column -4; the file has 3 columns");
+  CHECK(refusal(text, {3}) == "csv: there is no column number 3; the file has 3 columns, whose numbers are 0 to 2");
+  CHECK(refusal(text, {-4}) == "csv: there is no column number -4; the file has 3 columns, whose numbers are 0 to 2");
   CHECK(refusal(text, {"x"}) == "csv: there is no column named 'x'; there are: 'w', 'h', 'the \"kind\"'");
-  CHECK(refusal("a,b,a\n1,2,3\n", {"a"}) == "csv: columns 0 and 2 are both named 'a'");
+  CHECK(refusal("a,b,a\n1,2,3\n", {"a"}) ==
+        "csv: columns 1 and 3 are both named 'a'; choose one by its number, 0 or 2");
   CHECK(refusal("1,2", {"a"}, bare) == "csv: column 'a' is chosen by name, but the file has no header");
 }
 
@@ -94,16 +95,16 @@ TEST_CASE("text beside the chosen columns may be anything", "[io][TRAIN-8]") {
 }
 
 TEST_CASE("what is no number is named by line, column and text", "[io][TRAIN-8]") {
-  CHECK(refusal<float>("w,h\n1,2\n3,abc\n") == "csv, line 3, column 1 ('h'): 'abc' is not a number of type float32");
-  CHECK(refusal<float>("1,2\n3,0x1p3\n", {}, bare) == "csv, line 2, column 1: '0x1p3' is not a number of type float32");
-  CHECK(refusal<float>("x\n1e39\n") == "csv, line 2, column 0 ('x'): '1e39' is outside the range of float32");
-  CHECK(refusal<std::int64_t>("x\n1.0\n") == "csv, line 2, column 0 ('x'): '1.0' is not a number of type int64");
-  CHECK(refusal<std::uint8_t>("x\n256\n") == "csv, line 2, column 0 ('x'): '256' is outside the range of uint8");
-  CHECK(refusal<std::uint8_t>("x\n-1\n") == "csv, line 2, column 0 ('x'): '-1' is not a number of type uint8");
-  CHECK(refusal("x\n\"1\n\n2\n") == "csv, line 2, column 0: the quotes are not closed");
-  CHECK(refusal("x,y\n\"1\"2,3\n") == "csv, line 2, column 0: text follows the closing quote");
-  CHECK(refusal("x,y\n\"1\n\",2\n4,\x01\n") == "csv, line 2, column 0 ('x'): '1?' is not a number of type float64");
-  CHECK(refusal("x,y\n1,2\n3\n") == "csv, line 3 ends after 1 columns, the first row has 2");
+  CHECK(refusal<float>("w,h\n1,2\n3,abc\n") == "csv, line 3, column 2 ('h'): 'abc' is not a number of type float32");
+  CHECK(refusal<float>("1,2\n3,0x1p3\n", {}, bare) == "csv, line 2, column 2: '0x1p3' is not a number of type float32");
+  CHECK(refusal<float>("x\n1e39\n") == "csv, line 2, column 1 ('x'): '1e39' is outside the range of float32");
+  CHECK(refusal<std::int64_t>("x\n1.0\n") == "csv, line 2, column 1 ('x'): '1.0' is not a number of type int64");
+  CHECK(refusal<std::uint8_t>("x\n256\n") == "csv, line 2, column 1 ('x'): '256' is outside the range of uint8");
+  CHECK(refusal<std::uint8_t>("x\n-1\n") == "csv, line 2, column 1 ('x'): '-1' is not a number of type uint8");
+  CHECK(refusal("x\n\"1\n\n2\n") == "csv, line 2, column 1: the quotes are not closed");
+  CHECK(refusal("x,y\n\"1\"2,3\n") == "csv, line 2, column 1: text follows the closing quote");
+  CHECK(refusal("x,y\n\"1\n\",2\n4,\x01\n") == "csv, line 2, column 1 ('x'): '1?' is not a number of type float64");
+  CHECK(refusal("x,y\n1,2\n3\n") == "csv, line 3 ends after 1 column, the first row has 2");
   CHECK(refusal("x,y\n1,2,3\n") == "csv, line 2 ends after 3 columns, the first row has 2");
   CHECK(refusal("x\n" + std::string(100, 'z')).find(std::string(40, 'z').append("...' is not")) != std::string::npos);
   CHECK(refusal("") == "csv has no rows");
@@ -114,14 +115,14 @@ TEST_CASE("what is no number is named by line, column and text", "[io][TRAIN-8]"
 TEST_CASE("missing values are refused, or NaN on request", "[io][TRAIN-8]") {
   for (const std::string text : {"", "NA", "N/A", "NULL", "nan", "NaN", "-nan", "None", "\"\""}) {
     INFO(text);
-    CHECK(refusal("x,y\n1," + text + "\n").find("line 2, column 1 ('y'): '") != std::string::npos);
+    CHECK(refusal("x,y\n1," + text + "\n").find("line 2, column 2 ('y'): '") != std::string::npos);
     CHECK(refusal("x,y\n1," + text + "\n").find("is a missing value; CsvOptions::missing") != std::string::npos);
     const auto read = numbers("x,y\n1," + text + "\n", {}, {.missing = io::MissingValues::as_nan});
     CHECK(read[0] == 1);
     CHECK(std::isnan(read[1]));
   }
   CHECK(refusal<std::int64_t>("x,y\n1,\n", {}, {.missing = io::MissingValues::as_nan}) ==
-        "csv, line 2, column 1 ('y'): '' is a missing value, for which int64 has no NaN");
+        "csv, line 2, column 2 ('y'): '' is a missing value, for which int64 has no NaN");
 }
 
 TEST_CASE("a column of text is labels of classes", "[io][TRAIN-8]") {
@@ -145,15 +146,16 @@ TEST_CASE("a column of text is labels of classes", "[io][TRAIN-8]") {
   CHECK(given.labels == Labels{3, 1, 3, 0});
   CHECK(io::parse_csv_labels("csv", "b\na\nb\n", 0, {}, bare).labels == Labels{0, 1, 0});
   CHECK(io::parse_csv_labels("csv", "kind\n", "kind").labels.empty());
-  CHECK(refused(text, "kind") ==
-        "csv, line 5, column 1 ('kind'): 'None' is a missing value; CsvOptions::missing = as_nan reads it as -1");
+  CHECK(
+      refused(text, "kind") ==
+      "csv, line 5, column 2 ('kind'): 'None' is a missing value; CsvOptions::missing = as_nan reads it as io::missing_label");
   CHECK(refused(text, "kind", {"rose", "fern"}) ==
-        "csv, line 3, column 1 ('kind'): 'a \"\"b\"\"' is none of the 2 classes given");
-  CHECK(refused("x,y\na,b\nc\n", "x") == "csv, line 3 ends after 1 columns, the first row has 2");
+        "csv, line 3, column 2 ('kind'): 'a \"\"b\"\"' is none of the 2 classes given");
+  CHECK(refused("x,y\na,b\nc\n", "x") == "csv, line 3 ends after 1 column, the first row has 2");
   CHECK(refused(text, "kind", {"a", "a"}) == "csv: class 'a' is given twice");
   CHECK(refused(text, "none").starts_with("csv: there is no column named 'none'; there are: '"));
   CHECK(refused("x\na\nb\na\nc\n", "x", {}, {.max_labels = 2}) ==
-        "csv, line 5, column 0 ('x'): 'c' is one of too many distinct labels (3 in 4 rows); "
+        "csv, line 5, column 1 ('x'): 'c' is one of too many distinct labels (3 in 4 rows); "
         "raise CsvOptions::max_labels if these are classes");
   CHECK(refused("x\na\nb\na\nc\n", "x", {}, {.max_labels = 3}) == "nothing");
   // Messages are cut at whole characters: 39 letters, then one of two bytes.
@@ -166,7 +168,7 @@ TEST_CASE("a column of text is labels of classes", "[io][TRAIN-8]") {
   CHECK(io::read_csv_labels(folder / "x.csv", "kind").labels == Labels{0, 1});
   CHECK_THROWS_WITH(io::read_csv_labels(folder / "x.csv", "kind", {"b"}),
                     "read_csv_labels: '" + (folder / "x.csv") +
-                        "', line 3, column 0 ('kind'): 'a' is none of the 1 classes given");
+                        "', line 3, column 1 ('kind'): 'a' is none of the 1 classes given");
 }
 
 TEST_CASE("numbers are exact, and too small ones are zero", "[io][TRAIN-8]") {
@@ -220,7 +222,7 @@ TEST_CASE("a CSV file is a tensor, and samples for a loader", "[io][TRAIN-8]") {
   CHECK_THROWS_WITH((io::csv_dataset<Field<float, Shape<3>>>(path, {"width", "length"})),
                     "csv_dataset: '" + path + "': 2 columns were chosen for a field whose rows have shape (3,)");
   CHECK_THROWS_WITH((io::read_csv<float>(path)),
-                    "read_csv: '" + path + "', line 2, column 3 ('name'): 'a' is not a number of type float32");
+                    "read_csv: '" + path + "', line 2, column 4 ('name'): 'a' is not a number of type float32");
   CHECK_THROWS_WITH(io::read_csv<float>(folder / "none"),
                     "open: '" + (folder / "none") + "': No such file or directory");
 }

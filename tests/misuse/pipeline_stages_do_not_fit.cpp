@@ -4,6 +4,11 @@
 // expect: input_has_another_extent_than_the_model_declares
 // expect: declared<7>
 // expect: given<6>
+// expect: stage<1>
+// expect: takes<
+// expect: model<Lower>
+// expect: stage<0>
+// expect: makes<
 
 #include <twill/nn/linear.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>

@@ -35,4 +35,28 @@ TEST_CASE("a leaf gives up its gradient and takes a new one", "[nn][TRAIN-1]") {
   CHECK(to_vector(x.gradient()) == std::vector<double>{2, 8});
 }
 
+TEST_CASE("functions and arithmetic of a leaf, tensors and numbers have their gradients", "[nn][TRAIN-1]") {
+  nn::Leaf x{tensor({1.0, -2.0, 4.0})};
+  const auto target = tensor({3.0, 1.0, 1.0});
+  const auto gradient_of = [&](const auto& scalar) {
+    x.zero_grad();
+    scalar.backward();
+    return to_vector(x.gradient());
+  };
+  CHECK(gradient_of(nn::sum(square(target - x))) == std::vector<double>{-4, -6, 6}); // 2 (x - target)
+  CHECK(gradient_of(nn::sum(maximum(x, 0) / 2 + abs(x) - 1)) == std::vector<double>{1.5, -1, 1.5});
+  CHECK(gradient_of(nn::sum(1 - 2 * leaky_relu(x, 0.5))) == std::vector<double>{-2, -1, -2});
+  CHECK(gradient_of(nn::sum(4 / x)) == std::vector<double>{-4, -1, -0.25}); // -4 / x^2
+  CHECK(gradient_of(nn::sum(where(tensor({true, true, false}), x, 0))) == std::vector<double>{1, 1, 0});
+  CHECK(to_vector(maximum(target, x).value()) == std::vector<double>{3, 1, 4});
+}
+
+TEST_CASE("a loss of plain tensors is a tensor, of the value in a stage", "[nn][TRAIN-1]") {
+  const nn::Leaf x{tensor({1.0, -2.0, 4.0})};
+  const auto target = tensor({3.0, 1.0, 1.0});
+  const Tensor loss = nn::mse(x.value(), target);
+  CHECK(loss.item() == (4 + 9 + 9) / 3.0);
+  CHECK(loss.item() == nn::mse(x, target).item());
+}
+
 } // namespace

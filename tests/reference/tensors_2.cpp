@@ -209,6 +209,9 @@ void reductions(const Matrix& x, const Matrix& weights) {
   { const Tensor rows = nanstd<1>(x); }
   { const Tensor columns = quantile<0>(x, 0.75); }
   { const Tensor columns = percentile<0>(x, 75); }
+  { const Tensor columns = nanquantile<0>(x, 0.75); }
+  { const Tensor columns = nanpercentile<0>(x, 75); }
+  { const Tensor columns = nanmedian<0>(x); }
   // PyTorch: the lower one of the two.
   { const Tensor columns = median<0>(x); }
   { const Tensor rows = norm<1>(x); }

@@ -165,7 +165,7 @@ PAGES = [
         Section("First values of weights", ["nn/initialisers.hpp"], rows=True),
         Section("Inputs, weights and names", ["graph/input.hpp", "nn/parameter.hpp", "nn/buffer.hpp",
                                               "graph/value.hpp#Scope", "nn/tap.hpp"]),
-        Section("Networks", ["nn/network.hpp", "nn/moved.hpp", "nn/slot.hpp", "nn/no_grad.hpp", "nn/tracked.hpp",
+        Section("Networks", ["nn/network.hpp", "nn/moved.hpp", "nn/slot.hpp", "nn/no_grad.hpp", "nn/tracked.hpp", "nn/tracked_functions.hpp",
                              "nn/hooks.hpp", "nn/hooked.hpp", "nn/autocast.hpp", "nn/fit.hpp", "nn/max_norm.hpp"]),
         Section("State dictionaries", ["nn/state_dict.hpp", "nn/stored_tensor.hpp", "nn/state_names.hpp"]),
         Section("Functions of values", ["graph/reductions.hpp", "graph/shape_functions.hpp", "graph/operators.hpp",

@@ -145,12 +145,44 @@ template <class... Outputs> auto only_or_all(std::tuple<Outputs...>&& outputs) {
     return std::move(outputs);
 }
 
+/// Stands for a refused function, so that its calls are no errors too.
+struct RefusedFunction {
+  template <class First, class... Rest> constexpr const First& operator()(const First& first, const Rest&...) const {
+    return first;
+  }
+};
+
+/// A function made of F, unless F has captures: each type of function is traced once, without an object of it.
+template <class F, class Function> constexpr auto without_captures(const Function& function) {
+  static_assert(std::is_empty_v<F>,
+                "twill: a function that the compiler traces is a lambda without captures or an empty function object; "
+                "hand in what it captures as a further argument");
+  if constexpr (std::is_empty_v<F>)
+    return function;
+  else
+    return RefusedFunction{};
+}
+
+/// A traced value for each tensor. A class: nvcc loses the pack in an alias that ignores its argument.
+template <class> struct TracedArgument { using type = graph::Value; };
+
+/// True where F takes a traced value for each tensor; else it does not compile.
+template <class F, class... Tensors> consteval bool takes_values() {
+  constexpr bool takes = std::is_invocable_v<F, const typename TracedArgument<Tensors>::type&...>;
+  static_assert(takes, "twill: a function that the compiler traces takes values, not tensors: one for each argument, "
+                       "[](auto x, auto y) or [](graph::Value x, graph::Value y)");
+  return takes;
+}
+
 /// The result of `compiled(f)`: f, on tensors.
 template <class F> struct CompiledFunction {
   CallSite site{}; ///< of `compiled(f)`, for messages: a lambda has no name
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
-    return only_or_all(
-        compile::run_source<compile::FunctionSource<F, compile::argument_t<Tensors>...>>(site, tensors...));
+    if constexpr (takes_values<F, Tensors...>())
+      return only_or_all(
+          compile::run_source<compile::FunctionSource<F, compile::argument_t<Tensors>...>>(site, tensors...));
+    else
+      return RefusedFunction{}(tensors...);
   }
 };
 
@@ -176,7 +208,9 @@ template <class F, bool WithValue, std::size_t By> struct GradientFunction {
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
     static_assert((is_floating(compile::argument_t<Tensors>::dtype) || ...),
                   "twill: grad: at least one argument has to be floating; cast one");
-    if constexpr (By == 0)
+    if constexpr (!takes_values<F, Tensors...>())
+      return RefusedFunction{}(tensors...);
+    else if constexpr (By == 0)
       return only_or_all(
           compile::run_source<compile::GradientSource<F, WithValue, compile::argument_t<Tensors>...>>({}, tensors...));
     else
@@ -189,19 +223,19 @@ template <class F, bool WithValue, std::size_t By> struct GradientFunction {
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// f as one compiled function of tensors: traced for the types it is called with, fused, planned.
-template <class F>
-requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto compiled(F, CallSite site = CallSite::here()) { return detail::CompiledFunction<F>{site}; }
+template <class F> [[nodiscard]] constexpr auto compiled(F, CallSite site = CallSite::here()) {
+  return detail::without_captures<F>(detail::CompiledFunction<F>{site});
+}
 
 /// The gradient of a scalar function with respect to its argument, or a tuple of those of several arguments; nests.
 /// `grad<1>(f)` is by the first argument only, others are constants.
-template <std::size_t By = 0, class F>
-requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto grad(F) { return detail::GradientFunction<F, false, By>{}; }
+template <std::size_t By = 0, class F> [[nodiscard]] constexpr auto grad(F) {
+  return detail::without_captures<F>(detail::GradientFunction<F, false, By>{});
+}
 
 /// The value of a scalar function, then its gradients, as a tuple.
-template <std::size_t By = 0, class F>
-requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto value_and_grad(F) { return detail::GradientFunction<F, true, By>{}; }
+template <std::size_t By = 0, class F> [[nodiscard]] constexpr auto value_and_grad(F) {
+  return detail::without_captures<F>(detail::GradientFunction<F, true, By>{});
+}
 
 }}} // namespace twill::v0::TWILL_ISA

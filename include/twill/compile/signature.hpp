@@ -63,6 +63,8 @@ template <graph::Fault F> constexpr auto words_of_values() {
     return Words<with::axis<F.left>, rank<F.right>>{};
   else if constexpr (is_one_of(transpose_needs_each_axis_once, layer_norm_needs_that_many_axes))
     return Words<axes<F.left>, rank<F.right>>{};
+  else if constexpr (is_one_of(fourier_transform_needs_at_least_one_point))
+    return Words<points<F.left>, extent<F.right>>{};
   else if constexpr (is_one_of(squeezed_axis_must_have_extent_one))
     return Words<with::axis<F.left>, extent<F.right>>{};
   else if constexpr (is_one_of(parameter_extent_is_negative))
@@ -273,18 +275,29 @@ struct SignatureAttempt {
 template <class S> struct Signature {
 private:
   static constexpr SignatureAttempt attempt{S::trace()};
+  /// False after the compiler has said why the trace is no constant; then nothing that follows is an error too.
+  static constexpr bool is_traced = requires { typename std::bool_constant<attempt.fits>; };
 
   template <SignatureSizes Sizes> static constexpr FrozenSignature<Sizes> freeze() {
-    if constexpr (attempt.fits)
+    if constexpr (!is_traced)
+      return {};
+    else if constexpr (attempt.fits)
       return {attempt.frozen, Sizes};
     else
       return FrozenSignature<Sizes>{S::trace()};
   }
 
 public:
-  static constexpr SignatureSizes sizes = attempt.sizes;
+  static constexpr SignatureSizes sizes = [] {
+    if constexpr (is_traced)
+      return attempt.sizes;
+    else
+      return SignatureSizes{};
+  }();
   static_assert(sizeof(detail::FaultCheck<sizes.fault>) >= 1);
   static constexpr FrozenSignature<sizes> frozen = freeze<sizes>();
+  /// Whether nothing was refused; after a refusal its types mean nothing.
+  static constexpr bool is_sound = is_traced && !sizes.fault.any();
 
   /// Its inputs, parameters, numbers, symbols and taps, without a program.
   static constexpr TableView view() {

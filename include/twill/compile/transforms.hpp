@@ -221,27 +221,25 @@ template <class F, class Primals, class Tangents>
 /// results and arguments it is a tuple, result by result. `jacobian<1>(f)` is by the first argument only, others are
 /// constants. It is computed in rows or in columns, whichever are fewer: as `jacrev` or as `jacfwd`.
 /// cost: one backward pass batched over the rows or forward pass batched over the columns, after one pass of f
-template <std::size_t By = 0, class F>
-requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto jacobian(F) {
-  return detail::JacobianFunction<F, graph::transforms::Along::shorter_side, By>{};
+template <std::size_t By = 0, class F> [[nodiscard]] constexpr auto jacobian(F) {
+  return detail::without_captures<F>(detail::JacobianFunction<F, graph::transforms::Along::shorter_side, By>{});
 }
 
 /// The Jacobian column by column, in forward mode: for functions of few numbers, with many results.
-template <std::size_t By = 0, class F>
-requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto jacfwd(F) { return detail::JacobianFunction<F, graph::transforms::Along::columns, By>{}; }
+template <std::size_t By = 0, class F> [[nodiscard]] constexpr auto jacfwd(F) {
+  return detail::without_captures<F>(detail::JacobianFunction<F, graph::transforms::Along::columns, By>{});
+}
 
 /// The Jacobian row by row, in reverse mode: for functions with few results, of many numbers.
-template <std::size_t By = 0, class F>
-requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto jacrev(F) { return detail::JacobianFunction<F, graph::transforms::Along::rows, By>{}; }
+template <std::size_t By = 0, class F> [[nodiscard]] constexpr auto jacrev(F) {
+  return detail::without_captures<F>(detail::JacobianFunction<F, graph::transforms::Along::rows, By>{});
+}
 
 /// The second derivatives of a scalar function, as a function of the same arguments: the axes of the argument, twice.
 /// Of several arguments it is a tuple of all pairs, row after row.
 /// cost: one `hvp`, batched over the elements of the arguments
-template <std::size_t By = 0, class F>
-requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto hessian(F) { return detail::HessianFunction<F, By>{}; }
+template <std::size_t By = 0, class F> [[nodiscard]] constexpr auto hessian(F) {
+  return detail::without_captures<F>(detail::HessianFunction<F, By>{});
+}
 
 }}} // namespace twill::v0::TWILL_ISA

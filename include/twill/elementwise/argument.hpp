@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arguments of elementwise functions, and the algebras that compute with them. Tensors with their expressions, symbols
-// of an expression and traced values of a model have one `Algebra` each, so a function is named once, and a formula
-// written once, for all three. `ArgumentBase`, the empty base class of arguments, lets calls find the functions without
-// a namespace. Read next: elementwise/arithmetic.hpp.
+// of an expression, traced values of a model and tracked results of staged runs have one `Algebra` each, so a function
+// is named once, and a formula written once, for all of them. `ArgumentBase`, the empty base class of arguments, lets
+// calls find the functions without a namespace. Read next: elementwise/arithmetic.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -20,8 +20,17 @@ namespace twill { inline namespace v0 { namespace elementwise {
 
 using kernel::Primitive;
 
-/// The algebra of an argument, one bit each. A plain number joins the algebra of the other arguments.
-enum class ArgumentKind : std::uint8_t { number = 0, tensor = 1, symbol = 2, value = 4, other = 8 };
+/// The algebra of an argument, one bit each. A plain number joins the algebra of the other arguments, and a tensor that
+/// of tracked ones, the results of staged runs.
+enum class ArgumentKind : std::uint8_t {
+  number = 0,
+  tensor = 1,
+  symbol = 2,
+  value = 4,
+  other = 8,
+  tracked = 16,
+  tracked_and_tensor = 17
+};
 
 /// The base class of an argument; one type for each, so that an object may hold another one at its own address.
 template <ArgumentKind Kind, class Self> struct ArgumentBase {
@@ -44,7 +53,8 @@ inline constexpr auto
     kind_of = static_cast<ArgumentKind>((static_cast<int>(kind_of_one<std::remove_cvref_t<X>>) | ...));
 
 [[nodiscard]] constexpr bool has_algebra(ArgumentKind kind) {
-  return kind == ArgumentKind::tensor || kind == ArgumentKind::symbol || kind == ArgumentKind::value;
+  using enum ArgumentKind;
+  return kind == tensor || kind == symbol || kind == value || kind == tracked || kind == tracked_and_tensor;
 }
 
 /// A tensor or expression, a symbol, or a traced value.

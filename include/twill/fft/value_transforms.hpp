@@ -51,7 +51,7 @@ struct Lines {
 [[nodiscard]] TWILL_CONSTEXPR Value with_points(Value x, int axis, std::optional<std::int64_t> n, CallSite site) {
   if (!n || x.graph().fault.any()) return x;
   const std::int64_t extent = x.size(axis, site);
-  if (*n < 1) x.graph().refuse(Problem::slice_reaches_outside_of_the_axis, *n, extent, site);
+  if (*n < 1) x.graph().refuse(Problem::fourier_transform_needs_at_least_one_point, *n, extent, site);
   if (x.graph().fault.any() || *n == extent) return x;
   return *n < extent ? narrow(x, axis, 0, *n, site) : pad(x, axis, {0, *n - extent}, 0, site);
 }
@@ -95,7 +95,7 @@ struct Lines {
   if (x.graph().fault.any()) return {x, x};
   x = with_points(computed(x), position, n, site);
   const std::int64_t extent = x.graph().fault.any() ? 0 : x.size(position, site);
-  if (extent < 1) x.graph().refuse(Problem::slice_reaches_outside_of_the_axis, 1, extent, site);
+  if (extent < 1) x.graph().refuse(Problem::fourier_transform_needs_at_least_one_point, extent, extent, site);
   if (x.graph().fault.any()) return {x, x};
   const Lines lines{x.shape(), position};
   const ComplexValue y = to_complex(lines.of(x), nullptr, {Kind::hermitian_of_real, sign, factor_of(norm, sign)});
@@ -108,7 +108,8 @@ struct Lines {
   const int position = checked_axis(z.re, axis, site);
   if (z.graph().fault.any()) return z.re;
   const std::int64_t points = n ? *n : 2 * (z.size(position, site) - 1);
-  if (points < 1) z.graph().refuse(Problem::slice_reaches_outside_of_the_axis, points, z.size(position, site), site);
+  if (points < 1)
+    z.graph().refuse(Problem::fourier_transform_needs_at_least_one_point, points, z.size(position, site), site);
   if (z.graph().fault.any()) return z.re;
   const std::optional<std::int64_t> coefficients{points / 2 + 1};
   const Value re = with_points(computed(z.re), position, coefficients, site);

@@ -167,6 +167,7 @@ enum class Problem : std::uint8_t {
   rule_of_matrices_needs_whole_weights_on_each_rank,
   points_are_not_one_for_each_axis,
   cosine_transform_is_neither_of_type_2_nor_of_type_3,
+  fourier_transform_needs_at_least_one_point,
 };
 
 /// A name that a fault is about, and of what.

@@ -3,7 +3,8 @@
 //
 // CSV files (RFC 4180) as numbers, class labels or samples: `read_csv<float>(path)` as rows in a vector,
 // `load_csv<Tensor<...>>` as a tensor, `read_csv_labels` for a column of text, `csv_dataset` for a loader. Columns are
-// chosen by name or number. The file is mapped and read twice: first to check it, without keeping anything, then to
+// chosen by name, or by number from 0 as all indices; messages count lines and columns from 1, as editors do, and name
+// the column of the header. The file is mapped and read twice: first to check it, without keeping anything, then to
 // fill memory of exactly the right size, so a file that is refused takes none. Read next: data/tensor_dataset.hpp.
 
 #include <twill/core/config.hpp>

@@ -109,7 +109,7 @@ private:
     if (!ends_cell(at_)) refuse(line_, "text follows the closing quote");
   }
   [[noreturn]] void refuse(std::int64_t line, std::string_view why) const {
-    throw ValueError(join_text({source_.where, ", line ", line, ", column ", cell_.column, ": ", why}));
+    throw ValueError(join_text({source_.where, ", line ", line, ", column ", cell_.column + 1, ": ", why}));
   }
 
   CsvSource source_;
@@ -153,7 +153,7 @@ TWILL_COLD TWILL_BODY std::string shown_name(const CsvSource& source, CsvCell he
       if (header.column == cell.column) name = join_text({" (", shown_name(source, header), ")"});
     });
   throw ValueError(join_text(
-      {source.where, ", line ", cell.line, ", column ", cell.column, name, ": '", shown(cell.text), "' is ", why}));
+      {source.where, ", line ", cell.line, ", column ", cell.column + 1, name, ": '", shown(cell.text), "' is ", why}));
 }
 
 TWILL_BODY std::string CsvCell::unquoted(char quote) const {
@@ -177,7 +177,7 @@ TWILL_BODY std::int64_t for_each_cell(const CsvSource& source,
     if (!cell.is_last) continue;
     if (cell.column + 1 != width)
       throw ValueError(join_text({source.where, ", line ", cell.line, " ends after ", cell.column + 1,
-                                  " columns, the first row has ", width}));
+                                  cell.column == 0 ? " column" : " columns", ", the first row has ", width}));
     ++row;
   }
   return row;
@@ -208,8 +208,9 @@ TWILL_BODY CsvSelection::CsvSelection(const CsvSource& source, const CsvColumns&
       for_each_header_cell(source, [&](const CsvCell& cell) {
         if ((cell.has_quotes ? cell.unquoted(source.options.quote) : cell.text) != column.name) return;
         if (found >= 0)
-          throw ValueError(join_text(
-              {source.where, ": columns ", found, " and ", cell.column, " are both named '", column.name, "'"}));
+          throw ValueError(
+              join_text({source.where, ": columns ", found + 1, " and ", cell.column + 1, " are both named '",
+                         column.name, "'; choose one by its number, ", found, " or ", cell.column}));
         found = cell.column;
       });
       if (found < 0)
@@ -217,8 +218,8 @@ TWILL_BODY CsvSelection::CsvSelection(const CsvSource& source, const CsvColumns&
                                     "'; there are: ", names_in_header(source, columns)}));
     }
     if (found < 0 || found >= columns)
-      throw ValueError(
-          join_text({source.where, ": there is no column ", column.number, "; the file has ", columns, " columns"}));
+      throw ValueError(join_text({source.where, ": there is no column number ", column.number, "; the file has ",
+                                  columns, " columns, whose numbers are 0 to ", columns - 1}));
     places_.emplace_back(found, static_cast<std::int64_t>(places_.size()));
   }
   std::sort(places_.begin(), places_.end());
@@ -298,7 +299,7 @@ TWILL_BODY CsvLabels parse_csv_labels(std::string_view where, std::string_view t
     if (label != numbers.end()) return;
     if (detail::is_missing_text(cell.text)) { // unless it is a class, as "None" may be
       if (options.missing == MissingValues::as_nan) return;
-      detail::refuse_cell(source, cell, "a missing value; CsvOptions::missing = as_nan reads it as -1");
+      detail::refuse_cell(source, cell, "a missing value; CsvOptions::missing = as_nan reads it as io::missing_label");
     }
     if (is_given) detail::refuse_cell(source, cell, join_text({"none of the ", classes.size(), " classes given"}));
     if (numbers.size() >= most)

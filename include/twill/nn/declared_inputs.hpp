@@ -32,21 +32,31 @@ concept DeclaresInput = requires(graph::Graph& graph) {
 /// The inputs that a type of `forward` declares; none where it is not that of a model.
 template <class F> struct InputsOf {
   static constexpr bool is_static = false;
+  static constexpr bool takes_inputs = false;
+  static constexpr bool returns_value = false;
   static constexpr bool are_declared = false;
   using type = std::tuple<>;
 };
 template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> {
   static constexpr bool is_static = true;
-  static constexpr bool are_declared = (DeclaresInput<std::remove_cvref_t<Inputs>> && ...);
+  static constexpr bool takes_inputs = (DeclaresInput<std::remove_cvref_t<Inputs>> && ...);
+  static constexpr bool returns_value = std::is_convertible_v<R, graph::Value>;
+  static constexpr bool are_declared = takes_inputs && returns_value;
   using type = std::conditional_t<are_declared, std::tuple<std::remove_cvref_t<Inputs>...>, std::tuple<>>;
 };
 template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...) noexcept> : InputsOf<R (*)(Inputs...)> {};
+
+/// True; of no value where an error in the body of `forward` has left its type open, so that no more errors follow.
+template <class F>
+concept has_type_of_forward = InputsOf<F>::returns_value || !InputsOf<F>::returns_value;
 
 /// Refuses a type of `forward` in a class of its own, so that nothing that follows is an error too.
 template <class F> struct ForwardMistake {
   static_assert(InputsOf<F>::is_static, "twill: forward of a model is a static function: "
                                         "static constexpr auto forward(Input<Dim<\"batch\">, 784> x)");
-  static_assert(!InputsOf<F>::is_static || InputsOf<F>::are_declared,
+  static_assert(!InputsOf<F>::is_static || InputsOf<F>::returns_value,
+                "twill: forward of a model returns one value, the result of its last layer");
+  static_assert(!InputsOf<F>::is_static || InputsOf<F>::takes_inputs,
                 "twill: forward of a model takes inputs of known shapes, Input<Dim<\"batch\">, 784> or "
                 "InputOf<std::int64_t, Dim<\"batch\">>, not values");
 };
@@ -58,7 +68,7 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// A description of a model: `static constexpr Value forward(Input<...>, ...)`.
 template <class M>
 concept Model = requires {
-  &M::forward;
+  requires detail::has_type_of_forward<decltype(&M::forward)>;
 };
 
 /// The inputs that a model's `forward` declares.
@@ -101,6 +111,14 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// Never defined: asking for its size is the error.
 template <InputProblem P, class... Values> struct refused_input;
 
+/// A call of a model's network, which its refusals name, with further words between the model and the call.
+template <FixedString Call, class M, class... Words> struct CallOf {
+  using model_type = M;
+  /// Instantiating it is the error.
+  template <InputProblem P, class... Values>
+  using Refusal = Mistake<refused_input<P, Values..., with::model<M>, Words..., with::call<Call>>>;
+};
+
 /// One declared input of a model of element type T.
 template <class Input, class T> struct DeclaredInput;
 template <class Element, auto... Extents, class T> struct DeclaredInput<BasicInput<Element, Extents...>, T> {
@@ -114,12 +132,6 @@ template <class Element, auto... Extents, class T> struct DeclaredInput<BasicInp
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
-
-/// A call of a model's network, which its refusals name.
-template <FixedString Call, class M> struct CallOf {
-  template <InputProblem P, class... Values>
-  using Refusal = Mistake<refused_input<P, Values..., with::model<M>, with::call<Call>>>;
-};
 
 /// The first axis along which both extents are known and differ, or the rank.
 template <class Declared, class Given> consteval int differing_axis() {
@@ -261,12 +273,11 @@ inline constexpr bool arguments_fit = [] {
   (std::make_index_sequence<std::tuple_size_v<inputs_t<M>>>{});
 }();
 
-/// Refuses arguments of a call whose types contradict the inputs of model M with elements of type T on devices of kind
-/// D. Arguments after the inputs are the targets of loss L; only their number and kind of device are known. L is void
-/// where there are none.
-template <FixedString Call, Model M, FloatingScalar T, ComputeDevice D, class L, AnyTensor... X>
-consteval void check_inputs() {
-  using Where = detail::CallOf<Call, M>;
+/// Refuses arguments of a call, a `CallOf`, whose types contradict the inputs of its model with elements of type T on
+/// devices of kind D. Arguments after the inputs are the targets of loss L; only their number and kind of device are
+/// known. L is void where there are none.
+template <class Where, FloatingScalar T, ComputeDevice D, class L, AnyTensor... X> consteval void check_inputs() {
+  using M = typename Where::model_type;
   using Inputs = inputs_t<M>;
   using Given = std::tuple<X...>;
   constexpr std::size_t count = std::tuple_size_v<Inputs>;

@@ -19,6 +19,7 @@ template <AnyTensor X> class Leaf {
 public:
   using Value = X; ///< the type of the tensor
   using device_type = typename X::device_type;
+  static constexpr auto argument_kind = elementwise::ArgumentKind::tracked; ///< of functions of single elements
 
   /// Shares the tensor.
   explicit Leaf(X value) : state_{std::make_shared<State>(State{std::move(value), {}, false})} {}

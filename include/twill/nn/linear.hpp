@@ -9,7 +9,9 @@
 #include <twill/ops/biased_product.hpp>
 #include <twill/ops/matmul.hpp>
 
+#include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
@@ -25,6 +27,15 @@ struct LinearOptions {
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+
+/// Whether arguments after x are those of a linear layer: outputs and a name, or a weight.
+template <class... Arguments> inline constexpr bool are_of_linear = false;
+template <class First, class... Rest>
+inline constexpr bool are_of_linear<First, Rest...> = std::is_convertible_v<First, Value>;
+template <class First, class Second, class... Rest>
+inline constexpr bool are_of_linear<First, Second, Rest...> = std::is_convertible_v<First, Value> ||
+                                                              (std::is_convertible_v<First, std::int64_t> &&
+                                                               std::is_convertible_v<Second, std::string_view>);
 
 /// Applies `product` to the rows of x: (..., inputs) is seen as (rows, inputs), the result as (..., outputs).
 template <class F> [[nodiscard]] constexpr Value by_rows(Value x, CallSite site, const F& product) {
@@ -76,6 +87,13 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 [[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
                                            CallSite site = CallSite::here()) {
   return linear(x, outputs, name, LinearOptions{.bias = bias == Bias::yes}, site);
+}
+/// Does not compile: arguments of another form, such as PyTorch's numbers of inputs and outputs.
+template <class... Arguments>
+requires(!detail::are_of_linear<Arguments...>) [[nodiscard]] constexpr Value linear(Value x, const Arguments&...) {
+  static_assert(sizeof...(Arguments) > 99, "twill: nn::linear: x, the number of outputs, a name, then options: "
+                                           "nn::linear(x, 10, \"output\"); the number of inputs is that of x");
+  return x;
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -20,6 +20,7 @@ public:
   /// The type of the copy.
   using Value = std::remove_cvref_t<decltype(std::declval<const typename X::Value&>().to(std::declval<const D&>()))>;
   using device_type = D;
+  static constexpr auto argument_kind = elementwise::ArgumentKind::tracked; ///< of functions of single elements
 
   /// Copies the value and keeps its history.
   Moved(X source, const D& device) : source_{std::move(source)}, value_{source_.value().to(device)} {}

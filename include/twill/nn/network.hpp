@@ -14,6 +14,7 @@
 #include <twill/nn/slot.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/nn/tracked.hpp>
+#include <twill/nn/tracked_functions.hpp>
 
 #include <algorithm>
 #include <array>
@@ -93,8 +94,8 @@ public:
   /// Runs the model and keeps the values needed by a backward pass, which continues into tracked inputs, such as the
   /// result of another network. throws: ShapeError, DeviceError naming both; what a hook throws
   template <StageOperand... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    check_inputs<"forward", M, T, D, void, detail::tensor_of_t<Inputs>...>();
-    if constexpr (arguments_fit<M, T, D, void, detail::tensor_of_t<Inputs>...>) { // else refused
+    check_inputs<CallOf<"forward", M>, T, D, void, detail::tensor_of_t<Inputs>...>();
+    if constexpr (arguments_fit<M, T, D, void, detail::tensor_of_t<Inputs>...> && Shown::is_sound) { // else refused
       compile::require_device(call_of_stage<Stage>("forward"), device(), detail::tensor_of(inputs)...);
       return forward_on(state_, context_of_next_run(), inputs...);
     }
@@ -137,8 +138,8 @@ public:
 
   /// Runs the model in evaluation, without dropout; keeps nothing.
   template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) const {
-    check_inputs<"infer", M, T, D, void, Inputs...>();
-    if constexpr (arguments_fit<M, T, D, void, Inputs...>) { // else refused
+    check_inputs<CallOf<"infer", M>, T, D, void, Inputs...>();
+    if constexpr (arguments_fit<M, T, D, void, Inputs...> && Shown::is_sound) { // else refused
       compile::require_device(Evaluation::called(), device(), inputs...);
       call_begin_hooks("infer", inputs...);
       const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};

@@ -322,6 +322,19 @@ template <StageFunction F> struct PlainForward {
   { return F::room(); }
 };
 
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+
+/// Calls `forward`. g++ names this function in the first line of its error where that is not constexpr.
+template <Model M, class... Inputs> constexpr graph::Value forward_has_to_be_constexpr(const Inputs&... inputs) {
+  return graph::Value{M::forward(inputs...)};
+}
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
 /// Declares the inputs of a model in a graph and traces it.
 template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
   using Forward = decltype(&M::forward);
@@ -329,7 +342,7 @@ template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph
     return
         [&]<class... Inputs, std::size_t... I>(std::type_identity<std::tuple<Inputs...>>, std::index_sequence<I...>) {
           const std::tuple<Inputs...> inputs{Inputs::declare(graph)...}; // braces: in order
-          return graph::Value{M::forward(std::get<I>(inputs)...)};
+          return detail::forward_has_to_be_constexpr<M>(std::get<I>(inputs)...);
         }(std::type_identity<inputs_t<M>>{}, std::make_index_sequence<std::tuple_size_v<inputs_t<M>>>{});
   } else {
     return constant(graph, graph.element, 0); // refused by the stage

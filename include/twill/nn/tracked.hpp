@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Results of staged runs: tensors that can run backward. The history is part of the type, the kept tensors are members,
-// and nothing is recorded elsewhere: when the last copy goes out of scope its memory is free. Losses and arithmetic on
-// a `Tracked` are further stages. Read next: nn/network.hpp.
+// and nothing is recorded elsewhere: when the last copy goes out of scope its memory is free. Losses and functions of a
+// `Tracked` are further stages. Read next: nn/tracked_functions.hpp.
 
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
@@ -125,6 +125,7 @@ public:
   /// The tensor of a tracked value.
   using Value = compile::output_t<Forward, 0, D>;
   using device_type = D;
+  static constexpr auto argument_kind = elementwise::ArgumentKind::tracked; ///< of functions of single elements
   /// Whether the stage is without a fault; after one its types mean nothing.
   static constexpr bool is_sound = !compile::TableFor<Forward, D>::sizes.fault.any();
 
@@ -312,40 +313,9 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
   return Tracked<Stage, D, First, Rest...>({}, std::move(context), first, rest...);
 }
 
-// Stages with names, on tracked values.
-/// The mean of all elements, tracked.
-template <AnyTracked X> [[nodiscard]] auto mean(const X& x) {
-  return apply([](graph::Value v) { return graph::mean(v); }, x);
-}
-/// The sum of all elements, tracked.
-template <AnyTracked X> [[nodiscard]] auto sum(const X& x) {
-  return apply([](graph::Value v) { return graph::sum(v); }, x);
-}
-/// The sum, element by element, tracked; shapes broadcast.
-template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator+(const X& x, const Y& y) {
-  return apply([](graph::Value a, graph::Value b) { return a + b; }, x, y);
-}
-/// The difference, element by element, tracked; shapes broadcast.
-template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator-(const X& x, const Y& y) {
-  return apply([](graph::Value a, graph::Value b) { return a - b; }, x, y);
-}
-/// The product, element by element, tracked; shapes broadcast.
-template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator*(const X& x, const Y& y) {
-  return apply([](graph::Value a, graph::Value b) { return a * b; }, x, y);
-}
-/// Tracked with the other sign.
-template <AnyTracked X> [[nodiscard]] auto operator-(const X& x) {
-  return apply([](graph::Value a) { return -a; }, x);
-}
-/// Multiplied by a number, tracked: a weight of one of several losses, `loss + 0.5 * penalty`.
-template <AnyTracked X, class Number>
-requires std::is_arithmetic_v<Number>
-[[nodiscard]] auto operator*(const X& x, Number factor) {
-  return x * scalar(static_cast<typename X::Value::value_type>(factor), x.device());
-}
-/// The number may stand on the left.
-template <AnyTracked X, class Number>
-requires std::is_arithmetic_v<Number>
-[[nodiscard]] auto operator*(Number factor, const X& x) { return x * factor; }
+/// Of tensors alone, the result of the function: a tensor without a history.
+template <class F, AnyTensor First, AnyTensor... Rest>
+requires std::is_empty_v<F>
+[[nodiscard]] auto apply(F f, const First& first, const Rest&... rest) { return compiled(f)(first, rest...); }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

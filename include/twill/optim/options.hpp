@@ -13,6 +13,7 @@
 #include <twill/core/text.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -160,6 +161,16 @@ public:
   constexpr explicit ListedRule(Options given) : options{given} {
     for (const OptionMember<Options>& option : Lists::options)
       require_allowed(Lists::rule, option.name, given.*option.member, option.allowed);
+  }
+
+  /// Does not compile: options have names, and the weights are those of a network.
+  template <class... Arguments>
+  requires(sizeof...(Arguments) > 0 && !(std::convertible_to<Arguments, Options> && ...) &&
+           !(std::derived_from<Arguments, ListedRule> && ...)) constexpr explicit ListedRule(const Arguments&...) {
+    static_assert(
+        sizeof...(Arguments) == 0,
+        "twill: optim: a rule takes its options by name, optim::Adam{{.rate = 0.01}}; the weights are those of "
+        "the network that train_step or training::Optimiser takes");
   }
 
   /// The values of its run-time numbers in a step, counted from 1.

@@ -129,7 +129,7 @@ public:
   /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first one's first axis is rows.
   /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if it is empty
   template <AnyTensor First, AnyTensor... Rest> void add(const First& first, const Rest&... rest) {
-    nn::check_inputs<"add", M, T, D, L, First, Rest...>();
+    nn::check_inputs<nn::CallOf<"add", M>, T, D, L, First, Rest...>();
     static_assert(First::rank > 0, "twill: add: the first input has no axis of rows");
     if constexpr (nn::arguments_fit<M, T, D, L, First, Rest...>) { // else refused
       using Source = source<First, Rest...>;

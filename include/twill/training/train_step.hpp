@@ -61,7 +61,7 @@ public:
   /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError if a batch is empty or too large for the model's
   /// budget
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
-    nn::check_inputs<"train_step", M, T, D, L, Tensors...>();
+    nn::check_inputs<nn::CallOf<"train_step", M>, T, D, L, Tensors...>();
     if constexpr (nn::arguments_fit<M, T, D, L, Tensors...>) // else refused
       try {
         return make_step(tensors...);
@@ -168,7 +168,7 @@ private:
 
   /// The program of a step on tensors of these types, on the network's devices.
   template <AnyTensor... Tensors> Program& program_for() {
-    nn::check_inputs<"train_step", M, T, D, L, Tensors...>();
+    nn::check_inputs<nn::CallOf<"train_step", M>, T, D, L, Tensors...>();
     return programs_.template at<source<Tensors...>>(network_->devices(), network_->run_scalars());
   }
 

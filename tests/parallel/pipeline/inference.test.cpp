@@ -60,6 +60,23 @@ template <class A, class B> double difference(const A& a, const B& b) {
   return worst;
 }
 
+/// Any width, before a stage that takes six.
+struct AnyWidth {
+  static constexpr Value forward(Input<Dim<"batch">, Dim<"width">> x) { return tanh(x); }
+};
+struct SixWide {
+  static constexpr Value forward(Input<Dim<"batch">, 6> x) { return nn::linear(x, 3, "head"); }
+};
+
+TEST_CASE("a result that the next stage does not take is refused with both stages and shapes", "[parallel][PAR-6]") {
+  pipeline::BasicPipeline<pipeline::GPipe, double, Cpu, AnyWidth, SixWide> pipe{{Cpu{0}, Cpu{1}}};
+  const auto fits = zeros<double, Shape<dyn, dyn>>(Dims(4, 6));
+  const auto differs = zeros<double, Shape<dyn, dyn>>(Dims(4, 5));
+  CHECK(pipeline::inference(pipe)(fits).shape() == Dims(4, 3));
+  CHECK_THROWS_WITH(pipeline::inference(pipe, {.micro_batches = 2})(differs),
+                    "pipeline: stage 0 (AnyWidth) makes (2, 5) of a micro-batch, stage 1 (SixWide) takes (2, 6)");
+}
+
 TEST_CASE("a pipeline infers what one network does, for any number of micro-batches", "[parallel][PAR-6]") {
   INFO("seed " << test_seed());
   nn::Network<Normed, Cpu, double> whole{Cpu{0}};

@@ -19,15 +19,57 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// Reduction of the losses: their mean, their sum, or none, so that each sample keeps its own.
 enum class Reduce : std::uint8_t { mean, sum, none };
 
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
+
+/// A traced value for each argument of a loss. A class: nvcc loses the pack in an alias that ignores its argument.
+template <class> struct TracedArgument { using type = graph::Value; };
+
+/// The options of a formula of prediction, target and options; a type of no use where there are none.
+struct NoOptions {
+  NoOptions() = delete;
+};
+template <class> struct OptionsOf { using type = NoOptions; };
+template <class F, class O> struct OptionsOf<graph::Value (F::*)(graph::Value, graph::Value, O) const> {
+  using type = std::conditional_t<std::derived_from<O, graph::Value>, NoOptions, O>;
+};
+template <class Formula> struct FormulaOptions { using type = NoOptions; };
+template <class Formula>
+requires requires { &Formula::operator(); }
+struct FormulaOptions<Formula> : OptionsOf<decltype(&Formula::operator())> {};
+
+}}}}} // namespace twill::v0::nn::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
 /// A loss from its formula on traced values.
 template <class Formula> struct Loss : Formula {
   using Formula::operator();
 
-  /// The loss of a result of a network's `forward`, as one more stage; see nn/tracked.hpp.
+  /// The loss of a result of a network's `forward`, as one more stage; of plain tensors a tensor. See nn/tracked.hpp.
   template <class Prediction, class... Targets>
   requires(!std::derived_from<Prediction, graph::Value>) [[nodiscard]] auto
   operator()(const Prediction& prediction, const Targets&... targets) const {
-    return apply(*this, prediction, targets...);
+    constexpr bool counts =
+        std::is_invocable_v<const Formula&, graph::Value, typename detail::TracedArgument<Targets>::type...>;
+    static_assert(counts, "twill: loss: this loss takes another number of targets after the prediction");
+    if constexpr (counts) {
+      constexpr bool takes = requires { apply(*this, prediction, targets...); };
+      static_assert(takes,
+                    "twill: loss: a loss takes the result of a network's forward, or a tensor, and then tensors; "
+                    "evaluate an expression first: const Tensor y = ...;");
+      if constexpr (takes) return apply(*this, prediction, targets...);
+    }
+  }
+  /// Does not compile: outside of traced functions options are part of the loss.
+  template <class Prediction, class Target>
+  requires(!std::derived_from<Prediction, graph::Value>) Prediction
+  operator()(const Prediction& prediction, const Target&, const typename detail::FormulaOptions<Formula>::type&) const {
+    static_assert(sizeof(Prediction) == 0,
+                  "twill: loss: a loss with options is a lambda, nn::loss([](auto y, auto target) { return "
+                  "nn::cross_entropy(y, target, {.label_smoothing = 0.1}); })");
+    return prediction;
   }
 };
 
@@ -72,8 +114,10 @@ TWILL_CONSTEXPR void require_equal_ranks(graph::Value prediction, graph::Value t
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
 /// A loss from a captureless lambda of traced values: the prediction, then the targets.
-template <class F>
-requires std::is_empty_v<F>
-[[nodiscard]] constexpr Loss<detail::LambdaFormula<F>> loss(F) { return {}; }
+template <class F> [[nodiscard]] constexpr Loss<detail::LambdaFormula<F>> loss(F) {
+  static_assert(std::is_empty_v<F>, "twill: loss: a loss is a function without captures; what it needs besides "
+                                    "prediction and targets is a further target");
+  return {};
+}
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -101,6 +101,7 @@ public:
   /// The gathered tensor's type.
   using Value = decltype(gather(std::declval<const std::vector<typename Replica::Value>&>(), std::declval<const D&>()));
   using device_type = D;
+  static constexpr auto argument_kind = elementwise::ArgumentKind::tracked; ///< of functions of single elements
 
   /// Gathers the replicas' outputs on a device, along their first axis.
   GatheredOutput(std::shared_ptr<const Replicas<D>> replicas, std::vector<Replica> outputs, const D& device)
@@ -184,7 +185,7 @@ public:
   /// than devices use fewer devices. Inputs may be on any device. The network's hooks are called in each replica.
   /// throws: a replica's exception, naming it; ValueError if several replicas would have to sum inside the run
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    nn::check_inputs<"forward", typename Network::model_type, typename Network::Element, D, void,
+    nn::check_inputs<nn::CallOf<"forward", typename Network::model_type>, typename Network::Element, D, void,
                      decltype(share(inputs, {}, std::declval<const D&>()))...>();
     if constexpr (nn::arguments_fit<typename Network::model_type, typename Network::Element, D, void,
                                     decltype(share(inputs, {}, std::declval<const D&>()))...>) // else refused

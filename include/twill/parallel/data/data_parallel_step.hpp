@@ -100,7 +100,7 @@ public:
   /// throws: a replica's exception, naming it, or a TimeoutError naming a missing one, after that has ended. The step
   /// is then unusable: weights of some replicas may be new. Make another, from the module's weights or a checkpoint.
   template <AnyTensor... Tensors> training::StepLoss<T, D> operator()(const Tensors&... tensors) {
-    nn::check_inputs<"train_step", M, T, D, L, share_t<Tensors>...>();
+    nn::check_inputs<nn::CallOf<"train_step", M>, T, D, L, share_t<Tensors>...>();
     if constexpr (nn::arguments_fit<M, T, D, L, share_t<Tensors>...>) // else refused
       run(tensors...);
     return {ranks_.front()->results, steps_, steps_};

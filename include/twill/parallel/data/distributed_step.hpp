@@ -92,7 +92,7 @@ public:
   training::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
     model_->telling_others([&] {
-      nn::check_inputs<"train_step", M, T, D, L, First, Rest...>();
+      nn::check_inputs<nn::CallOf<"train_step", M>, T, D, L, First, Rest...>();
       compile::require_device(called(), device_, first, rest...);
       if constexpr (nn::arguments_fit<M, T, D, L, First, Rest...>) { // else refused
         if constexpr (adds_up)

@@ -18,7 +18,7 @@ template <FixedString Call, class L, class Network, AnyTensor... Tensors> conste
   using M = typename Network::model_type;
   using T = typename Network::Element;
   using D = typename Network::device_type;
-  nn::check_inputs<Call, M, T, D, L, Tensors...>();
+  nn::check_inputs<nn::CallOf<Call, M>, T, D, L, Tensors...>();
   return nn::arguments_fit<M, T, D, L, Tensors...>;
 }
 

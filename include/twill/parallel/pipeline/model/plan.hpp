@@ -13,13 +13,27 @@
 #include <tuple>
 #include <utility>
 
+/// The stages on both sides of a border that does not fit, named by a refusal: which takes what the other one makes.
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace with {
+
+template <int Value> struct stage;
+template <class S> struct takes;
+template <class S> struct makes;
+
+}}}}} // namespace twill::v0::parallel::pipeline::with
+
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
 inline namespace TWILL_ISA {
 
-/// Compares the results of stage From with the declarations of the next model, in the words of a network's inputs.
-template <class Made, class Network> consteval void check_border() {
-  nn::check_inputs<"pipeline", typename Network::model_type, typename Network::Element, typename Made::device_type,
-                   void, Made>();
+/// Compares the result of stage number `From`, of model M, with the declarations of the next, in the words of a
+/// network's inputs and of both stages.
+template <int From, class M, class Made, class Network> consteval void check_border() {
+  using Next = typename Network::model_type;
+  using Taken =
+      typename nn::DeclaredInput<std::tuple_element_t<0, nn::inputs_t<Next>>, typename Network::Element>::shape_type;
+  nn::check_inputs<nn::CallOf<"pipeline", Next, with::stage<From + 1>, with::takes<Taken>, nn::with::model<M>,
+                              with::stage<From>, with::makes<typename Made::shape_type>>,
+                   typename Network::Element, typename Made::device_type, void, Made>();
 }
 
 /// The stages of `Parts`, with weights of type T.
@@ -36,7 +50,7 @@ template <FloatingScalar T, class... Parts> struct Plan {
   /// Refuses stages that do not match each other.
   template <class Stages> static consteval void check() {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (check_border<typename std::tuple_element_t<I, Stages>::Output,
+      (check_border<static_cast<int>(I), Model<I>, typename std::tuple_element_t<I, Stages>::Output,
                     typename std::tuple_element_t<I + 1, Stages>::Network>(),
        ...);
       static_assert((has_known_extents<I + 1>() && ...),

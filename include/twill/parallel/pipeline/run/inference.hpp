@@ -110,10 +110,12 @@ public:
       nn::RunContext context{network.run_scalars(), piece(m).begin, {}, network.state()->groups};
       Blocks<D> made =
           own.program(network.device(), symbols(number, m), addresses, network.state()->addresses(), context);
-      if constexpr (I == last)
+      if constexpr (I == last) {
         store(made[0], m);
-      else
+      } else {
+        require_fit<P, I>(x_, piece(m).count, made);
         own.outputs.insert_or_assign(m, std::move(made));
+      }
       synchronize(network.device());
     });
   }

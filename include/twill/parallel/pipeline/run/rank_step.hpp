@@ -93,6 +93,7 @@ public:
   /// float64, known on every rank.
   /// throws: ValueError if the rows do not fill the micro-batches; this rank's error; CommunicatorError naming another
   template <AnyTensor... Batch> training::StepLoss<double, D> operator()(const Batch&... batch) {
+    Base::template check<Batch...>(); // here, so that an error has few lines
     const double loss = gradients(batch...);
     telling_others([&] { this->update(total_of(*communicator_, sums())); });
     return training::StepLoss<double, D>{loss};

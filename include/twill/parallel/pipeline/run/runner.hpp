@@ -86,7 +86,7 @@ template <class P> void begin_step(P& pipeline, const StepOptions& options = {})
 template <FixedString Call, class P, class... Inputs>
 consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
   using D = typename P::device_type;
-  nn::check_inputs<Call, typename P::Plan::BatchModel, typename P::Element, D, void,
+  nn::check_inputs<nn::CallOf<Call, typename P::Plan::BatchModel>, typename P::Element, D, void,
                    decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
                                 .to(std::declval<const D&>()))...>();
 }
@@ -110,6 +110,32 @@ template <class P, class Stage, class X>
       std::apply([](const auto&... input) { return std::array<Dims, sizeof...(input)>{input.shape()...}; }, x);
   for (Dims& shape : shapes) shape[0] = rows;
   return P::Plan::template symbols<Stage>(shapes, rows);
+}
+
+/// One side of a border between two stages, as messages name it.
+struct BorderSide {
+  int stage = 0;
+  const char* model = nullptr; ///< `written_name` of the stage's model
+  Dims shape{};
+};
+/// throws: ShapeError naming both stages and both shapes
+[[noreturn]] void refuse_border(const BorderSide& made, const BorderSide& taken);
+
+/// Refuses results of stage I of a micro-batch that the next one does not take: extents that only the run knows.
+template <class P, std::size_t I, class X, ComputeDevice D>
+void require_fit(const X& x, std::int64_t rows, const Blocks<D>& made) {
+  if constexpr (I + 1 < std::tuple_size_v<typename P::Stages>) {
+    using Stage = std::tuple_element_t<I, typename P::Stages>;
+    using Next = std::tuple_element_t<I + 1, typename P::Stages>;
+    const compile::TableView next = Next::shown();
+    const graph::SymbolValues symbols = symbols_of_rows<P, Next>(x, rows);
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      const Dims taken = next.inputs[static_cast<std::size_t>(Next::counts.given) + k].shape.evaluate(symbols);
+      if (!(taken == made[k].shape))
+        refuse_border({static_cast<int>(I), Stage::shown().name.type, made[k].shape},
+                      {static_cast<int>(I) + 1, next.name.type, taken});
+    }
+  }
 }
 
 /// P is a pipeline, L a loss, X the tuple of the model's inputs, Y the targets.
@@ -144,6 +170,7 @@ public:
         if constexpr (is_with_the_next<I - 1>)
           if (is_here(stage - 1)) own.inputs.insert_or_assign(m, take(pipeline_.template at<I - 1>().outputs, m));
       own.forward(m, given(own, m), symbols(own, m), piece(m).begin, recompute(stage, m));
+      require_fit<P, I>(x_, piece(m).count, own.outputs.at(m));
       synchronize(own.network.device());
     });
   }

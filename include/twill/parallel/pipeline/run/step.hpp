@@ -43,6 +43,7 @@ public:
   /// throws: ValueError if the rows do not fill the micro-batches; a rank's exception, or a TimeoutError naming one
   /// missing. Gradients are dropped then; weights stay, except those of stages that an update already reached.
   template <AnyTensor... Batch> training::StepLoss<double, typename P::device_type> operator()(const Batch&... batch) {
+    Base::template check<Batch...>(); // here, so that an error has few lines
     const double loss = gradients(batch...);
     detail::GradientSums sums{};
     ranks_.for_each([&](auto& own) { sums += own.sums(); });
