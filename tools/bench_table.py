@@ -4,8 +4,8 @@
 
 A benchmark is called `workload/contender` or `workload/contender/size`. Times are medians over the repetitions, with the
 spread (the distance between the quartiles, over the median) beside them. A row in which twill or its reference spreads over 20%
-was measured on a busy machine: it is left out and named below; --unsettled prints such rows alone, as a pattern for
---benchmark_filter. Where a workload has a contender `reference`, the others
+was measured on a busy machine: it is left out and named below; --unsettled prints such rows alone, each as a pattern for
+--benchmark_filter, and what was measured again for --again replaces what it was before, a file after the other. Where a workload has a contender `reference`, the others
 are also given as a multiple of it. The machine, compiler, flags and commit come from the JSON's context. Where the peaks of the
 machine were measured as well, twill's time is also a share of what binds the workload (tools/roofline.py).
 
@@ -30,8 +30,17 @@ SHOWN = {"twill": COLOURS[0], "reference": COLOURS[7]}
 LARGEST_SPREAD = 0.2  # of twill and of the reference
 
 
-def read(paths):
+def read(paths, again=()):
     """{workload: {contender: {size: [nanoseconds of each repetition]}}} and the contexts."""
+    samples, contexts = read_once(paths)
+    for path in again:
+        for workload, contenders in read_once([path])[0].items():
+            for contender, by_size in contenders.items():
+                samples[workload][contender].update(by_size)
+    return samples, contexts
+
+
+def read_once(paths):
     samples = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     contexts = []
     for path in paths:
@@ -243,12 +252,14 @@ def main():
     parser.add_argument("--out", type=Path, help="folder for results.md and one SVG for each workload; without: print the tables")
     parser.add_argument("--bars", type=Path, help="JSON file of bars")
     parser.add_argument("--append", type=Path, help="Markdown that follows the tables")
-    parser.add_argument("--unsettled", action="store_true", help="print a pattern of the rows that spread too much, nothing else")
+    parser.add_argument("--unsettled", action="store_true", help="print patterns of the rows that spread too much, nothing else")
+    parser.add_argument("--again", nargs="*", default=[], help="rows that were measured again")
     parser.add_argument("results", nargs="+")
     options = parser.parse_args()
-    samples, contexts = read(options.results)
+    samples, contexts = read(options.results, options.again)
     if options.unsettled:
-        print("|".join(f"^{workload}/({'|'.join(SHOWN)})" + (f"/{size}(/|$)" if size else "") for workload, size in settled(samples)[1]))
+        of_rows = [(workload, f"/{size}(/|$)" if size else "(/real_time|/process_time)?$") for workload, size in settled(samples)[1]]
+        print("\n".join(f"^{workload}/[a-z0-9_]+{end}" for workload, end in of_rows))
         return
     bars = json.loads(options.bars.read_text()) if options.bars else {}
     text = document(samples, contexts, bars)
