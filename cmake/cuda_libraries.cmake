@@ -100,12 +100,11 @@ macro(twill_find_cuda_libraries)
     set(TWILL_HAS_CUSOLVER FALSE)
   endif()
   # Loading them takes time, and most programs transform nothing and solve nothing.
-  set(twill_cufft_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUFFT_LIBRARY},--pop-state>")
-  string(CONCAT twill_cusolver_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUSOLVER_LIBRARY},"
+  set(twill_CUFFT_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUFFT_LIBRARY},--pop-state>")
+  string(CONCAT twill_CUSOLVER_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUSOLVER_LIBRARY},"
                                           "${TWILL_CUBLAS_LIBRARY},--pop-state>")
-  set(twill_cusparse_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUSPARSE_LIBRARY},--pop-state>")
+  set(twill_CUSPARSE_where_used "$<${twill_on_a_device}:-Wl,--push-state,--as-needed,${TWILL_CUSPARSE_LIBRARY},--pop-state>")
   mark_as_advanced(TWILL_CUBLASLT_LIBRARY TWILL_CUDNN_LIBRARY TWILL_CUDNN_INCLUDE_DIR TWILL_CUFFT_LIBRARY
                    TWILL_CUFFT_INCLUDE_DIR TWILL_CUSOLVER_LIBRARY TWILL_CUSOLVER_INCLUDE_DIR TWILL_CUBLAS_LIBRARY
-                   TWILL_CUSPARSE_LIBRARY TWILL_CUSPARSE_INCLUDE_DIR
-                   TWILL_NCCL_LIBRARY TWILL_NCCL_INCLUDE_DIR)
+                   TWILL_CUSPARSE_LIBRARY TWILL_CUSPARSE_INCLUDE_DIR TWILL_NCCL_LIBRARY TWILL_NCCL_INCLUDE_DIR)
 endmacro()
