@@ -5,7 +5,8 @@
 A benchmark is called `workload/contender` or `workload/contender/size`. Times are medians over the repetitions, with the
 spread (the distance between the quartiles, over the median) beside them. A row in which twill or its reference spreads over 20%
 was measured on a busy machine: it is left out and named below; --unsettled prints such rows alone, each as a pattern for
---benchmark_filter, and what was measured again for --again replaces what it was before, a file after the other. Where a workload has a contender `reference`, the others
+--benchmark_filter, and a row that was measured again, in files of --again, replaces the one before with all its contenders.
+Where a workload has a contender `reference`, the others
 are also given as a multiple of it. The machine, compiler, flags and commit come from the JSON's context. Where the peaks of the
 machine were measured as well, twill's time is also a share of what binds the workload (tools/roofline.py).
 
@@ -33,10 +34,18 @@ LARGEST_SPREAD = 0.2  # of twill and of the reference
 def read(paths, again=()):
     """{workload: {contender: {size: [nanoseconds of each repetition]}}} and the contexts."""
     samples, contexts = read_once(paths)
+    fresh = defaultdict(lambda: defaultdict(dict))  # {workload: {size: {contender: times}}}
     for path in again:
         for workload, contenders in read_once([path])[0].items():
             for contender, by_size in contenders.items():
-                samples[workload][contender].update(by_size)
+                for size, times in by_size.items():
+                    fresh[workload][size][contender] = times
+    for workload, by_size in fresh.items():
+        for size, contenders in by_size.items():
+            for contender, of_sizes in samples[workload].items():
+                of_sizes.pop(size, None)
+            for contender, times in contenders.items():
+                samples[workload][contender][size] = times
     return samples, contexts
 
 

@@ -28,7 +28,7 @@ ROWS = [
     ("step of a 784-256-256-10 network, batch 256", "mlp_step", "256", {"reference": ""}),
     ("the same, batch 1", "mlp_step", "1", {"reference": ""}),
 ]
-TORCH = ("pytorch_last", "pytorch", "libtorch")  # whichever is fastest
+TORCH = ("pytorch_last", "pytorch", "libtorch_last", "libtorch")  # whichever is fastest
 MODELS = [("step of ResNet-50, processor time", "resnet50"), ("step of GPT-2 124M, processor time", "gpt2")]
 INCLUDES = ("#include <twill/twill.hpp>", "#include <torch/torch.h>")
 
