@@ -267,7 +267,7 @@ def main():
     options = parser.parse_args()
     samples, contexts = read(options.results, options.again)
     if options.unsettled:
-        of_rows = [(workload, f"/{size}(/|$)" if size else "(/real_time|/process_time)?$") for workload, size in settled(samples)[1]]
+        of_rows = [(workload, f"/{size}(/|$)" if size else "(/[a-z_]+(:[^/]*|_time))*$") for workload, size in settled(samples)[1]]
         print("\n".join(f"^{workload}/[a-z0-9_]+{end}" for workload, end in of_rows))
         return
     bars = json.loads(options.bars.read_text()) if options.bars else {}
