@@ -104,5 +104,6 @@ TEST_CASE("transforms along several axes and cosine transforms refuse what they 
   const graph::Fault type = problem([](Value x) { return fft::dct(x, {.type = 4}); });
   CHECK(type.problem == Problem::cosine_transform_is_neither_of_type_2_nor_of_type_3);
   CHECK(type.left == 4);
-  CHECK(problem([](Value x) { return fft::idct(x, 0); }).problem == Problem::fourier_transform_needs_at_least_one_point);
+  CHECK(problem([](Value x) { return fft::idct(x, 0); }).problem ==
+        Problem::fourier_transform_needs_at_least_one_point);
 }
