@@ -44,7 +44,7 @@ constexpr Refusal functions[] = {
        Graph other{};
        use(in(g, {2}) + in(other, {2}));
      }},
-    {Reason::condition_of_where_is_not_bool, of(real), 0,
+    {Reason::condition_of_where_is_not_bool, of(floating), 0,
      [](Graph& g) { use(graph::where(in(g, {2}), in(g, {2}), 0)); }},
     {Reason::axis_is_outside_the_rank, 2, 2,
      [](Graph& g) {
@@ -79,7 +79,7 @@ constexpr Refusal functions[] = {
      [](Graph& g) {
        use(matmul(in(g, {2, 3}), in(g, {})));
      }},
-    {Reason::matmul_dtypes_differ, of(real), of(DType::float64),
+    {Reason::matmul_dtypes_differ, of(floating), of(DType::float64),
      [](Graph& g) {
        use(matmul(in(g, {2, 3}), in(g, {3, 2}, DType::float64)));
      }},
@@ -142,7 +142,7 @@ constexpr Refusal functions[] = {
      [](Graph& g) {
        use(graph::pad_reflect(in(g, {3}), 0, {3, 0}));
      }},
-    {Reason::indices_are_not_integers, of(real), 0, [](Graph& g) { use(graph::take(in(g, {3}), in(g, {2}))); }},
+    {Reason::indices_are_not_integers, of(floating), 0, [](Graph& g) { use(graph::take(in(g, {3}), in(g, {2}))); }},
     {Reason::index_has_another_rank, 1, 2,
      [](Graph& g) {
        use(graph::take_along_axis(in(g, {2, 3}), in(g, {2}, integer), 0));
@@ -192,7 +192,7 @@ constexpr Refusal gradients_and_loops[] = {
     {Reason::operation_has_no_gradient, 1, 0,
      [](Graph& g) {
        const Value x = in(g, {});
-       use(graph::gradient(graph::add_operation(opaque, {x}, real, {}), x));
+       use(graph::gradient(graph::add_operation(opaque, {x}, floating, {}), x));
      }},
     {Reason::scan_inside_the_body_of_a_scan, 0, 0,
      [](Graph& g) {
@@ -208,7 +208,7 @@ constexpr Refusal gradients_and_loops[] = {
      [](Graph& g) {
        use(loop(in(g, {}), in(g, {3, 4}), add_up));
      }},
-    {Reason::scan_carry_changes_its_dtype, of(real), of(DType::float64),
+    {Reason::scan_carry_changes_its_dtype, of(floating), of(DType::float64),
      [](Graph& g) { use(loop(in(g, {}), in(g, {3}, DType::float64), add_up)); }},
     {Reason::gradient_inside_a_scan_of_a_value_outside, 2, 0,
      [](Graph& g) {
@@ -351,8 +351,8 @@ TEST_CASE("what is at the edge of a refusal is taken", "[nn][TRAIN-1]") {
 
 TEST_CASE("a probability of a run is refused outside of 0 and 1", "[nn][TRAIN-2]") {
   const graph::RunScalarInfo infos[] = {
-      {.name = graph::Name{"rate"}, .dtype = real, .initial = 0.5},
-      {.name = graph::Name{"dropout"}, .dtype = real, .initial = 0.5, .is_probability = true},
+      {.name = graph::Name{"rate"}, .dtype = floating, .initial = 0.5},
+      {.name = graph::Name{"dropout"}, .dtype = floating, .initial = 0.5, .is_probability = true},
   };
   compile::RunScalars run_scalars{ListView<graph::RunScalarInfo>{infos, std::size(infos)}};
   for (const double wrong : {1.5, -0.25, std::nan("")}) CHECK_THROWS_AS(run_scalars.set("dropout", wrong), ValueError);

@@ -21,7 +21,7 @@ inline constexpr Refusal images[] = {
      [](Graph& g) {
        use(graph::conv2d(in(g, {1, 2, 8, 8}), in(g, {4, 2, 3})));
      }},
-    {Reason::convolution_needs_one_floating_type, of(real), of(DType::float64),
+    {Reason::convolution_needs_one_floating_type, of(floating), of(DType::float64),
      [](Graph& g) {
        use(graph::conv1d(in(g, {1, 2, 8}), in(g, {4, 2, 3}, DType::float64)));
      }},
@@ -116,7 +116,7 @@ inline constexpr Refusal images[] = {
 };
 
 inline constexpr Refusal losses[] = {
-    {Reason::labels_are_not_integers, of(real), 0,
+    {Reason::labels_are_not_integers, of(floating), 0,
      [](Graph& g) {
        use(nn::cross_entropy(in(g, {3, 4}), in(g, {3})));
      }},
@@ -155,7 +155,7 @@ inline constexpr Refusal losses[] = {
      [](Graph& g) {
        use(nn::mse(in(g, {3, 1}), in(g, {3})));
      }},
-    {Reason::bce_of_probabilities_in_half_precision_use_bce_with_logits, of(DType::bfloat16), of(real),
+    {Reason::bce_of_probabilities_in_half_precision_use_bce_with_logits, of(DType::bfloat16), of(floating),
      [](Graph& g) { use(nn::bce(in(g, {3}, DType::bfloat16), in(g, {3}))); }},
 };
 
@@ -204,7 +204,7 @@ inline constexpr Refusal layers[] = {
     {Reason::buffer_is_updated_twice, 1, 0,
      [](Graph& g) {
        const Value x = in(g, {3});
-       const Value b = nn::buffer(g, real, "b", x.shape(), nn::initialise::zeros());
+       const Value b = nn::buffer(g, floating, "b", x.shape(), nn::initialise::zeros());
        nn::update_buffer(b, x);
        nn::update_buffer(b, x);
      }},
@@ -223,7 +223,7 @@ inline constexpr Refusal layers[] = {
      [](Graph& g) {
        use(nn::composed_attention(in(g, {2, 3, 4}), in(g, {2, 3, 5}), in(g, {2, 3, 4})));
      }},
-    {Reason::attention_dtypes_differ, of(real), of(DType::float64),
+    {Reason::attention_dtypes_differ, of(floating), of(DType::float64),
      [](Graph& g) {
        const Value q = in(g, {2, 3, 4});
        use(graph::streamed_attention(q, q, in(g, {2, 3, 4}, DType::float64)));
@@ -271,7 +271,7 @@ inline constexpr Refusal layers[] = {
      [](Graph& g) {
        use(nn::lstm(in(g, {3, 2, 4}), 5, "r", {.layers = 0}));
      }},
-    {Reason::recurrent_lengths_are_not_integers, of(real), 0,
+    {Reason::recurrent_lengths_are_not_integers, of(floating), 0,
      [](Graph& g) {
        use(nn::rnn(in(g, {3, 2, 4}), 5, "r", {.lengths = in(g, {2})}));
      }},

@@ -97,7 +97,7 @@ template <template <class> class Make> void check_launches(double tolerance) {
 
 template <class P> std::vector<std::byte> bytes_on(const twill::gpu::Properties& device, const Grid& grid) {
   const Bound<P> bound{grid, 7};
-  run_rows_on<P>(BlockQueue{device}, grid, bound.operands.data());
+  run_rows_on<P>(RowQueue{device}, grid, bound.operands.data());
   std::vector<std::byte> all;
   for (const Memory& memory : bound.memory) all.insert(all.end(), memory.data(), memory.data() + memory.bytes());
   return all;
@@ -117,11 +117,11 @@ TEST_CASE("every launch of a norm over two tensors gives the same result", "[ker
 }
 
 TEST_CASE("row programs give the same bits on devices with any number of processors", "[kernel][gpu]") {
-  twill::gpu::Properties small = BlockQueue::h200();
+  twill::gpu::Properties small = RowQueue::h200();
   small.processors = 4;
   for (const Grid& grid : {Grid(1, 300'000), Grid(40, 1000), Grid(3, 70'000)}) {
-    CHECK(bytes_on<Sum<float>>(BlockQueue::h200(), grid) == bytes_on<Sum<float>>(small, grid));
-    CHECK(bytes_on<Softmax<float>>(BlockQueue::h200(), grid) == bytes_on<Softmax<float>>(small, grid));
+    CHECK(bytes_on<Sum<float>>(RowQueue::h200(), grid) == bytes_on<Sum<float>>(small, grid));
+    CHECK(bytes_on<Softmax<float>>(RowQueue::h200(), grid) == bytes_on<Softmax<float>>(small, grid));
   }
 }
 
@@ -132,9 +132,9 @@ TEST_CASE("more long rows than there is working memory for take several launches
   launch.chunks = (2500 + launch.chunk_elements - 1) / launch.chunk_elements;
   launch.shared_bytes = rows_of::exchange_room(row_plan_of<Statistics<float>>.traits);
   const Bound<Statistics<float>> ours{grid, 5}, expected{grid, 5};
-  const BlockQueue queue{BlockQueue::h200(), std::size_t{40} << 10};
+  const RowQueue queue{RowQueue::h200(), std::size_t{40} << 10};
   run_rows_on<Statistics<float>>(queue, grid, ours.operands.data(), launch);
-  run_rows_on<Statistics<float>>(BlockQueue{}, grid, expected.operands.data());
+  run_rows_on<Statistics<float>>(RowQueue{}, grid, expected.operands.data());
   CHECK(queue.launches.size() > 1);
   CHECK(difference_of(ours, expected) < 5e-5);
 }

@@ -71,7 +71,7 @@ TEST_CASE("a row of a scalar and rows of nothing have their sums on a GPU", "[ke
   CHECK(row_difference<Statistics<float>>(Grid(5, 0)) == 0);
   CHECK(row_difference<Statistics<float>>(Grid(0, 5)) == 0);
   CHECK(row_difference<Softmax<float>>(Grid(3, 0, 4)) == 0);
-  const BlockQueue queue;
+  const RowQueue queue;
   const Operand operands[6]{};
   run_rows_on<Statistics<float>>(queue, Grid(0, 5), operands);
   CHECK(queue.launches.empty());
@@ -95,7 +95,7 @@ TEST_CASE("rows may begin anywhere on a GPU, and operands be misaligned differen
         operands[0].data = x.data() + shift;
         operands[1].data = weight.data() + other;
         operands[2].data = y.data() + shift;
-        run_rows_on<P>(BlockQueue{}, Grid(rows, length), operands);
+        run_rows_on<P>(RowQueue{}, Grid(rows, length), operands);
         operands[2].data = expected.data() + shift;
         reference::run(P{}, Grid(rows, length), operands);
         CHECK(worst_of(y, expected) < 1e-6);
@@ -111,7 +111,7 @@ TEST_CASE("a row program may write over what it reads on a GPU", "[kernel][gpu]"
         run_it(operands);
       };
       run_on(x,
-             [&](const Operand* operands) { run_rows_on<Softmax<float>>(BlockQueue{}, Grid(rows, length), operands); });
+             [&](const Operand* operands) { run_rows_on<Softmax<float>>(RowQueue{}, Grid(rows, length), operands); });
       std::vector<float> result = expected;
       const Operand apart[2] = {operand(expected, {length, 1}), operand(result, {length, 1})};
       reference::run(Softmax<float>{}, Grid(rows, length), apart);
@@ -125,7 +125,7 @@ TEST_CASE("what a row shares may be stored all along it on a GPU, over the input
   for (const std::int64_t length : {1, 9, 300, 1001, 40'000}) {
     std::vector<float> x = draws(2 * length, 4), expected = x;
     Operand operands[2] = {operand(x, {length, 1}), operand(x, {length, 1})};
-    run_rows_on<P>(BlockQueue{}, Grid(2, length), operands);
+    run_rows_on<P>(RowQueue{}, Grid(2, length), operands);
     for (std::int64_t row = 0; row < 2; ++row) {
       double sum = 0;
       for (std::int64_t j = 0; j < length; ++j)
@@ -149,7 +149,7 @@ TEST_CASE("rows of gathered elements on a GPU read no others", "[kernel][gpu]") 
       std::vector<float> expected = y, expected_pick = picked;
       Operand operands[6] = {operand(places, {length, 1}), operand(table, {}),      operand(labels, {1, 0}),
                              operand(table, {}),           operand(y, {length, 1}), operand(picked, {1, 0})};
-      run_rows_on<Picked>(BlockQueue{}, Grid(rows, length), operands);
+      run_rows_on<Picked>(RowQueue{}, Grid(rows, length), operands);
       operands[4] = operand(expected, {length, 1});
       operands[5] = operand(expected_pick, {1, 0});
       reference::run(Picked{}, Grid(rows, length), operands);
@@ -171,7 +171,7 @@ TEST_CASE("rows that are strided or backwards are read as they lie on a GPU", "[
       Operand operands[2] = {operand(x, {is_transposed ? 1 : length, is_transposed ? rows : -1}),
                              operand(y, {length, 1})};
       if (!is_transposed) operands[0].data = const_cast<float*>(x.data()) + length - 1;
-      run_rows_on<P>(BlockQueue{}, Grid(rows, length), operands);
+      run_rows_on<P>(RowQueue{}, Grid(rows, length), operands);
       operands[1] = operand(expected, {1, rows}); // results may be strided, too
       reference::run(P{}, Grid(rows, length), operands);
       std::vector<float> turned(y.size());
@@ -179,7 +179,7 @@ TEST_CASE("rows that are strided or backwards are read as they lie on a GPU", "[
         for (std::int64_t j = 0; j < length; ++j)
           turned[static_cast<std::size_t>(i + rows * j)] = y[static_cast<std::size_t>(i * length + j)];
       CHECK(worst_of(turned, expected) < 1e-6);
-      run_rows_on<P>(BlockQueue{}, Grid(rows, length), operands);
+      run_rows_on<P>(RowQueue{}, Grid(rows, length), operands);
       CHECK(worst_of(turned, expected) < 1e-6);
     }
   }

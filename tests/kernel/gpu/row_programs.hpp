@@ -125,7 +125,7 @@ template <template <class> class Make, class T>
 [[nodiscard]] double error_of(const Grid& grid, const std::optional<RowLaunch>& launch = {}, unsigned seed = 1) {
   const Bound<Make<T>> ours{grid, seed};
   const Bound<Make<double>> exact = in_doubles<Make, T>(grid, ours);
-  run_rows_on<Make<T>>(BlockQueue{}, grid, ours.operands.data(), launch);
+  run_rows_on<Make<T>>(RowQueue{}, grid, ours.operands.data(), launch);
   reference::run(Make<double>{}, grid, exact.operands.data());
   return distance<Make, T>(ours, exact);
 }

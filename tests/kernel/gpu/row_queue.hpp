@@ -22,9 +22,9 @@
 namespace kernel_test {
 
 /// Stands for a queue of a device, and runs what it is given at once.
-class BlockQueue {
+class RowQueue {
 public:
-  explicit BlockQueue(twill::gpu::Properties device = h200(), std::size_t allowance_bytes = std::size_t{1} << 20)
+  explicit RowQueue(twill::gpu::Properties device = h200(), std::size_t allowance_bytes = std::size_t{1} << 20)
       : device_{std::move(device)},
         memory_{new std::byte[allowance_bytes]},
         working_{memory_.get(), counters_.data(), {allowance_bytes, static_cast<int>(counters_.size())}} {
@@ -46,7 +46,7 @@ public:
   }
 
   template <class Body, class Parameters>
-  friend void enqueue(const BlockQueue& queue, Body body, const twill::gpu::LaunchShape& shape,
+  friend void enqueue(const RowQueue& queue, Body body, const twill::gpu::LaunchShape& shape,
                       const Parameters& parameters) {
     REQUIRE(shape.threads <= static_cast<unsigned>(Body::most_threads));
     REQUIRE(shape.shared_bytes <= queue.device_.shared_bytes);
@@ -79,7 +79,7 @@ using twill::kernel::gpu::RowTraits;
 
 /// Runs a program as chosen, or as told.
 template <class P>
-void run_rows_on(const BlockQueue& queue, const Grid& grid, const Operand* operands,
+void run_rows_on(const RowQueue& queue, const Grid& grid, const Operand* operands,
                  const std::optional<RowLaunch>& launch = {}) {
   if (launch) {
     typename twill::kernel::gpu::RowProgram<P>::Parameters parameters{};
@@ -95,7 +95,7 @@ void run_rows_on(const BlockQueue& queue, const Grid& grid, const Operand* opera
 template <class P>
 double row_difference(const Grid& grid, const std::optional<RowLaunch>& launch = {}, unsigned seed = 1) {
   const Bound<P> ours{grid, seed}, expected{grid, seed};
-  run_rows_on<P>(BlockQueue{}, grid, ours.operands.data(), launch);
+  run_rows_on<P>(RowQueue{}, grid, ours.operands.data(), launch);
   reference::run(P{}, grid, expected.operands.data());
   return difference_of(ours, expected);
 }

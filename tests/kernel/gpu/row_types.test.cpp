@@ -40,11 +40,11 @@ template <class T> T reduced(Reduction reduction, const std::vector<T>& values) 
   operands[1].data = &result;
   const Grid grid{static_cast<std::int64_t>(values.size())};
   if (reduction == Reduction::max)
-    run_rows_on<Reduced<T, Reduction::max>>(BlockQueue{}, grid, operands);
+    run_rows_on<Reduced<T, Reduction::max>>(RowQueue{}, grid, operands);
   else if (reduction == Reduction::min)
-    run_rows_on<Reduced<T, Reduction::min>>(BlockQueue{}, grid, operands);
+    run_rows_on<Reduced<T, Reduction::min>>(RowQueue{}, grid, operands);
   else
-    run_rows_on<Reduced<T, Reduction::sum>>(BlockQueue{}, grid, operands);
+    run_rows_on<Reduced<T, Reduction::sum>>(RowQueue{}, grid, operands);
   return result;
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("cross entropy with its gradient is one kernel with two results on a G
   CHECK(worst<CrossEntropy, float>() < 2e-5);
   const Grid grid{50, 1000};
   const Bound<CrossEntropy<float>> bound{grid, 3};
-  const BlockQueue queue;
+  const RowQueue queue;
   run_rows_on<CrossEntropy<float>>(queue, grid, bound.operands.data());
   CHECK(queue.launches.size() == 1);
 }
@@ -75,7 +75,7 @@ TEST_CASE("sums on a GPU are as exact as the host's", "[kernel][gpu]") {
       double exact = 0;
       for (std::int64_t j = 0; j < length; ++j) exact += as_double(DType::float32, bound.memory[0].data() + 4 * j);
       const auto error = [&] { return as_double(DType::float32, bound.memory[1].data()) - exact; };
-      run_rows_on<Sum<float>>(BlockQueue{}, Grid(1, length), bound.operands.data());
+      run_rows_on<Sum<float>>(RowQueue{}, Grid(1, length), bound.operands.data());
       ours += error() * error();
       run(Sum<float>{}, Threads{1}, Grid(1, length), bound.operands.data());
       host += error() * error();
