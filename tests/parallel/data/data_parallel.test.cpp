@@ -60,7 +60,7 @@ template <class D> std::vector<D> first_devices(int count) {
 }
 
 /// All weights, or all gradients, one behind the other.
-template <class Network> std::vector<double> all_weights(const Network& network) {
+template <class Network> std::vector<double> weights_of_both(const Network& network) {
   std::vector<double> result{};
   for (const auto& part : {to_vector(network.template parameter<"hidden.weight">()),
                            to_vector(network.template parameter<"hidden.bias">()),
@@ -69,7 +69,7 @@ template <class Network> std::vector<double> all_weights(const Network& network)
     result.insert(result.end(), part.begin(), part.end());
   return result;
 }
-template <class Network> std::vector<double> all_gradients(const Network& network) {
+template <class Network> std::vector<double> gradients_of_both(const Network& network) {
   std::vector<double> result{};
   for (const auto& part :
        {to_vector(network.template gradient<"hidden.weight">()), to_vector(network.template gradient<"hidden.bias">()),
@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("the loss of gathered outputs gives one device's gradients, d
 
   REQUIRE(output.shape() == Dims(rows, 5));
   REQUIRE(std::abs(loss.item() - expected.item()) < 1e-12);
-  REQUIRE(largest_difference(all_gradients(module), all_gradients(alone)) < 1e-12);
+  REQUIRE(largest_difference(gradients_of_both(module), gradients_of_both(alone)) < 1e-12);
 }
 
 TEST_CASE("each of two replicas sees half a batch of sixteen", "[parallel][PAR-1]") {
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("steps with the loss inside the replicas equal one device's",
   manual_seed_all(3);
   for (int step = 0; step < 5; ++step)
     REQUIRE(std::abs(many(data.x, data.label).item() - losses[static_cast<std::size_t>(step)]) < 1e-12);
-  REQUIRE(largest_difference(all_weights(module), all_weights(alone)) < 1e-12);
+  REQUIRE(largest_difference(weights_of_both(module), weights_of_both(alone)) < 1e-12);
 }
 
 TEST_CASE("training on several devices goes on on one, and back", "[parallel][PAR-3][IO-3][IO-5]") {
@@ -208,20 +208,20 @@ TEST_CASE("training on several devices goes on on one, and back", "[parallel][PA
   steps(many);
   const io::Checkpoint checkpoint = io::checkpoint_of(module, many);
   steps(many);
-  const std::vector<double> weights = all_weights(module);
+  const std::vector<double> weights = weights_of_both(module);
   auto alone = seeded_network(Cpu{1});
   auto one = train_step(alone, nn::cross_entropy, optim::Adam{{.rate = 0.5f}}); // the checkpoint has another rate
   io::restore(checkpoint, alone, one);
   const auto there = batch<Cpu>(13, Cpu{1});
   for (int i = 0; i < 2; ++i) static_cast<void>(one(there.x, there.label));
   REQUIRE(one.steps() == 4);
-  REQUIRE(largest_difference(all_weights(alone), weights) < 1e-12);
+  REQUIRE(largest_difference(weights_of_both(alone), weights) < 1e-12);
   many.rule.options = {.rate = 0.5, .beta1 = 0.5};
   io::restore(checkpoint, module, many);
   steps(many);
-  REQUIRE(all_weights(module) == weights);
+  REQUIRE(weights_of_both(module) == weights);
   io::restore(io::checkpoint_of(alone, one), module, many);
-  REQUIRE(all_weights(module) == all_weights(alone));
+  REQUIRE(weights_of_both(module) == weights_of_both(alone));
 }
 
 TEST_CASE("a parallel step gives the same bits every time", "[parallel][PAR-1]") {
@@ -233,7 +233,7 @@ TEST_CASE("a parallel step gives the same bits every time", "[parallel][PAR-1]")
     auto step = train_step(parallel, nn::cross_entropy, optim::MomentumSgd{{.rate = 0.1f}});
     manual_seed_all(5);
     for (int i = 0; i < 3; ++i) static_cast<void>(step(data.x, data.label));
-    const std::vector<double> weights = all_weights(module);
+    const std::vector<double> weights = weights_of_both(module);
     if (first.empty()) first = weights;
     REQUIRE(weights == first);
   }
