@@ -130,13 +130,13 @@ public:
       for (const graph::InputInfo& info : infos.subspan(static_cast<std::size_t>(stage_counts<Source>.given)))
         blocks.push_back(Block<D>::make(pipeline_.template stage<number.value>().device(), info.dtype,
                                         info.shape.evaluate(symbols(number, m))));
-      message = message_of(own.inputs.insert_or_assign(m, std::move(blocks)).first->second);
+      message = detail::message_of(own.inputs.insert_or_assign(m, std::move(blocks)).first->second);
     });
     return message;
   }
   Message output(int stage, int m) {
     Message message;
-    visit(stage, [&](auto, auto& own) { message = message_of(own.outputs.at(m)); });
+    visit(stage, [&](auto, auto& own) { message = detail::message_of(own.outputs.at(m)); });
     return message;
   }
   void output_is_sent(int stage, int m) {

@@ -206,19 +206,19 @@ public:
 
   Message input(int stage, int m) {
     return in(stage, [&](auto& own) {
-      return message_of(own.inputs.insert_or_assign(m, own.make_inputs(symbols(own, m))).first->second);
+      return detail::message_of(own.inputs.insert_or_assign(m, own.make_inputs(symbols(own, m))).first->second);
     });
   }
   Message output(int stage, int m) {
-    return in(stage, [&](auto& own) { return message_of(own.outputs.at(m)); });
+    return in(stage, [&](auto& own) { return detail::message_of(own.outputs.at(m)); });
   }
   Message output_gradient(int stage, int m) {
     return in(stage, [&](auto& own) {
-      return message_of(own.cotangents.insert_or_assign(m, own.make_cotangents(symbols(own, m))).first->second);
+      return detail::message_of(own.cotangents.insert_or_assign(m, own.make_cotangents(symbols(own, m))).first->second);
     });
   }
   Message input_gradient(int stage, int m) {
-    return in(stage, [&](auto& own) { return message_of(own.input_gradients.at(m)); });
+    return in(stage, [&](auto& own) { return detail::message_of(own.input_gradients.at(m)); });
   }
   void output_is_sent(int stage, int m) {
     visit(stage, [&](auto, auto& own) { own.outputs.erase(m); });
