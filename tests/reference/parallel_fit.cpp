@@ -36,7 +36,7 @@ void fits(parallel::fit::Estimator& estimator, const parallel::fit::Report& repo
   { for (const parallel::fit::ScheduleName& schedule : parallel::fit::schedules()) static_cast<void>(schedule.name); }
   { constexpr parallel::fit::ScheduleName own = parallel::fit::named_schedule<pipeline::GPipe>("own"); }
   { const parallel::fit::Machine machine{.device = {.operations_per_s = 1e14, .bytes_per_s = 2e12}, .library_bytes = 1_GB}; }
-  { const parallel::fit::Machine machine{.timed = {{.rows = 64, .gradient_s = 2.1e-3, .update_s = 3e-4}}}; }
+  { const parallel::fit::TimedStep step{.rows = 64, .gradient_s = 2.1e-3, .update_s = 3e-4}; }
   { const double s = pipeline::counted_s(compile::Compiled<Step>::view(), compile::trace_of<Step>(), {64}, {.bytes_per_s = 2e10}); }
   { const std::string table = profile::fit_table(report); }
   { const std::string json = profile::fit_json(reports); }
