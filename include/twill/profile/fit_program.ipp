@@ -187,7 +187,7 @@ TWILL_BODY std::string fit_usage() {
          "the machine, for times:\n"
          "  --operations-per-s X, --bytes-per-s X, --launch-s X   of a device\n"
          "  --link-bytes-per-s X, --link-latency-s X              between devices\n"
-         "  --timed ROWS=S,S        seconds of gradients and of the update of a step timed on one device, once for each\n"
+         "  --timed ROWS=S,S        seconds of gradients and of the update of a step timed on one device, for each\n"
          "                          number of rows\n"
          "  --library-bytes SIZE    that libraries take of each device, outside of twill's pool\n"
          "output:\n"

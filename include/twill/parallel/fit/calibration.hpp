@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Corrections of counted times by timed steps: how much longer than counted the gradients and the update of a model took
-// on one device. Counting ignores caches and the quality of kernels, which depend on the number of rows most, so the
-// factor of a program is that of timed steps of about as many rows. Not in twill.hpp. Read next:
+// Corrections of counted times by timed steps: how much longer than counted the gradients and the update of a model
+// took on one device. Counting ignores caches and the quality of kernels, which depend on the number of rows most, so
+// the factor of a program is that of timed steps of about as many rows. Not in twill.hpp. Read next:
 // parallel/fit/estimate.hpp.
 
 #include <twill/core/config.hpp>

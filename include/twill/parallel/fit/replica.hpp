@@ -23,8 +23,8 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit { inl
 [[nodiscard]] RankReport report_of_replica(const PlannedProgram& gradient, const PlannedProgram& update,
                                            const Sizes& sizes, int rank, int replicas, std::int64_t element_bytes);
 
-/// One of several ranks, `train_step(DistributedDataParallel, loss, rule, zero<stage>)`. On a GPU the numbers that hosts
-/// exchange, four of each rank, go through its memory.
+/// One of several ranks, `train_step(DistributedDataParallel, loss, rule, zero<stage>)`. On a GPU the numbers that
+/// hosts exchange, four of each rank, go through its memory.
 [[nodiscard]] RankReport report_of_rank(const PlannedProgram& gradient, const PlannedProgram& update,
                                         const Sizes& sizes, int rank, int ranks, int zero_stage,
                                         const BucketOptions& options, std::int64_t element_bytes, bool is_on_gpu);

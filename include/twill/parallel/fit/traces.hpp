@@ -252,8 +252,8 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit { inl
 /// A step as GPUs run it, where there is no type of a GPU: `traces_of<OnGpu<Step>>`.
 template <class Step> using OnGpu = typename detail::GpuStep<Step>::type;
 
-/// The traces of a step, `training::StepOf<Model, loss, Rule, Targets...>`, for a model of elements of T on devices of a
-/// kind; floating targets follow it.
+/// The traces of a step, `training::StepOf<Model, loss, Rule, Targets...>`, for a model of elements of T on devices of
+/// a kind; floating targets follow it.
 template <class Step, FloatingScalar T = float, ComputeDevice D = Cpu>
 inline constexpr Traces traces_of = detail::StepTraces<Step>::template as<T, D>;
 
