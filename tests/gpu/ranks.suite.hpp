@@ -16,13 +16,15 @@
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
-#include <twill/parallel/fit/estimate.hpp>
-#include <twill/parallel/fit/replica.hpp>
 #include <twill/parallel/model/tensor_parallel.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/threads/ranks.hpp>
+#ifndef __CUDACC__ // estimates are for host compilers
+#include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/fit/replica.hpp>
+#endif
 
 #include <algorithm>
 #include <concepts>
@@ -172,6 +174,7 @@ inline void silent() {
 }
 const Case silent_case{"silent steps on GPUs and one that speaks are one step on all their rows", &silent};
 
+#ifndef __CUDACC__
 /// Steps of ranks take the bytes of their pools that were estimated for them.
 template <class M, int Stage, class Rule> void held_as_estimated(const Rule& rule) {
   using namespace parallel::fit;
@@ -213,6 +216,7 @@ inline void estimated() {
   held_as_estimated<Normed, 3>(rule);
 }
 const Case estimated_case{"ranks on GPUs hold the bytes that were estimated without a device", &estimated};
+#endif
 
 // Divided layers -----------------------------------------------------------------------------------------------------
 
@@ -300,6 +304,7 @@ inline void stages() {
 }
 const Case stages_case{"stages on GPUs train as one network does, on an uneven last micro-batch, too", &stages};
 
+#ifndef __CUDACC__
 /// Both stages as one model.
 struct Marked {
   static constexpr graph::Value forward(Input<Dim<"batch">, 5> x) {
@@ -341,6 +346,7 @@ inline void estimated_stages() {
 }
 const Case estimated_stages_case{"stages on GPUs hold the bytes that were estimated without a device",
                                  &estimated_stages};
+#endif
 
 inline void mixed() {
   using Places = pipeline::On<Cpu, D>;
