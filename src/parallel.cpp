@@ -10,7 +10,9 @@
 #include <twill/parallel/data/reproducible_step.ipp>
 #include <twill/parallel/data/shard_buffers.ipp>
 #include <twill/parallel/data/shards.ipp>
+#include <twill/parallel/fit/calibration.ipp>
 #include <twill/parallel/fit/estimate.ipp>
+#include <twill/parallel/fit/held.ipp>
 #include <twill/parallel/fit/layer_traffic.ipp>
 #include <twill/parallel/fit/options.ipp>
 #include <twill/parallel/fit/pipeline_replay.ipp>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes Markdown tables of what split_size and predictions left: table.py [BARS] split_size.json predictions.json ...
+"""Makes Markdown tables of what split_size, predictions and fit_predictions left: table.py [BARS] split_size.json ...
 
 Speed-ups are against one device of one core in the same run. The bars of the split-size experiment are `split_size/<what>` in
 the file of bars: the least part of what is possible at the best size (the schedule's ideal for cut and size, times what two
@@ -85,12 +85,31 @@ def predictions(result):
     print(f"\nFurthest off: {100 * off:.1f}%.\n")
 
 
+def estimates(result):
+    machine, messages, sums = result["machine"], result["messages"], result["sums"]
+    print("### parallel::fit: predicted / real steps of a network with six layers of 512 on two devices\n")
+    print(f"Machine: {machine['operations_per_s'] / 1e9:.0f} GFLOP/s, {machine['bytes_per_s'] / 1e9:.1f} GB/s; messages "
+          f"{messages['bytes_per_s'] / 1e9:.1f} GB/s, {messages['latency_s'] * 1e6:.1f} µs; sums {sums['bytes_per_s'] / 1e9:.1f} "
+          f"GB/s, {sums['latency_s'] * 1e6:.1f} µs. Steps of one device that were timed beforehand: "
+          + ", ".join(f"{rows} rows {1e3 * (gradient + update):.2f} ms" for rows, gradient, update in result["timed"]) + ".\n")
+    heads = ["options", "rows", "time", "predicted / real", "least to most", "bytes"]
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    for step in result["estimates"]:
+        cells = [step["options"], str(step["rows"]), f"{1e3 * step['seconds']:.2f} ms", f"{step['predicted']:.3f}",
+                 f"{step['least']:.2f} to {step['most']:.2f}", "as estimated" if step["bytes_are_estimated"] else "**others**"]
+        print("| " + " | ".join(cells) + " |")
+    near = sum(abs(step["predicted"] - 1) <= 0.1 for step in result["estimates"])
+    print(f"\nWithin 10%: {near} of {len(result['estimates'])}.\n")
+
+
 def main():
     bars = {}
     for path in sys.argv[1:]:
         result = json.loads(Path(path).read_text())
         if "cuts" in result:
             split_size(result, bars)
+        elif "estimates" in result:
+            estimates(result)
         elif "steps" in result:
             predictions(result)
         else:

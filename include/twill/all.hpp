@@ -69,8 +69,10 @@
 #include <twill/parallel/data/shard_buffers.hpp>
 #include <twill/parallel/data/shard_meeting.hpp>
 #include <twill/parallel/data/shard_sums.hpp>
+#include <twill/parallel/fit/calibration.hpp>
 #include <twill/parallel/fit/counting_communicator.hpp>
 #include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/fit/held.hpp>
 #include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/ledger.hpp>
 #include <twill/parallel/fit/options.hpp>

@@ -8,8 +8,10 @@
 #include <tests/support/suite.hpp>
 #include <tests/training/models.hpp>
 
+#include <twill/memory/statistics.hpp>
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/losses.hpp>
+#include <twill/nn/stage_boundary.hpp>
 #include <twill/nn/tensor_parallel.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>
@@ -19,12 +21,18 @@
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/threads/ranks.hpp>
+#ifndef __CUDACC__ // estimates are for host compilers
+#include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/fit/replica.hpp>
+#endif
 
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace twill::test { namespace ranks_suite {
@@ -166,6 +174,50 @@ inline void silent() {
 }
 const Case silent_case{"silent steps on GPUs and one that speaks are one step on all their rows", &silent};
 
+#ifndef __CUDACC__
+/// Steps of ranks take the bytes of their pools that were estimated for them.
+template <class M, int Stage, class Rule> void held_as_estimated(const Rule& rule) {
+  using namespace parallel::fit;
+  using Labels = Tensor<std::int64_t, D, Shape<dyn>>;
+  using Step = training::WholeStep<M, double, std::remove_const_t<decltype(nn::cross_entropy)>, Rule,
+                                   compile::argument_t<Labels>>;
+  constexpr Traces traces = traces_of<Step, double, D>;
+  const PlannedProgram gradient{traces.gradient({}), "the step"};
+  const PlannedProgram update{Stage > 0 ? traces.update_of_parts() : traces.update(), "the update"};
+  const int ranks = std::min(D::count(), 3);
+  std::vector<std::int64_t> expected{}, before{};
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::int64_t rows = rows_of_rank(rank, ranks).count;
+    const RankReport own = report_of_rank(gradient, update, {{"batch", rows}}, rank, ranks, Stage, small_buckets,
+                                          sizeof(double), traces.is_for_gpus);
+    expected.push_back(own.bytes.total() + compile::pool_bytes(rows * 40) + compile::pool_bytes(rows * 8)); // its batch
+    synchronize(D{rank});
+    before.push_back(memory_allocated(D{rank}));
+  }
+  static_cast<void>(distributed<M, Stage>(rule, [&](auto& step, const D& device, const parallel::Rows& rows) {
+    const auto x = inputs_of(rows, device);
+    const auto label = labels_of(rows, device);
+    static_cast<void>(step(x, label));
+    synchronize(device);
+    reset_peak_memory_stats(device);
+    static_cast<void>(step(x, label));
+    synchronize(device);
+    for (std::size_t rank = 0; rank < before.size(); ++rank)
+      if (device == D{static_cast<int>(rank)} && rows.count > 0)
+        require_equal(max_memory_allocated(device) - before[rank], expected[rank]);
+    return std::vector<double>{};
+  }));
+}
+inline void estimated() {
+  held_as_estimated<DropoutClassifier, 0>(optim::MomentumSgd{{.rate = 0.1}});
+  const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.5);
+  held_as_estimated<Normed, 1>(rule);
+  held_as_estimated<Normed, 2>(rule);
+  held_as_estimated<Normed, 3>(rule);
+}
+const Case estimated_case{"ranks on GPUs hold the bytes that were estimated without a device", &estimated};
+#endif
+
 // Divided layers -----------------------------------------------------------------------------------------------------
 
 struct Wide {
@@ -251,6 +303,50 @@ inline void stages() {
   staged<pipeline::ZeroBubbleH1, D>(two, pipeline::Checkpointing::never);
 }
 const Case stages_case{"stages on GPUs train as one network does, on an uneven last micro-batch, too", &stages};
+
+#ifndef __CUDACC__
+/// Both stages as one model.
+struct Marked {
+  static constexpr graph::Value forward(Input<Dim<"batch">, 5> x) {
+    return nn::linear(nn::stage_boundary(tanh(nn::linear(x, 6, "lower"))), 3, "head");
+  }
+};
+
+/// Steps of two stages on three micro-batches take the bytes that were estimated for them.
+template <class S> void stages_held_as_estimated(std::string_view schedule, pipeline::Checkpointing checkpointing) {
+  const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.5);
+  using Labels = Tensor<std::int64_t, D, Shape<dyn>>;
+  using Step = training::WholeStep<Marked, double, std::remove_const_t<decltype(nn::cross_entropy)>,
+                                   std::remove_const_t<decltype(rule)>, compile::argument_t<Labels>>;
+  parallel::fit::Estimator estimator{parallel::fit::traces_of<Step, double, D>, {{"batch", 8}}};
+  const auto report =
+      estimator.report({.pipeline = 2, .schedule = schedule, .micro_batches = 3, .checkpointing = checkpointing});
+  const std::vector<D> two{D{0}, D{1}};
+  const auto x = random_rows<double, 5>(D{0}, 8);
+  const auto label = random_labels(D{1}, 8, 3);
+  std::vector<std::int64_t> before{};
+  for (const D& device : two) synchronize(device), before.push_back(memory_allocated(device));
+  pipeline::BasicPipeline<S, double, D, Lower, Head> stages{two};
+  auto step = train_step(stages, nn::cross_entropy, rule,
+                         {.micro_batches = 3, .checkpointing = checkpointing, .timeout_ms = 60'000});
+  static_cast<void>(step(x, label));
+  for (const D& device : two) synchronize(device), reset_peak_memory_stats(device);
+  static_cast<void>(step(x, label));
+  const auto outside = static_cast<std::int64_t>(gpu::allowance_bytes + gpu::allowance_counters * sizeof(unsigned));
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    synchronize(two[rank]);
+    require_equal(max_memory_allocated(two[rank]) - before[rank], report.ranks[rank].bytes.total() - outside);
+    require_equal(memory_allocated(two[rank]) - before[rank], report.ranks[rank].held_bytes);
+  }
+}
+inline void estimated_stages() {
+  if (!has_two()) return;
+  stages_held_as_estimated<pipeline::OneForwardOneBackward>("1f1b", pipeline::Checkpointing::except_last);
+  stages_held_as_estimated<pipeline::ZeroBubbleH1>("zb-h1", pipeline::Checkpointing::never);
+}
+const Case estimated_stages_case{"stages on GPUs hold the bytes that were estimated without a device",
+                                 &estimated_stages};
+#endif
 
 inline void mixed() {
   using Places = pipeline::On<Cpu, D>;

@@ -75,6 +75,39 @@ TEST_CASE("times grow with arithmetic, traffic and launches of a machine", "[pro
   CHECK(estimator(links).report({.data = 2}).step_s == Approx(2 * (3 + 4 * 147 / 2.0 / 100)));
 }
 
+TEST_CASE("steps that were timed correct the times that are counted", "[profile]") {
+  parallel::fit::Machine machine{.device = {.operations_per_s = 1e9, .bytes_per_s = 1e9, .launch_s = 1e-6},
+                                 .between_stages = {},
+                                 .between_replicas = {},
+                                 .between_layers = {},
+                                 .timed = {{.rows = 320, .gradient_s = 2, .update_s = 0.5},
+                                           {.rows = 80, .gradient_s = 1, .update_s = 0.25},
+                                           {.rows = 160, .gradient_s = 1, .update_s = 0.75}}};
+  CHECK(estimator(machine).report({.data = 2}).step_s == Approx(2 + 0.5)); // 320 rows each
+  CHECK(estimator(machine).report({.data = 4}).step_s == Approx(1 + 0.5));
+  machine.timed = {{.rows = 160, .gradient_s = 3, .update_s = 0.5}};
+  const double ratio = estimator(machine).report({.data = 4}).step_s / 3.5;
+  CHECK(ratio == Approx(1));
+  machine.timed = {{.rows = 0, .gradient_s = 3, .update_s = 0.5}};
+  CHECK_THROWS_WITH(estimator(machine).report({.data = 2}), Contains("a timed step has at least one row"));
+  const auto timed = [](const std::string& step) {
+    return printed(
+        {"--size", "batch=640", "--data", "2", "--link-latency-s", "0", "--link-bytes-per-s", "0", "--timed", step});
+  };
+  CHECK_THAT(timed("320=2,0.5"), Contains("predicted: step 2.50 s"));
+  CHECK_THROWS_WITH(timed("320=2"), Contains("64=0.0021,0.0003, got \"320=2\""));
+}
+
+TEST_CASE("a step is estimated as GPUs run it, without one", "[profile]") {
+  using parallel::fit::Bytes;
+  parallel::fit::Estimator on_gpus{parallel::fit::traces_of<parallel::fit::OnGpu<Step>>, {{"batch", 640}}};
+  const auto found = on_gpus.report({.data = 2}), host = estimator().report({.data = 2});
+  CHECK(found.ranks[0].bytes[Bytes::weights] == host.ranks[0].bytes[Bytes::weights]);
+  // a stream's working memory, and the numbers that two ranks exchange
+  CHECK(found.ranks[0].bytes[Bytes::working] >= (32 << 20) + 4 * 16384);
+  CHECK(found.ranks[0].bytes[Bytes::communication] == host.ranks[0].bytes[Bytes::communication] + 4 * 3 * 8);
+}
+
 TEST_CASE("a table, JSON and a drawing show the figures of the report", "[profile]") {
   const auto report = estimator().report({.data = 2, .zero = 2});
   const std::string table = printed({"--size", "batch=640", "--data", "2", "--zero", "2"});

@@ -25,6 +25,7 @@ void fits(parallel::fit::Estimator& estimator, const parallel::fit::Report& repo
           int argument_count, char** arguments) {
   { static_assert(peak_bytes<Step, nn::Size<"batch", 64>> <= 80_GB); }
   { parallel::fit::Estimator estimator{parallel::fit::traces_of<Step>, {{"batch", 256}}}; }
+  { parallel::fit::Estimator estimator{parallel::fit::traces_of<parallel::fit::OnGpu<Step>>, {{"batch", 256}}}; }
   { const parallel::fit::Report report = estimator.report({.data = 4, .zero = 2}); }
   { const std::string words = parallel::fit::to_string(report.options); }
   { const std::vector<parallel::fit::Report> found = parallel::fit::search(estimator, {.devices = 8, .budget_bytes = 24_GB}); }
@@ -35,6 +36,7 @@ void fits(parallel::fit::Estimator& estimator, const parallel::fit::Report& repo
   { for (const parallel::fit::ScheduleName& schedule : parallel::fit::schedules()) static_cast<void>(schedule.name); }
   { constexpr parallel::fit::ScheduleName own = parallel::fit::named_schedule<pipeline::GPipe>("own"); }
   { const parallel::fit::Machine machine{.device = {.operations_per_s = 1e14, .bytes_per_s = 2e12}, .library_bytes = 1_GB}; }
+  { const parallel::fit::TimedStep step{.rows = 64, .gradient_s = 2.1e-3, .update_s = 3e-4}; }
   { const double s = pipeline::counted_s(compile::Compiled<Step>::view(), compile::trace_of<Step>(), {64}, {.bytes_per_s = 2e10}); }
   { const std::string table = profile::fit_table(report); }
   { const std::string json = profile::fit_json(reports); }

@@ -51,6 +51,20 @@ struct FitCommand {
   return number;
 }
 
+/// "64=0.0021,0.0003": rows, seconds of gradients and of the update. throws: ValueError naming the option
+[[nodiscard]] inline parallel::fit::TimedStep timed_step(std::string_view option, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::size_t comma = text.find(',');
+  if (equals == std::string::npos || comma == std::string::npos || comma < equals)
+    throw ValueError(join_text({"fit: ", option,
+                                " takes rows, seconds of their gradients and of the update, "
+                                "64=0.0021,0.0003, got \"",
+                                text, "\""}));
+  return {whole_number(option, std::string_view{text}.substr(0, equals), 1),
+          positive_number(option, text.substr(equals + 1, comma - equals - 1)),
+          positive_number(option, text.substr(comma + 1))};
+}
+
 /// Bytes: "24GB", "512MiB", "1000". throws: ValueError naming the option
 [[nodiscard]] inline std::int64_t number_of_bytes(std::string_view option, std::string_view text) {
   constexpr std::pair<std::string_view, std::int64_t> units[] = {{"KiB", std::int64_t{1} << 10},
@@ -119,6 +133,8 @@ inline bool read_option(FitCommand& command, const std::string& option, const st
   } else if (option == "--link-latency-s") {
     command.machine.between_stages.latency_s = command.machine.between_replicas.latency_s =
         command.machine.between_layers.latency_s = rate();
+  } else if (option == "--timed") {
+    command.machine.timed.push_back(timed_step(option, value));
   } else if (option == "--library-bytes") {
     command.machine.library_bytes = number_of_bytes(option, value);
   } else {
@@ -171,6 +187,8 @@ TWILL_BODY std::string fit_usage() {
          "the machine, for times:\n"
          "  --operations-per-s X, --bytes-per-s X, --launch-s X   of a device\n"
          "  --link-bytes-per-s X, --link-latency-s X              between devices\n"
+         "  --timed ROWS=S,S        seconds of gradients and of the update of a step timed on one device, for each\n"
+         "                          number of rows\n"
          "  --library-bytes SIZE    that libraries take of each device, outside of twill's pool\n"
          "output:\n"
          "  --json                  instead of the table\n"

@@ -28,6 +28,23 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
   return text;
 }
 
+[[nodiscard]] inline std::string json_numbers(const std::vector<std::int64_t>& numbers) {
+  std::string text{};
+  for (const std::int64_t number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return "[" + text + "]";
+}
+
+/// The links of a pipeline that carry something: "0 to 1 2.00 MiB, 1 to 0 1.00 MiB".
+[[nodiscard]] inline std::string links_of(const parallel::fit::Report& report) {
+  std::string text{};
+  for (std::size_t from = 0; from < report.ranks.size(); ++from)
+    for (std::size_t to = 0; to < report.ranks[from].sent_to.size(); ++to)
+      if (const std::int64_t bytes = report.ranks[from].sent_to[to]; bytes > 0)
+        text +=
+            (text.empty() ? "" : ", ") + std::to_string(from) + " to " + std::to_string(to) + " " + format_bytes(bytes);
+  return text;
+}
+
 [[nodiscard]] inline std::string checkpointing_name(parallel::pipeline::Checkpointing mode) {
   constexpr std::array<std::string_view, 3> names{"never", "except-last", "always"};
   return std::string{names[static_cast<std::size_t>(mode)]};
@@ -37,7 +54,7 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
   const parallel::fit::Options& options = report.options;
   std::string text = "{\"data\": " + std::to_string(options.data) + ", \"tensor\": " + std::to_string(options.tensor) +
                      ", \"pipeline\": " + std::to_string(options.pipeline) +
-                     ", \"zero\": " + std::to_string(options.zero) +
+                     ", \"slots\": " + std::to_string(options.slots) + ", \"zero\": " + std::to_string(options.zero) +
                      ", \"precision\": " + io::json_quoted(name(options.precision));
   if (options.pipeline > 1)
     text += ", \"schedule\": " + io::json_quoted(options.schedule) +
@@ -56,7 +73,7 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
               std::to_string(own.bytes.counts[kind]);
     text += "}, \"peak_bytes\": " + std::to_string(own.bytes.total()) +
             ", \"held_bytes\": " + std::to_string(own.held_bytes) +
-            ", \"sent_bytes\": " + std::to_string(own.sent_bytes) +
+            ", \"sent_bytes\": " + std::to_string(own.sent_bytes) + ", \"sent_to\": " + json_numbers(own.sent_to) +
             ", \"summed_bytes\": " + std::to_string(own.summed_bytes) +
             ", \"layer_bytes\": " + std::to_string(own.layer_bytes) + "}";
   }
@@ -88,9 +105,11 @@ TWILL_BODY std::string fit_table(const parallel::fit::Report& report) {
     if (report.options.tensor > 1) cells.push_back(format_bytes(own.layer_bytes));
     table.row(std::move(cells));
   }
+  const std::string links = detail::links_of(report);
   return to_string(report.options) + ", " + std::to_string(report.rows) + " rows\n" + to_string(table) +
-         "predicted: step " + duration(report.step_s) + ", bubble " + duration(report.bubble_s) +
-         ", sums among replicas " + duration(report.all_reduce_s) +
+         (links.empty() ? "" : "sent from rank to rank: " + links + "\n") + "predicted: step " +
+         duration(report.step_s) + ", bubble " + duration(report.bubble_s) + ", sums among replicas " +
+         duration(report.all_reduce_s) +
          (report.options.tensor > 1 ? ", calls in layers " + duration(report.layers_s) : "") + ", " +
          fixed(report.rows_per_s(), 0) + " rows/s\n";
 }

@@ -3,6 +3,7 @@
 // Estimated bytes against `step.memory`, `pipeline::memory` and the peaks that the pools of host devices count in steps
 // that run, for one device, replicas, ZeRO's stages and pipelines; and the traffic of replicas against what communicators count.
 
+#include "tests/support/message_of.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/training/models.hpp"
 
@@ -10,6 +11,7 @@
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
+#include <twill/nn/slot.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/parallel/data/data_parallel_step.hpp>
@@ -59,6 +61,14 @@ struct Halves {
   }
 };
 
+/// The second half on another device.
+struct InTwoSlots {
+  static constexpr auto forward(Input<Dim<"batch">, 20> x) {
+    const auto hidden = tanh(nn::linear(x, 40, "hidden"));
+    return nn::linear(relu(nn::linear(nn::to(hidden, nn::Slot{1}), 24, "away")), 7, "last");
+  }
+};
+
 using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
 template <class M> using Step = training::StepOf<M, nn::cross_entropy, optim::Adam, Labels>;
 template <class M>
@@ -93,6 +103,37 @@ TEST_CASE("the bytes of a step on one device are those that its pool counts", "[
   CHECK(report.ranks[0].bytes[Bytes::states] == 2 * 4 * weights);
 }
 
+TEST_CASE("the bytes of a model in two device slots are those that their pools count", "[parallel][MEM-2]") {
+  constexpr std::int64_t rows = 37;
+  const std::vector<Cpu> devices{Cpu{2}, Cpu{3}};
+  const auto x = random_rows<float, 20>(devices[0], rows);
+  const auto labels = random_labels(devices[1], rows, 7);
+  std::vector<std::int64_t> before;
+  for (const Cpu device : devices) before.push_back(memory_allocated(device));
+  nn::Network<InTwoSlots, Cpu> model{devices};
+  auto step = train_step(model, nn::cross_entropy, optim::Adam{});
+  step(x, labels);
+  for (const Cpu device : devices) synchronize(device), reset_peak_memory_stats(device);
+  step(x, labels);
+  auto own = estimator<InTwoSlots>(rows);
+  const auto report = own.report({});
+  CHECK(report.options.devices() == 2);
+  REQUIRE(report.ranks.size() == 2);
+  for (std::size_t slot = 0; slot < 2; ++slot) {
+    INFO("slot " << slot);
+    synchronize(devices[slot]);
+    CHECK(report.ranks[slot].bytes.total() == max_memory_allocated(devices[slot]) - before[slot]);
+    CHECK(report.ranks[slot].held_bytes == memory_allocated(devices[slot]) - before[slot]);
+  }
+  CHECK(report.ranks[0].sent_bytes == 4 * rows * 40);     // the hidden values
+  CHECK(report.ranks[1].sent_bytes == 4 * rows * 40 + 4); // their gradients, and the loss
+  CHECK(to_string(report.options) == "2 device slots");
+  CHECK(
+      message_of<ValueError>([&] { static_cast<void>(own.report({.data = 2})); }) ==
+      "fit: a model with parts in 2 device slots is one replica on as many devices, without pipeline, ZeRO or divided "
+      "layers, as nn::Network takes them");
+}
+
 TEST_CASE("the bytes of replicas in one process are those that their pools count", "[parallel][MEM-2]") {
   const std::int64_t rows = GENERATE(4, 37);
   const std::vector<Cpu> devices{Cpu{0}, Cpu{1}};
@@ -118,14 +159,15 @@ TEST_CASE("the bytes of replicas in one process are those that their pools count
 
 namespace {
 
-template <int Stage> void check_ranks(std::int64_t rows, parallel::BucketOptions buckets) {
-  auto communicators = thread_group(2);
-  const auto report = estimator<Layers>(rows, buckets).report({.data = 2, .zero = Stage});
-  std::vector<std::int64_t> peaks(2), held(2), expected(2), sent(2);
+template <int Stage> void check_ranks(int ranks, std::int64_t rows, parallel::BucketOptions buckets) {
+  auto communicators = thread_group(ranks);
+  const auto report = estimator<Layers>(rows, buckets).report({.data = ranks, .zero = Stage});
+  const auto number = static_cast<std::size_t>(ranks);
+  std::vector<std::int64_t> peaks(number), held(number), expected(number), sent(number);
   parallel::run_ranks(communicators, [&](auto& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
     const Cpu device = communicator.device();
-    const parallel::Rows own = parallel::chunk_rows(rows, 2)[rank];
+    const parallel::Rows own = parallel::chunk_rows(rows, ranks)[rank];
     const auto x = random_rows<float, 20>(device, own.count);
     const auto labels = random_labels(device, own.count, 7);
     const std::int64_t before = memory_allocated(device);
@@ -147,13 +189,13 @@ template <int Stage> void check_ranks(std::int64_t rows, parallel::BucketOptions
     held[rank] = memory_allocated(device) - before;
     expected[rank] = step.memory(x, labels).total();
   });
-  REQUIRE(report.ranks.size() == 2);
-  for (std::size_t rank = 0; rank < 2; ++rank) {
-    INFO("zero " << Stage << ", rank " << rank << " of " << rows << " rows");
+  REQUIRE(report.ranks.size() == number);
+  for (std::size_t rank = 0; rank < number; ++rank) {
+    INFO("zero " << Stage << ", rank " << rank << " of " << ranks << ", " << rows << " rows");
     CHECK(report.ranks[rank].bytes.total() == expected[rank]);
     CHECK(report.ranks[rank].bytes.total() == peaks[rank]);
     CHECK(report.ranks[rank].held_bytes == held[rank]);
-    CHECK(report.ranks[rank].summed_bytes == sent[rank] - 32); // rows and draws: four numbers
+    CHECK(report.ranks[rank].summed_bytes == sent[rank] - 32 * (ranks - 1)); // rows and draws: four numbers
   }
 }
 
@@ -162,10 +204,11 @@ template <int Stage> void check_ranks(std::int64_t rows, parallel::BucketOptions
 TEST_CASE("the bytes of ranks with each of ZeRO's stages are those that their pools count", "[parallel][MEM-2]") {
   const std::int64_t rows = GENERATE(8, 37);
   const parallel::BucketOptions buckets = GENERATE(small_buckets, parallel::BucketOptions{});
-  check_ranks<0>(rows, buckets);
-  check_ranks<1>(rows, buckets);
-  check_ranks<2>(rows, buckets);
-  check_ranks<3>(rows, buckets);
+  const int ranks = GENERATE(2, 4);
+  check_ranks<0>(ranks, rows, buckets);
+  check_ranks<1>(ranks, rows, buckets);
+  check_ranks<2>(ranks, rows, buckets);
+  check_ranks<3>(ranks, rows, buckets);
 }
 
 namespace {

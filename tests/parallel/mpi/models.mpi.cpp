@@ -12,10 +12,12 @@
 #include "tests/support/four_devices.hpp"
 #include "tests/training/models.hpp"
 
+#include <twill/memory/statistics.hpp>
 #include <twill/nn/batch_norm.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
 #include <twill/parallel/data/reproducible_step.hpp>
+#include <twill/parallel/fit/estimate.hpp>
 #include <twill/parallel/group/rank_group.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/threads/communicator.hpp>
@@ -26,6 +28,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 using namespace twill;
@@ -106,6 +109,36 @@ template <int Stage> void check_data_parallel(MpiCommunicator<>& world, const te
     return found;
   };
   require_near(what, play_both(what, world, play), wanted);
+}
+
+/// Processes take the bytes and send what was estimated for them.
+template <int Stage> void check_estimate(MpiCommunicator<>& world, const test::WholeRun& batch) {
+  using Step = training::WholeStep<Normed, double, std::remove_const_t<decltype(nn::cross_entropy)>, optim::Adam,
+                                   compile::argument_t<Tensor<std::int64_t, Cpu, Shape<dyn>>>>;
+  const std::int64_t rows = batch.x.shape()[0];
+  const BucketOptions buckets{100, 500};
+  fit::Estimator estimator{fit::traces_of<Step, double>, {{"batch", rows}}, {}, buckets};
+  const fit::Report report = estimator.report({.data = world.size(), .zero = Stage});
+  static_cast<void>(play_both("estimates of zero<" + std::to_string(Stage) + ">", world, [&](auto& communicator) {
+    const Cpu device = communicator.device();
+    const Rows own = test::rows_of_replica(rows, communicator.rank(), communicator.size());
+    const auto x = rows_of<0>(batch.x, own).to(device).contiguous();
+    const auto labels = rows_of<0>(batch.labels, own).to(device).contiguous();
+    const std::int64_t before = memory_allocated(device);
+    auto network = network_on(device, 7);
+    DistributedDataParallel model{network, communicator, {.buckets = buckets}};
+    auto step = train_step(model, nn::cross_entropy, adam, zero<Stage>);
+    static_cast<void>(step(x, labels).item());
+    reset_peak_memory_stats(device);
+    static_cast<void>(step(x, labels).item());
+    const fit::RankReport& expected = report.ranks[static_cast<std::size_t>(communicator.rank())];
+    const Numbers found{static_cast<double>(max_memory_allocated(device) - before),
+                        static_cast<double>(memory_allocated(device) - before)};
+    test::require_of_mesh(
+        found == Numbers{static_cast<double>(expected.bytes.total()), static_cast<double>(expected.held_bytes)},
+        "the bytes of a process are not those that were estimated");
+    return found;
+  }));
 }
 
 /// Under the policy processes have the bits of one rank with all shards, and within rounding the numbers of one batch.
@@ -233,6 +266,10 @@ void check_models() {
   check_data_parallel<1>(world, batch);
   check_data_parallel<2>(world, batch);
   check_data_parallel<3>(world, batch);
+  check_estimate<0>(world, batch);
+  check_estimate<1>(world, batch);
+  check_estimate<2>(world, batch);
+  check_estimate<3>(world, batch);
   check_reproducible(world, batch);
   check_divided(world, batch);
   check_experts(world);

@@ -8,6 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/buckets.hpp>
+#include <twill/parallel/fit/calibration.hpp>
 #include <twill/parallel/fit/options.hpp>
 #include <twill/parallel/fit/planned.hpp>
 #include <twill/parallel/fit/report.hpp>
@@ -38,6 +39,8 @@ public:
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   /// The ranks that divide the model's layers, by its type; 1: none are divided.
   [[nodiscard]] int layer_ranks();
+  /// The device slots into which the model puts its parts, by its type; 1: it has one device.
+  [[nodiscard]] int slots() const { return model_.graph.slots(); }
   /// The machine.
   [[nodiscard]] const Machine& machine() const { return machine_; }
 
@@ -50,6 +53,9 @@ private:
   [[nodiscard]] const PlannedProgram& gradient();
   [[nodiscard]] std::vector<StagePlan>& stages(int number, bool splits_gradients);
   [[nodiscard]] std::int64_t loss_bytes(std::int64_t rows);
+  /// The counted time of loss and gradients.
+  [[nodiscard]] double gradient_s(std::int64_t rows);
+  [[nodiscard]] const Calibration& calibration();
 
   Traces traces_;
   Sizes sizes_;
@@ -58,6 +64,7 @@ private:
   std::string rows_name_{};
   std::int64_t rows_ = 0;
   compile::ForwardTrace model_{};
+  std::optional<Calibration> calibration_{};
   std::optional<PlannedProgram> gradient_{};
   std::optional<PlannedProgram> update_{};
   std::optional<PlannedProgram> update_of_parts_{};

@@ -6,8 +6,10 @@
 #include <twill/compile/passes/divisions.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/device/gpu/queue.hpp>
 #include <twill/parallel/data/chunk.hpp>
 #include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/fit/held.hpp>
 #include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/pipeline_replay.hpp>
 #include <twill/parallel/fit/replica.hpp>
@@ -17,15 +19,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
-
-[[nodiscard]] inline std::int64_t gradient_bytes(const compile::TableView& table) {
-  std::int64_t bytes = 0;
-  for (const graph::ParameterInfo& info : table.parameters)
-    if (info.role == graph::Role::weight) bytes += compile::bytes_of(info.dtype, info.shape, {});
-  return bytes;
-}
 
 /// Seconds of one run of a program on a machine.
 [[nodiscard]] inline double seconds_of(const PlannedProgram& program, const graph::SymbolValues& symbols,
@@ -33,14 +29,17 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit::deta
   return pipeline::counted_s(program.view(), program.graph(), symbols, machine);
 }
 
-/// Costs of a stage on micro-batches of these sizes.
+/// Costs of a stage on micro-batches of these sizes, with the calls in its layers.
 [[nodiscard]] inline pipeline::StageCost cost_of(const StagePlan& stage, const Sizes& sizes,
-                                                 pipeline::Checkpointing checkpointing,
-                                                 const pipeline::Machine& machine) {
+                                                 pipeline::Checkpointing checkpointing, const Machine& machine,
+                                                 const Correction& correction = {}) {
   pipeline::StageCost cost{};
-  const auto seconds = [&](const PlannedProgram& program) {
-    return seconds_of(program, program.symbols(sizes), machine);
+  const auto corrected = [&](const PlannedProgram& program, double factor) {
+    const graph::SymbolValues symbols = program.symbols(sizes);
+    return factor * seconds_of(program, symbols, machine.device) +
+           layer_traffic(program, symbols, machine.between_layers).seconds;
   };
+  const auto seconds = [&](const PlannedProgram& program) { return corrected(program, correction.gradient); };
   cost.forward_s = seconds(stage.forward);
   if (stage.splits_gradients) {
     if (stage.counts.received > 0) cost.input_gradient_s = seconds(stage.input_gradient);
@@ -55,8 +54,15 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit::deta
     cost.output_bytes += compile::bytes_of(node.dtype, node.shape, symbols);
   }
   cost.gradient_bytes = gradient_bytes(stage.inference.view());
-  cost.update_s = seconds_of(stage.update, {}, machine);
+  cost.update_s = corrected(stage.update, correction.update);
   return cost;
+}
+
+/// Seconds that a stage spends in the calls of its layers, for all micro-batches.
+[[nodiscard]] inline double layers_s(const StagePlan& stage, const Sizes& sizes, const Options& options,
+                                     const pipeline::Link& link) {
+  const pipeline::StageCost cost = cost_of(stage, sizes, options.checkpointing, {.device = {}, .between_layers = link});
+  return options.micro_batches * (cost.forward_s + cost.input_gradient_s + cost.weight_gradient_s) + cost.update_s;
 }
 
 }}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
@@ -130,6 +136,23 @@ TWILL_BODY std::int64_t Estimator::loss_bytes(std::int64_t rows) {
   return loss_bytes_.emplace(rows, traces_.loss_bytes(prediction, targets)).first->second;
 }
 
+TWILL_BODY double Estimator::gradient_s(std::int64_t rows) {
+  const PlannedProgram& program = gradient();
+  return detail::seconds_of(program, program.symbols(with_rows(sizes_, rows_name_, rows)), machine_.device);
+}
+
+TWILL_BODY const Calibration& Estimator::calibration() {
+  if (!calibration_) {
+    if (machine_.timed.empty())
+      calibration_.emplace();
+    else
+      calibration_.emplace(
+          machine_.timed, [this](std::int64_t rows) { return gradient_s(rows); },
+          detail::seconds_of(made(update_, traces_.update), {}, machine_.device));
+  }
+  return *calibration_;
+}
+
 TWILL_BODY int Estimator::layer_ranks() { return fit::layer_ranks(gradient()); }
 
 TWILL_BODY Report Estimator::report(const Options& options) {
@@ -144,14 +167,22 @@ TWILL_BODY Report Estimator::report(const Options& options) {
   if (options.tensor != 0 && options.tensor != tensor)
     throw ValueError(join_text({"fit: the model's type divides its layers among ", tensor, " ranks, got ",
                                 options.tensor, "; the number is that of its RankAxis"}));
-  if (tensor > 1 && (options.pipeline > 1 || options.is_replicated || options.budget_bytes > 0))
-    throw ValueError("fit: divided layers are estimated on replicas that are ranks, not in a pipeline, in replicas of "
-                     "one process, or with parts computed again");
+  if (tensor > 1 && (options.is_replicated || options.budget_bytes > 0))
+    throw ValueError("fit: divided layers are estimated on ranks, not in replicas of one process, or with parts "
+                     "computed again");
+  if (slots() > 1 && (options.pipeline > 1 || options.data > 1 || options.zero > 0 || tensor > 1))
+    throw ValueError(join_text({"fit: a model with parts in ", slots(),
+                                " device slots is one replica on as many "
+                                "devices, without pipeline, ZeRO or divided layers, as nn::Network takes them"}));
   Report report = options.pipeline > 1 ? report_of_stages(options) : report_of_whole_model(options);
   report.options = options;
   report.options.tensor = tensor;
+  report.options.slots = slots();
   report.rows = rows_;
-  for (RankReport& rank : report.ranks) rank.bytes[Bytes::working] += machine_.library_bytes;
+  std::int64_t library_bytes = machine_.library_bytes;
+  if (traces_.is_for_gpus) // the working memory of a stream, outside of the pool
+    library_bytes += static_cast<std::int64_t>(gpu::allowance_bytes + gpu::allowance_counters * sizeof(unsigned));
+  for (RankReport& rank : report.ranks) rank.bytes[Bytes::working] += library_bytes;
   return report;
 }
 
@@ -162,14 +193,17 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
   pipeline::StageCost cost{};
   double fetch_s = 0;
   const auto pieces = chunk_rows(rows_, replicas);
-  const Sizes most = with_rows(sizes_, rows_name_, pieces[0].count);
   if (replicas == 1 && options.zero == 0) {
     const PlannedProgram& step = step_within(options.budget_bytes);
     const LayerTraffic layers = layer_traffic(step, step.symbols(sizes_), machine_.between_layers);
-    report.ranks.push_back(report_of_device(step, sizes_));
-    report.ranks.back().layer_bytes = layers.sent_bytes;
+    for (int slot = 0; slot < slots(); ++slot) report.ranks.push_back(report_of_slot(step, sizes_, slot));
+    report.ranks.front().layer_bytes = layers.sent_bytes;
     report.layers_s = layers.seconds;
-    cost.input_gradient_s = detail::seconds_of(step, step.symbols(sizes_), machine_.device);
+    const Correction correction = calibration().at(rows_);
+    const double whole_s = detail::seconds_of(step, step.symbols(sizes_), machine_.device);
+    const double part_s = std::min(whole_s, gradient_s(rows_)); // the rest is what the update adds
+    cost.input_gradient_s = correction.gradient * part_s;
+    cost.update_s = correction.update * (whole_s - part_s);
   } else {
     if (options.budget_bytes > 0) throw ValueError("fit: a budget for parts to be computed again is for one device");
     if (options.is_replicated && options.zero > 0)
@@ -181,18 +215,20 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
       const std::int64_t own =
           rank < static_cast<int>(pieces.size()) ? pieces[static_cast<std::size_t>(rank)].count : 0;
       const Sizes sizes = with_rows(sizes_, rows_name_, own);
-      report.ranks.push_back(
-          options.is_replicated
-              ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
-              : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_, traces_.element_bytes));
+      report.ranks.push_back(options.is_replicated
+                                 ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
+                                 : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_,
+                                                  traces_.element_bytes, traces_.is_for_gpus));
       const LayerTraffic layers = layer_traffic(backward, backward.symbols(sizes), machine_.between_layers);
       const LayerTraffic of_update = layer_traffic(update, {}, machine_.between_layers);
       report.ranks.back().layer_bytes = layers.sent_bytes + of_update.sent_bytes;
       report.layers_s = std::max(report.layers_s, layers.seconds + of_update.seconds);
     }
-    cost.input_gradient_s = detail::seconds_of(backward, backward.symbols(most), machine_.device);
-    cost.update_s = detail::seconds_of(update, {}, machine_.device) / (options.zero > 0 ? replicas : 1);
-    cost.gradient_bytes = detail::gradient_bytes(update.view());
+    const Correction correction = calibration().at(pieces[0].count);
+    cost.input_gradient_s = correction.gradient * gradient_s(pieces[0].count);
+    cost.update_s =
+        correction.update * detail::seconds_of(update, {}, machine_.device) / (options.zero > 0 ? replicas : 1);
+    cost.gradient_bytes = gradient_bytes(update.view());
     if (options.zero == 3) { // weights are fetched by bucket, in place of once after the update
       const double fetched = static_cast<double>(gathered_bytes(backward, replicas, buckets_));
       fetch_s = (replicas - 1) *
@@ -228,10 +264,18 @@ TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
   setting.loss_bytes = [this](std::int64_t of) { return loss_bytes(of); };
   Report report{};
   report.ranks = report_of_pipeline(setting);
-  const Sizes piece = with_rows(sizes_, rows_name_, chunk_rows(rows, options.micro_batches)[0].count);
+  const std::int64_t rows_of_piece = chunk_rows(rows, options.micro_batches)[0].count;
+  const Sizes piece = with_rows(sizes_, rows_name_, rows_of_piece);
   List<pipeline::StageCost> costs{};
-  for (const StagePlan& stage : *setting.stages)
-    costs.push_back(detail::cost_of(stage, piece, options.checkpointing, machine_.device));
+  for (const StagePlan& stage : *setting.stages) {
+    pipeline::StageCost cost =
+        detail::cost_of(stage, piece, options.checkpointing, machine_, calibration().at(rows_of_piece));
+    if (setting.zero_stage > 0) // a part of the update, and then the others' new weights
+      cost.update_s = cost.update_s / options.data +
+                      (options.data - 1) *
+                          machine_.between_replicas.time_s(static_cast<double>(cost.gradient_bytes) / options.data);
+    costs.push_back(cost);
+  }
   const pipeline::Prediction prediction = pipeline::predict(schedule, costs,
                                                             {.replicas = options.data,
                                                              .between_stages = machine_.between_stages,
@@ -240,6 +284,11 @@ TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
   report.bubble_s = prediction.bubble_s;
   report.all_reduce_s = prediction.all_reduce_s;
   report.step_s = prediction.step_s;
+  std::vector<double> in_layers(static_cast<std::size_t>(schedule.ranks), 0);
+  for (int stage = 0; stage < schedule.stages; ++stage)
+    in_layers[static_cast<std::size_t>(schedule.rank(stage))] +=
+        detail::layers_s((*setting.stages)[static_cast<std::size_t>(stage)], piece, options, machine_.between_layers);
+  report.layers_s = *std::max_element(in_layers.begin(), in_layers.end());
   return report;
 }
 

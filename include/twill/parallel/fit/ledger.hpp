@@ -3,10 +3,11 @@
 //
 // Ledger of a device's bytes by class, while the actions of a step are replayed: what is alive, and what was alive when
 // most was. An entry counts until its last owner releases it, like a tensor's memory. Not in twill.hpp. Read next:
-// parallel/fit/stage_replay.hpp.
+// parallel/fit/held.hpp, parallel/fit/stage_replay.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>
+#include <twill/parallel/fit/planned.hpp>
 #include <twill/parallel/fit/report.hpp>
 
 #include <cstdint>
@@ -54,13 +55,25 @@ public:
   [[nodiscard]] Entry allocate(Bytes kind, std::int64_t content, std::int64_t taken) {
     return std::make_shared<Held>(*this, kind, content, taken);
   }
-  /// The peak starts again.
-  void reset_peak() { peak_ = now_; }
+  /// The arena of a program.
+  [[nodiscard]] Entry allocate(Bytes kind, const ArenaBytes& arena) { return allocate(kind, arena.live, arena.total); }
+
+  /// An allocation of a pool that stays.
+  void hold(Bytes kind, std::int64_t bytes) { count(kind, bytes, compile::pool_bytes(bytes)); }
+  /// An arena that stays.
+  void hold(Bytes kind, const ArenaBytes& arena) { count(kind, arena.live, arena.total); }
 
   /// What is alive.
   [[nodiscard]] const ByteCounts& now() const { return now_; }
   /// What was alive at the peak.
   [[nodiscard]] const ByteCounts& peak() const { return peak_; }
+  /// Both, without traffic.
+  [[nodiscard]] RankReport report() const {
+    RankReport found{};
+    found.bytes = peak_;
+    found.held_bytes = now_.total();
+    return found;
+  }
 
 private:
   void move(Bytes from, Bytes to, std::int64_t content) {

@@ -57,6 +57,7 @@ struct Options {
   int data = 1;     ///< replicas, each with its share of the rows
   int pipeline = 1; ///< ranks of a pipeline
   int tensor = 0;   ///< ranks that divide layers, as the model's type says; 0: whatever it says
+  int slots = 1;    ///< device slots, as the model's type says; those that are given are not read
   int zero = 0;     ///< ZeRO's stage; a pipeline takes 0 or 1
   bool is_replicated =
       false; ///< `DataParallel`, replicas in one process, instead of ranks; of one device the plain step
@@ -68,19 +69,29 @@ struct Options {
   DType precision = DType::float32; ///< of the model's elements
 
   /// All of them.
-  [[nodiscard]] constexpr int devices() const { return data * pipeline * (tensor > 1 ? tensor : 1); }
+  [[nodiscard]] constexpr int devices() const { return data * pipeline * (tensor > 1 ? tensor : 1) * slots; }
 };
 
 /// The options in words: "data 4, zero 2".
 [[nodiscard]] std::string to_string(const Options& options);
 
-/// The machine on which a step is timed: one of its devices, and the connections between them.
+/// The two parts of a step, timed on one device with this number of rows.
+struct TimedStep {
+  std::int64_t rows = 0; ///< of the batch
+  double gradient_s = 0; ///< loss and gradients
+  double update_s = 0;   ///< of the weights
+};
+
+/// The machine on which a step is timed: one of its devices, and the connections between them. Steps of the model that
+/// were timed there correct what counting says of all programs of about as many rows.
 struct Machine {
   pipeline::Machine device{.operations_per_s = 5e10, .bytes_per_s = 1e10, .launch_s = 2e-6}; ///< a core of a host
   pipeline::Link between_stages{.bytes_per_s = 1e10, .latency_s = 1e-5};   ///< of neighbours in a pipeline
   pipeline::Link between_replicas{.bytes_per_s = 1e10, .latency_s = 1e-5}; ///< of replicas
   pipeline::Link between_layers{.bytes_per_s = 1e10, .latency_s = 1e-5};   ///< of ranks that divide layers
   std::int64_t library_bytes = 0; ///< working memory of libraries and driver on each device, outside of the pool
+  std::vector<TimedStep>
+      timed{}; ///< while the other devices compute as well; none: counted times are taken as they are
 };
 
 }}}} // namespace twill::v0::parallel::fit

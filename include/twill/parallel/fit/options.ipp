@@ -35,6 +35,7 @@ TWILL_BODY std::string to_string(const Options& options) {
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
   if (options.data > 1) add("data " + std::to_string(options.data));
   if (options.tensor > 1) add("tensor " + std::to_string(options.tensor));
+  if (options.slots > 1) add(std::to_string(options.slots) + " device slots");
   if (options.zero > 0) add("zero " + std::to_string(options.zero));
   if (options.pipeline > 1) {
     add("pipeline " + std::to_string(options.pipeline));

@@ -4,9 +4,10 @@
 // Function bodies of parallel/fit/pipeline_replay.hpp.
 
 #include <twill/parallel/data/chunk.hpp>
-#include <twill/parallel/data/sharded_state.hpp>
 #include <twill/parallel/data/shards.hpp>
 #include <twill/parallel/fit/counting_communicator.hpp>
+#include <twill/parallel/fit/held.hpp>
+#include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/pipeline_replay.hpp>
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
@@ -63,6 +64,13 @@ public:
   void output_is_sent(int stage, int m) { at(stage).outputs.erase(m); }
   void input_gradient_is_sent(int stage, int m) { at(stage).input_gradients.erase(m); }
 
+  /// The bytes that it has sent to ranks that divide its layers.
+  [[nodiscard]] std::int64_t layer_bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& stage : stages_) sum += stage ? stage->layer_bytes() : 0;
+    return sum;
+  }
+
 private:
   [[nodiscard]] static pipeline::Message message_of(const ReplayedBlocks& blocks) {
     return pipeline::detail::message_of(blocks);
@@ -95,10 +103,11 @@ private:
 };
 static_assert(pipeline::StageRunner<ReplayRunner>);
 
-/// What a rank holds in all steps: weights, states, and memory in which replicas sum gradients.
+/// The part of a rank's step beside micro-batches: weights, states, memory in which replicas sum gradients, updates.
 class HeldByRank {
 public:
-  HeldByRank(const PipelineSetting& setting, Ledger& ledger, int rank) : setting_{&setting}, ledger_{&ledger} {
+  HeldByRank(const PipelineSetting& setting, Ledger& ledger, int rank)
+      : setting_{&setting}, ledger_{&ledger}, replicas_{0, setting.replicas} {
     for (std::size_t i = 0; i < setting.stages->size(); ++i)
       if (setting.schedule->rank(static_cast<int>(i)) == rank) add((*setting.stages)[i]);
   }
@@ -109,74 +118,72 @@ public:
       if (setting_->schedule->rank(static_cast<int>(i)) != rank) continue;
       const StagePlan& stage = (*setting_->stages)[i];
       {
-        const ArenaBytes& arena = (setting_->zero_stage > 0 ? stage.update_of_parts : stage.update).arena({});
-        const Ledger::Entry during = ledger_->allocate(Bytes::working, arena.live, arena.total);
+        const PlannedProgram& program = setting_->zero_stage > 0 ? stage.update_of_parts : stage.update;
+        const Ledger::Entry during = ledger_->allocate(Bytes::working, program.arena({}));
+        layer_bytes_ += layer_traffic(program, {}, {}).sent_bytes;
       }
       if (setting_->zero_stage == 0) continue;
       std::int64_t most = 0;
-      for (const Bucket& bucket : buckets_of(stage).buckets) most = std::max(most, bucket.bytes());
+      for (const Bucket& bucket : buckets_of(stage).buckets) {
+        most = std::max(most, bucket.bytes());
+        replicas_.run(Call::all_gather({nullptr, bucket.count / replicas_.size(), bucket.dtype},
+                                       {nullptr, bucket.count, bucket.dtype}));
+      }
       const Ledger::Entry fetched = ledger_->allocate(Bytes::communication, most);
     }
   }
 
   /// The bytes that this rank sends to replicas in a step.
-  [[nodiscard]] std::int64_t summed_bytes() const { return summed_; }
+  [[nodiscard]] std::int64_t summed_bytes() const { return replicas_.traffic().total().sent_bytes; }
+  /// The bytes that its updates send to ranks that divide its layers.
+  [[nodiscard]] std::int64_t layer_bytes() const { return layer_bytes_; }
 
 private:
   [[nodiscard]] Buckets buckets_of(const StagePlan& stage) const {
     return pipeline::detail::weight_buckets(stage.inference.view().parameters, setting_->buckets, setting_->replicas);
   }
-  void hold(Bytes kind, std::int64_t bytes) { entries_.push_back(ledger_->allocate(kind, bytes)); }
 
   void add(const StagePlan& stage) {
-    const auto infos = stage.inference.view().parameters;
-    std::int64_t gradients = 0;
-    for (const graph::ParameterInfo& info : infos) {
-      const std::int64_t bytes = compile::bytes_of(info.dtype, info.shape, {});
-      hold(Bytes::weights, bytes);
-      if (info.role == graph::Role::weight) gradients += bytes;
-    }
-    if (setting_->zero_stage == 0) {
-      for (const graph::ParameterInfo& info : stage.update.view().parameters)
-        if (info.role == graph::Role::optimiser_state)
-          hold(Bytes::states, compile::bytes_of(info.dtype, info.shape, {}));
-    } else { // the fullest replica's: rank 0 of them
-      const std::vector<Part> parts = parts_of(buckets_of(stage), 0, setting_->replicas);
-      hold(Bytes::states, ShardedState<Cpu>::bytes(stage.update_of_parts.view().parameters, parts));
-      std::int64_t stand_ins = 0;
-      for (const Part& part : parts) stand_ins += part.needs_stand_in() ? 2 * 64 : 0;
-      hold(Bytes::working, stand_ins);
-    }
+    hold_weights(*ledger_, stage.inference.view());
+    if (setting_->zero_stage == 0)
+      hold_states(*ledger_, stage.update.view());
+    else // the fullest replica's: rank 0 of them
+      hold_parts_of_states(*ledger_, stage.update_of_parts.view(), parts_of(buckets_of(stage), 0, setting_->replicas));
     if (setting_->replicas < 2) return;
-    hold_travelling(infos, graph::Role::weight);
-    hold_travelling(infos, graph::Role::buffer);
-    summed_ += 2 * gradients * (setting_->replicas - 1) / setting_->replicas;
+    for (const Bucket& bucket : hold_travelling(stage, graph::Role::weight))
+      replicas_.run(Call::all_reduce({nullptr, bucket.count, bucket.dtype}));
+    static_cast<void>(hold_travelling(stage, graph::Role::buffer));
   }
 
-  /// Memory of tensors that are sent as one; a single one is sent from where it is.
-  void hold_travelling(ListView<graph::ParameterInfo> infos, graph::Role role) {
+  /// Holds memory of tensors that are sent as one; a single one is sent from where it is. Returns what is sent.
+  [[nodiscard]] std::vector<Bucket> hold_travelling(const StagePlan& stage, graph::Role role) {
+    const auto infos = stage.inference.view().parameters;
     parallel::detail::BucketFiller filler{setting_->buckets, 1};
-    std::vector<std::pair<int, std::int64_t>> found{}; // tensors and bytes
+    std::vector<Bucket> sent{};
+    std::vector<int> tensors{}; // in each
     for (std::size_t k = infos.size(); k-- > 0;) {
       if (infos[k].role != role) continue;
       const std::int64_t count = infos[k].shape.elements().factor;
-      const BucketEntry entry = filler.add(infos[k].dtype, count);
-      found.resize(std::max(found.size(), static_cast<std::size_t>(entry.bucket) + 1));
-      auto& [tensors, bytes] = found[static_cast<std::size_t>(entry.bucket)];
-      ++tensors;
-      bytes += count * static_cast<std::int64_t>(size_of(infos[k].dtype));
+      const auto number = static_cast<std::size_t>(filler.add(infos[k].dtype, count).bucket);
+      sent.resize(std::max(sent.size(), number + 1));
+      tensors.resize(sent.size());
+      sent[number].dtype = infos[k].dtype;
+      sent[number].count += count;
+      ++tensors[number];
     }
-    for (const auto& [tensors, bytes] : found)
-      if (tensors > 1) hold(Bytes::communication, bytes);
+    for (std::size_t i = 0; i < sent.size(); ++i)
+      if (tensors[i] > 1) ledger_->hold(Bytes::communication, sent[i].bytes());
+    return sent;
   }
 
   const PipelineSetting* setting_;
   Ledger* ledger_;
-  std::vector<Ledger::Entry> entries_{};
-  std::int64_t summed_ = 0;
+  CountingCommunicator replicas_; ///< this rank in the first of them
+  std::int64_t layer_bytes_ = 0;
 };
 
-/// The gradients of other stages that a rank receives for weights that it owns first, one at a time.
+/// The gradients of other stages that a rank receives for weights that it owns first, one at a time, and the sums that
+/// it sends back, as `pipeline::RankTies` does.
 inline void replay_ties(const PipelineSetting& setting, int rank, Ledger& ledger, CountingCommunicator& communicator) {
   std::vector<ListView<graph::ParameterInfo>> infos{};
   for (const StagePlan& stage : *setting.stages) infos.push_back(stage.inference.view().parameters);
@@ -192,7 +199,7 @@ inline void replay_ties(const PipelineSetting& setting, int rank, Ledger& ledger
       if (rank == root) {
         const Ledger::Entry moved =
             ledger.allocate(Bytes::communication, compile::bytes_of(info.dtype, info.shape, {}));
-        if (peer != root) communicator.run(Call::send({nullptr, count, info.dtype}, peer));
+        if (peer != root) communicator.run(Call::send({nullptr, count, info.dtype}, peer)); // the sum
       } else if (rank == peer) {
         communicator.run(Call::send({nullptr, count, info.dtype}, root));
       }
@@ -221,10 +228,10 @@ TWILL_BODY std::vector<RankReport> report_of_pipeline(const PipelineSetting& set
     static_cast<void>(pipeline::run(*setting.schedule, communicator, runner));
     detail::replay_ties(setting, rank, ledger, communicator);
     held.update(rank);
-    RankReport& report = ranks.emplace_back();
-    report.bytes = ledger.peak();
-    report.held_bytes = ledger.now().total();
+    RankReport& report = ranks.emplace_back(ledger.report());
+    report.sent_to = communicator.sent_to();
     report.sent_bytes = communicator.traffic()[Operation::send].sent_bytes;
+    report.layer_bytes = held.layer_bytes() + runner.layer_bytes();
     report.summed_bytes = held.summed_bytes();
   }
   return ranks;

@@ -44,15 +44,15 @@ public:
 
   /// The numbers of its symbols. throws: ValueError naming a dimension without a size
   [[nodiscard]] graph::SymbolValues symbols(const Sizes& sizes) const;
-  /// Its arena, planned once for these numbers.
-  [[nodiscard]] const ArenaBytes& arena(const graph::SymbolValues& symbols) const;
+  /// Its arena on the device of a slot, planned once for these numbers.
+  [[nodiscard]] const ArenaBytes& arena(const graph::SymbolValues& symbols, int slot = 0) const;
   /// Whether it reads an input.
   [[nodiscard]] bool reads_input(std::size_t input) const;
 
 private:
   graph::Graph graph_{};
   compile::Lowered lowered_{};
-  mutable std::map<graph::SymbolValues, ArenaBytes> arenas_{};
+  mutable std::map<std::pair<graph::SymbolValues, int>, ArenaBytes> arenas_{};
 };
 
 /// Plans the trace of a source now.

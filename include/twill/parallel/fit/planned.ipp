@@ -43,13 +43,13 @@ TWILL_BODY graph::SymbolValues PlannedProgram::symbols(const Sizes& sizes) const
   return values;
 }
 
-TWILL_BODY const ArenaBytes& PlannedProgram::arena(const graph::SymbolValues& symbols) const {
-  if (const auto known = arenas_.find(symbols); known != arenas_.end()) return known->second;
+TWILL_BODY const ArenaBytes& PlannedProgram::arena(const graph::SymbolValues& symbols, int slot) const {
+  if (const auto known = arenas_.find({symbols, slot}); known != arenas_.end()) return known->second;
   const compile::TableView table = view();
   ArenaBytes found{};
   std::vector<std::int64_t> change(table.instructions.size() + 1, 0);
   for (const compile::ValueInfo& value : table.values) {
-    if (value.storage != compile::Storage::temporary || value.first_use < 0) continue;
+    if (value.storage != compile::Storage::temporary || value.first_use < 0 || value.slot != slot) continue;
     const std::int64_t bytes = compile::bytes_of(value.dtype, value.shape, symbols);
     change[static_cast<std::size_t>(value.first_use)] += bytes;
     change[static_cast<std::size_t>(value.last_use) + 1] -= bytes;
@@ -59,8 +59,8 @@ TWILL_BODY const ArenaBytes& PlannedProgram::arena(const graph::SymbolValues& sy
     live += bytes;
     if (live > found.live) found.live = live;
   }
-  found.total = compile::memory_use(table, symbols).arena;
-  return arenas_.emplace(symbols, found).first->second;
+  found.total = compile::memory_use(table, symbols, slot).arena;
+  return arenas_.emplace(std::pair{symbols, slot}, found).first->second;
 }
 
 TWILL_BODY bool PlannedProgram::reads_input(std::size_t input) const {

@@ -14,18 +14,20 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 
-/// A step on one device, `train_step(network, loss, rule)`.
-[[nodiscard]] RankReport report_of_device(const PlannedProgram& step, const Sizes& sizes);
+/// The device of a slot in a planned step, `train_step(network, loss, rule)`; slot 0 of most models is the only one.
+/// Sent are the values that other slots read.
+[[nodiscard]] RankReport report_of_slot(const PlannedProgram& step, const Sizes& sizes, int slot);
 
 /// One of several replicas in one process, `train_step(DataParallel, loss, rule)`. Those after the first have copies of
 /// their rows, which are on the first one's device.
 [[nodiscard]] RankReport report_of_replica(const PlannedProgram& gradient, const PlannedProgram& update,
                                            const Sizes& sizes, int rank, int replicas, std::int64_t element_bytes);
 
-/// One of several ranks, `train_step(DistributedDataParallel, loss, rule, zero<stage>)`, on a host device.
+/// One of several ranks, `train_step(DistributedDataParallel, loss, rule, zero<stage>)`. On a GPU the numbers that
+/// hosts exchange, four of each rank, go through its memory.
 [[nodiscard]] RankReport report_of_rank(const PlannedProgram& gradient, const PlannedProgram& update,
                                         const Sizes& sizes, int rank, int ranks, int zero_stage,
-                                        const BucketOptions& options, std::int64_t element_bytes);
+                                        const BucketOptions& options, std::int64_t element_bytes, bool is_on_gpu);
 
 /// The bytes that a rank fetches of the others' weights in a step of ZeRO's third stage.
 [[nodiscard]] std::int64_t gathered_bytes(const PlannedProgram& gradient, int ranks, const BucketOptions& options);

@@ -3,43 +3,18 @@
 //
 // Function bodies of parallel/fit/replica.hpp.
 
-#include <twill/device/cpu/cpu.hpp>
 #include <twill/parallel/data/bucket_memory.hpp>
 #include <twill/parallel/data/gathers.hpp>
-#include <twill/parallel/data/sharded_state.hpp>
 #include <twill/parallel/data/shards.hpp>
+#include <twill/parallel/fit/counting_communicator.hpp>
+#include <twill/parallel/fit/held.hpp>
 #include <twill/parallel/fit/replica.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
-
-/// The classes of a rank under construction. Each allocation is counted as the pool does; what it takes beyond its
-/// content is fragmentation.
-class RankBytes {
-public:
-  void allocate(Bytes kind, std::int64_t bytes) { allocate(kind, bytes, compile::pool_bytes(bytes)); }
-  void allocate(Bytes kind, std::int64_t content, std::int64_t taken) {
-    counts_[kind] += content;
-    counts_[Bytes::fragmentation] += taken - content;
-  }
-  void allocate(Bytes kind, const ArenaBytes& arena) { allocate(kind, arena.live, arena.total); }
-  void allocate_parameters(const compile::TableView& table) {
-    for (const graph::ParameterInfo& info : table.parameters)
-      allocate(info.role == graph::Role::optimiser_state ? Bytes::states : Bytes::weights,
-               compile::bytes_of(info.dtype, info.shape, {}));
-  }
-  void allocate_weights(const compile::TableView& table) {
-    for (const graph::ParameterInfo& info : table.parameters)
-      if (info.role != graph::Role::optimiser_state)
-        allocate(Bytes::weights, compile::bytes_of(info.dtype, info.shape, {}));
-  }
-  [[nodiscard]] const ByteCounts& counts() const { return counts_; }
-
-private:
-  ByteCounts counts_{};
-};
 
 /// Memory in which buffers of one type travel together.
 [[nodiscard]] inline std::int64_t staged_buffer_bytes(const compile::TableView& table) {
@@ -57,104 +32,110 @@ private:
   return most;
 }
 
+/// The calls that sum a rank's gradients, and up to ZeRO's second stage those that spread the new weights.
+inline void send_gradients(CountingCommunicator& rank, const Buckets& layout, int zero_stage) {
+  for (const Bucket& bucket : layout.buckets) {
+    const Elements all{nullptr, bucket.count, bucket.dtype};
+    const Elements part{nullptr, bucket.count / rank.size(), bucket.dtype};
+    if (zero_stage == 0 || bucket.is_whole) {
+      rank.run(Call::all_reduce(all));
+      continue;
+    }
+    rank.run(Call::reduce_scatter(all, part));
+    if (zero_stage < 3) rank.run(Call::all_gather(part, all)); // of the updated weights
+  }
+}
+
 }}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 
-TWILL_BODY RankReport report_of_device(const PlannedProgram& step, const Sizes& sizes) {
+TWILL_BODY RankReport report_of_slot(const PlannedProgram& step, const Sizes& sizes, int slot) {
   const graph::SymbolValues symbols = step.symbols(sizes);
   const compile::TableView table = step.view();
-  detail::RankBytes bytes{};
-  bytes.allocate_parameters(table);
+  Ledger ledger{};
+  hold_weights(ledger, table, slot);
+  hold_states(ledger, table, slot);
   for (const compile::ValueInfo& value : table.values)
-    if (value.storage == compile::Storage::output)
-      bytes.allocate(Bytes::working, compile::bytes_of(value.dtype, value.shape, symbols)); // the loss
-  bytes.allocate(Bytes::activations, step.arena(symbols));
-  RankReport report{};
-  report.bytes = bytes.counts();
-  report.held_bytes = report.bytes.total();
+    if (value.storage == compile::Storage::output && value.slot == slot)
+      ledger.hold(Bytes::working, compile::bytes_of(value.dtype, value.shape, symbols)); // the loss
+  ledger.hold(Bytes::activations, step.arena(symbols, slot));
+  RankReport report = ledger.report();
+  for (const compile::Instruction& instruction : table.instructions) {
+    if (!instruction.moves) continue;
+    const compile::OperandBinding& from = table.operands[static_cast<std::size_t>(instruction.first_operand)];
+    const compile::ValueInfo& moved = table.values[static_cast<std::size_t>(from.value)];
+    if (moved.slot == slot) report.sent_bytes += compile::bytes_of(moved.dtype, moved.shape, symbols);
+  }
   return report;
 }
 
 TWILL_BODY RankReport report_of_replica(const PlannedProgram& gradient, const PlannedProgram& update,
                                         const Sizes& sizes, int rank, int replicas, std::int64_t element_bytes) {
   const graph::SymbolValues symbols = gradient.symbols(sizes);
-  detail::RankBytes bytes{};
-  bytes.allocate_parameters(update.view());
+  Ledger ledger{};
+  hold_weights(ledger, update.view());
+  hold_states(ledger, update.view());
   constexpr std::int64_t line = 64;
   std::int64_t results = line; // the loss, then the gradients, each on its own cache lines
-  std::int64_t content = element_bytes;
-  for (const graph::ParameterInfo& info : update.view().parameters) {
-    if (info.role != graph::Role::weight) continue;
-    const std::int64_t own = compile::bytes_of(info.dtype, info.shape, {});
-    results += (own + line - 1) / line * line;
-    content += own;
-  }
-  bytes.allocate(Bytes::gradients, content, compile::pool_bytes(results));
-  bytes.allocate(Bytes::activations, gradient.arena(symbols));
-  bytes.allocate(Bytes::working, update.arena({}));
-  RankReport report{};
-  report.held_bytes = bytes.counts().total();
-  if (rank > 0) // its rows
+  for (const graph::ParameterInfo& info : update.view().parameters)
+    if (info.role == graph::Role::weight)
+      results += (compile::bytes_of(info.dtype, info.shape, {}) + line - 1) / line * line;
+  ledger.hold(Bytes::gradients, {element_bytes + gradient_bytes(update.view()), compile::pool_bytes(results)});
+  ledger.hold(Bytes::activations, gradient.arena(symbols));
+  ledger.hold(Bytes::working, update.arena({}));
+  std::vector<Ledger::Entry> batch{}; // its rows, during a step
+  if (rank > 0)
     for (const graph::InputInfo& info : gradient.view().inputs)
-      bytes.allocate(Bytes::communication, compile::bytes_of(info.dtype, info.shape, symbols));
-  report.bytes = bytes.counts();
+      batch.push_back(ledger.allocate(Bytes::communication, compile::bytes_of(info.dtype, info.shape, symbols)));
+  batch.clear();
+  RankReport report = ledger.report();
   if (replicas > 1) report.summed_bytes = 2 * results * (replicas - 1) / replicas;
   return report;
 }
 
 TWILL_BODY RankReport report_of_rank(const PlannedProgram& gradient, const PlannedProgram& update, const Sizes& sizes,
                                      int rank, int ranks, int zero_stage, const BucketOptions& options,
-                                     std::int64_t element_bytes) {
+                                     std::int64_t element_bytes, bool is_on_gpu) {
   const graph::SymbolValues symbols = gradient.symbols(sizes);
   const compile::TableView table = gradient.view();
   const Buckets layout = fill_buckets(table, options, zero_stage == 0 ? 0 : ranks);
   const Kept kept = zero_stage == 0 ? Kept::all : zero_stage == 1 ? Kept::part : Kept::part_only;
   const BucketOffsets offsets = lay_out(table, layout, kept, ranks);
-  detail::RankBytes bytes{};
-  std::int64_t during = 0; // of a run alone
+  Ledger ledger{};
   if (zero_stage == 3) {
     std::int64_t parts = 0;
     for (const Bucket& bucket : layout.buckets)
       if (!bucket.is_whole) parts += bucket.bytes() / ranks;
-    bytes.allocate(Bytes::weights, parts);
-    for (const graph::ParameterInfo& info : table.parameters)
-      if (info.role == graph::Role::frozen_weight || info.role == graph::Role::buffer)
-        bytes.allocate(Bytes::weights, compile::bytes_of(info.dtype, info.shape, {}));
-    const std::int64_t gathered = plan_gathers(table, layout).bytes;
-    bytes.allocate(Bytes::communication, gathered);
-    during += compile::pool_bytes(gathered);
+    ledger.hold(Bytes::weights, parts);
+    hold_untrained(ledger, table);
   } else {
-    bytes.allocate_weights(table);
+    hold_weights(ledger, table);
   }
-  if (zero_stage == 0) {
-    for (const graph::ParameterInfo& info : update.view().parameters)
-      if (info.role == graph::Role::optimiser_state)
-        bytes.allocate(Bytes::states, compile::bytes_of(info.dtype, info.shape, {}));
-  } else {
-    const std::vector<Part> parts = parts_of(layout, rank, ranks);
-    bytes.allocate(Bytes::states, ShardedState<Cpu>::bytes(update.view().parameters, parts));
-    std::int64_t stand_ins = 0;
-    for (const Part& part : parts) stand_ins += part.needs_stand_in() ? 2 * 64 : 0;
-    bytes.allocate(Bytes::working, stand_ins);
-  }
-  bytes.allocate(zero_stage < 2 ? Bytes::gradients : Bytes::communication, offsets.bytes);
-  bytes.allocate(Bytes::gradients, offsets.part_bytes);
-  bytes.allocate(Bytes::activations, gradient.arena(symbols));
-  bytes.allocate(Bytes::working, update.arena({}));
-  bytes.allocate(Bytes::working, element_bytes); // the loss
-  bytes.allocate(Bytes::communication, detail::staged_buffer_bytes(table));
-  RankReport report{};
-  report.bytes = bytes.counts();
-  report.held_bytes = report.bytes.total() - during;
-  std::int64_t all = 0;
-  std::int64_t whole = 0;
-  for (const Bucket& bucket : layout.buckets) (bucket.is_whole ? whole : all) += bucket.bytes();
-  if (zero_stage < 3) // a sum is a reduce-scatter and an all-gather
-    report.summed_bytes = 2 * (all + whole) * (ranks - 1) / ranks;
+  if (zero_stage == 0)
+    hold_states(ledger, update.view());
   else
-    report.summed_bytes =
-        (2 * whole + all) * (ranks - 1) / ranks + gathered_bytes(gradient, ranks, options) * (ranks - 1) / ranks;
+    hold_parts_of_states(ledger, update.view(), parts_of(layout, rank, ranks));
+  ledger.hold(zero_stage < 2 ? Bytes::gradients : Bytes::communication, offsets.bytes);
+  ledger.hold(Bytes::gradients, offsets.part_bytes);
+  ledger.hold(Bytes::activations, gradient.arena(symbols));
+  ledger.hold(Bytes::working, update.arena({}));
+  ledger.hold(Bytes::working, element_bytes); // the loss
+  ledger.hold(Bytes::communication, detail::staged_buffer_bytes(table));
+  if (is_on_gpu) ledger.hold(Bytes::communication, 4 * (ranks + 1) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  CountingCommunicator counted{rank, ranks};
+  detail::send_gradients(counted, layout, zero_stage);
+  if (zero_stage == 3) { // whole weights, during a run
+    const GatherPlan gathers = plan_gathers(table, layout);
+    static_cast<void>(ledger.allocate(Bytes::communication, gathers.bytes));
+    for (const Gathered& fetch : gathers.fetches) {
+      const Bucket& bucket = layout.buckets[static_cast<std::size_t>(fetch.bucket)];
+      const Elements all{nullptr, bucket.count, bucket.dtype};
+      counted.run(Call::all_gather({nullptr, bucket.count / ranks, bucket.dtype}, all));
+    }
+  }
+  RankReport report = ledger.report();
+  report.summed_bytes = counted.traffic().total().sent_bytes;
   return report;
 }
 

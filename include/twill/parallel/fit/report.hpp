@@ -54,17 +54,18 @@ struct ByteCounts {
 
 /// One rank of an estimate.
 struct RankReport {
-  ByteCounts bytes{};            ///< at the peak of a step after the first
-  std::int64_t held_bytes = 0;   ///< between two steps
-  std::int64_t sent_bytes = 0;   ///< to ranks of its pipeline, in a step
-  std::int64_t summed_bytes = 0; ///< to replicas, in a step
-  std::int64_t layer_bytes = 0;  ///< to ranks that divide its layers, in a step
+  ByteCounts bytes{};                  ///< at the peak of a step after the first
+  std::int64_t held_bytes = 0;         ///< between two steps
+  std::int64_t sent_bytes = 0;         ///< to ranks of its pipeline, or to devices of other slots, in a step
+  std::vector<std::int64_t> sent_to{}; ///< of these, to each rank of its pipeline
+  std::int64_t summed_bytes = 0;       ///< to replicas, in a step
+  std::int64_t layer_bytes = 0;        ///< to ranks that divide its layers, in a step
 };
 
 /// An estimate of one way to divide a training.
 struct Report {
   Options options{};               ///< what it is of
-  std::vector<RankReport> ranks{}; ///< of one pipeline; without pipeline, of each replica; of divided layers the first
+  std::vector<RankReport> ranks{}; ///< of one pipeline, or else of each replica or slot; of divided layers the first
   double step_s = 0;               ///< predicted
   double bubble_s = 0;             ///< of the rank that idles longest
   double all_reduce_s = 0;         ///< of sums among replicas

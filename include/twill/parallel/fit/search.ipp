@@ -47,8 +47,13 @@ TWILL_BODY std::vector<Report> search(Estimator& estimator, const SearchOptions&
     throw ValueError(join_text({"fit: a search is for at least one device, got ", options.devices}));
   std::vector<Report> found{};
   SearchOptions whole = options; // the devices that hold all layers count as one
-  whole.devices /= estimator.layer_ranks();
-  if (whole.devices * estimator.layer_ranks() != options.devices)
+  if (estimator.slots() > 1 && options.devices != estimator.slots())
+    throw ValueError(join_text({"fit: the model's parts are in ", estimator.slots(),
+                                " device slots, it is searched on "
+                                "as many devices, not on ",
+                                options.devices}));
+  whole.devices /= estimator.layer_ranks() * estimator.slots();
+  if (whole.devices * estimator.layer_ranks() * estimator.slots() != options.devices)
     throw ValueError(join_text({"fit: the model's layers are divided among ", estimator.layer_ranks(),
                                 " ranks, which do not divide ", options.devices, " devices"}));
   for (const Options& candidate : candidates(whole, estimator.rows())) {

@@ -55,7 +55,8 @@ public:
   /// A value of this stage's first result.
   [[nodiscard]] ReplayedBlock make_cotangent_of(const ReplayedBlock& result) const;
 
-  [[nodiscard]] const StagePlan& plan() const { return *plan_; }
+  /// The bytes that it has sent to ranks that divide its layers.
+  [[nodiscard]] std::int64_t layer_bytes() const { return layer_bytes_; }
 
 private:
   struct Kept {
@@ -67,7 +68,7 @@ private:
   [[nodiscard]] ReplayedBlock make(Bytes kind, DType dtype, const graph::Extents& shape,
                                    const graph::SymbolValues& symbols) const;
   /// Runs a program: its results, and for a moment its arena.
-  [[nodiscard]] ReplayedBlocks run(const PlannedProgram& program, const Sizes& sizes) const;
+  [[nodiscard]] ReplayedBlocks run(const PlannedProgram& program, const Sizes& sizes);
   void complete(Kept& own, ReplayedBlocks made) const;
   [[nodiscard]] Kept take_with_cotangents(int micro_batch);
   void add_gradients(ReplayedBlocks made);
@@ -77,6 +78,7 @@ private:
   std::map<int, Kept> kept_{};
   ReplayedBlocks gradients_{};
   ReplayedBlocks rests_{}; ///< rounding errors of sums in half precision
+  std::int64_t layer_bytes_ = 0;
 };
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

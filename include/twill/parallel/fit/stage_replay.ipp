@@ -3,6 +3,7 @@
 //
 // Function bodies of parallel/fit/stage_replay.hpp.
 
+#include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/stage_replay.hpp>
 
 #include <iterator>
@@ -16,15 +17,15 @@ TWILL_BODY ReplayedBlock StageReplay::make(Bytes kind, DType dtype, const graph:
   return {ledger_->allocate(kind, count * static_cast<std::int64_t>(size_of(dtype))), count, dtype};
 }
 
-TWILL_BODY ReplayedBlocks StageReplay::run(const PlannedProgram& program, const Sizes& sizes) const {
+TWILL_BODY ReplayedBlocks StageReplay::run(const PlannedProgram& program, const Sizes& sizes) {
   const graph::SymbolValues symbols = program.symbols(sizes);
   const compile::TableView table = program.view();
   ReplayedBlocks made(static_cast<std::size_t>(table.outputs));
   for (const compile::ValueInfo& value : table.values)
     if (value.storage == compile::Storage::output)
       made[static_cast<std::size_t>(value.index)] = make(Bytes::activations, value.dtype, value.shape, symbols);
-  const ArenaBytes& arena = program.arena(symbols);
-  const Ledger::Entry during = ledger_->allocate(Bytes::working, arena.live, arena.total);
+  const Ledger::Entry during = ledger_->allocate(Bytes::working, program.arena(symbols));
+  layer_bytes_ += layer_traffic(program, symbols, {}).sent_bytes;
   return made;
 }
 

@@ -6,8 +6,10 @@
 // Not in twill.hpp. Read next: parallel/fit/estimate.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/cpu.hpp>
 #include <twill/device/meta/meta.hpp>
 #include <twill/memory/statistics.hpp>
+#include <twill/nn/device_trace.hpp>
 #include <twill/nn/leaf.hpp>
 #include <twill/parallel/data/zero.hpp>
 #include <twill/parallel/pipeline/model/balance.hpp>
@@ -18,6 +20,7 @@
 #include <twill/training/inspect.hpp>
 #include <twill/training/sources.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -54,6 +57,7 @@ struct Traces {
   /// The bytes that the loss and its gradient take of a device at most, beside prediction and targets of these shapes.
   std::int64_t (*loss_bytes)(const Dims& prediction, const Dims& targets) = nullptr;
   std::int64_t element_bytes = 0; ///< of one element of the model
+  bool is_for_gpus = false;       ///< steps are traced for the libraries of GPUs
 };
 
 }}}} // namespace twill::v0::parallel::fit
@@ -138,12 +142,23 @@ template <Scalar A, AnyShape S, FloatingScalar T> struct FollowingArgument<compi
 template <class Argument> struct MetaTensor;
 template <Scalar A, AnyShape S> struct MetaTensor<compile::Argument<A, S>> { using type = Tensor<A, Meta, S>; };
 
-template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Targets> struct TracesOf {
+/// The model of a step, and whether the step says that it is for GPUs.
+template <class M> struct ModelOf {
+  using type = M;
+  template <class D> using on = nn::traced_on_t<M, D>;
+};
+template <class M> struct ModelOf<nn::ForGpu<M>> {
+  using type = M;
+  template <class> using on = nn::ForGpu<M>;
+};
+
+/// Whole steps of the model M, and the stages of the same model as it is cut: these are not traced for GPUs' libraries.
+template <nn::Model M, nn::Model Plain, FloatingScalar T, class L, optim::Rule R, class... Targets> struct TracesOf {
   static compile::ForwardTrace forward() { return training::trace_forward<M, T, L, Targets...>(); }
   static compile::ForwardTrace model() {
     compile::ForwardTrace result{};
-    result.graph = nn::ModelStage<M, T, true>::make_graph();
-    result.root = nn::ModelStage<M, T, true>::build(result.graph).id();
+    result.graph = nn::ModelStage<Plain, T, true>::make_graph();
+    result.root = nn::ModelStage<Plain, T, true>::build(result.graph).id();
     return result;
   }
   static graph::Graph step(const graph::Parts& parts) {
@@ -156,8 +171,8 @@ template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Target
   static graph::Graph update_of_parts() { return UpdateParts<M, T, R>::trace(); }
 
   static StageGraphs stage(int begin, int end, bool splits_gradients) {
-    using Source = StageNow<M, T>;
-    using Weights = StageWeightsNow<M>;
+    using Source = StageNow<Plain, T>;
+    using Weights = StageWeightsNow<Plain>;
     PlacesNow::here() = {begin, end};
     StageGraphs all{};
     all.counts = pipeline::detail::count<Source>();
@@ -177,7 +192,7 @@ template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Target
   }
 
   static std::int64_t loss_bytes(const Dims& prediction, const Dims& targets) {
-    using Prediction = compile::shown_output_t<nn::PlainForward<nn::ModelStage<M, T, true>>, 0, Meta>;
+    using Prediction = compile::shown_output_t<nn::PlainForward<nn::ModelStage<Plain, T, true>>, 0, Meta>;
     using Target = typename MetaTensor<std::tuple_element_t<0, std::tuple<Targets...>>>::type;
     const std::lock_guard lock(pipeline::detail::measuring);
     const Meta device = pipeline::detail::measured_device(0);
@@ -208,6 +223,7 @@ template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Target
       traces.loss_bytes = &loss_bytes;
     }
     traces.element_bytes = sizeof(T);
+    traces.is_for_gpus = !std::same_as<M, Plain>;
     return traces;
   }
 };
@@ -217,18 +233,28 @@ template <class Step> struct StepTraces {
 };
 template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Targets>
 struct StepTraces<training::WholeStep<M, T, L, R, Targets...>> {
-  template <FloatingScalar E>
+  template <FloatingScalar E, ComputeDevice D>
   static constexpr Traces
-      as = TracesOf<nn::unfitted_t<M>, E, L, R, typename FollowingArgument<Targets, E>::type...>::all();
+      as = TracesOf<typename ModelOf<nn::unfitted_t<M>>::template on<D>, typename ModelOf<nn::unfitted_t<M>>::type, E,
+                    L, R, typename FollowingArgument<Targets, E>::type...>::all();
+};
+
+template <class Step> struct GpuStep;
+template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Targets>
+struct GpuStep<training::WholeStep<M, T, L, R, Targets...>> {
+  using type = training::WholeStep<nn::ForGpu<nn::unfitted_t<M>>, T, L, R, Targets...>;
 };
 
 }}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 
-/// The traces of a step, `training::StepOf<Model, loss, Rule, Targets...>`, for a model of elements of T; floating
-/// targets follow it.
-template <class Step, FloatingScalar T = float>
-inline constexpr Traces traces_of = detail::StepTraces<Step>::template as<T>;
+/// A step as GPUs run it, where there is no type of a GPU: `traces_of<OnGpu<Step>>`.
+template <class Step> using OnGpu = typename detail::GpuStep<Step>::type;
+
+/// The traces of a step, `training::StepOf<Model, loss, Rule, Targets...>`, for a model of elements of T on devices of
+/// a kind; floating targets follow it.
+template <class Step, FloatingScalar T = float, ComputeDevice D = Cpu>
+inline constexpr Traces traces_of = detail::StepTraces<Step>::template as<T, D>;
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA
