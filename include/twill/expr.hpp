@@ -11,6 +11,7 @@
 #include <twill/expr/contraction.hpp>
 #include <twill/expr/contraction_order.hpp>
 #include <twill/expr/cumulative.hpp>
+#include <twill/expr/cut.hpp>
 #include <twill/expr/distributions.hpp>
 #include <twill/expr/domain.hpp>
 #include <twill/expr/draws.hpp>

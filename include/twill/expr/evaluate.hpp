@@ -3,7 +3,7 @@
 //
 // Evaluation of expressions. `Tensor c = a * b` and `c = a * b` give c a new value (in its own memory, if no other
 // handle holds it and it fits), `x[0] = a * b` and `x += a` write through. One statement is one kernel, whose program
-// serves operands of any strides. Read next: expr/reductions.hpp.
+// serves operands of any strides, unless it is too long (expr/cut.hpp). Read next: expr/reductions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -11,6 +11,7 @@
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/bind.hpp>
+#include <twill/expr/cut.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/node.hpp>
 #include <twill/expr/operation.hpp>
@@ -35,6 +36,11 @@ template <class E, DType To> struct Elementwise {
   }();
 };
 
+/// Whether an expression runs after parts of it: reductions, products, or what one program has no room for.
+template <class E> inline constexpr bool runs_in_parts = true;
+template <class E>
+requires(!E::has_reductions) inline constexpr bool runs_in_parts<E> = is_cut(Elementwise<E, E::dtype>::code);
+
 /// The bound leaves of an elementwise expression, and the extents of its result; of expressions that evaluate parts of
 /// themselves first, the extents alone.
 template <class E> class Leaves {
@@ -46,7 +52,7 @@ private:
   Dims extents_{};
 };
 template <class E>
-requires(!E::has_reductions) class Leaves<E>
+requires(!runs_in_parts<E>) class Leaves<E>
     : public BoundLeaves<Operands<Elementwise<E, E::dtype>>::count, E::shape_type::rank> {
 public:
   explicit Leaves(const E& expression)
@@ -99,6 +105,8 @@ void run(const E& expression, [[maybe_unused]] Leaves<E>& leaves, const D& devic
     run_with_products<To>(expression, device, to, to_strides, extents);
   else if constexpr (E::has_reductions)
     run_with_reductions<To>(expression, device, to, to_strides, extents);
+  else if constexpr (runs_in_parts<E>)
+    run<To>(shortened(expression), device, to, to_strides, extents);
   else
     run_elementwise<To>(leaves, device, to, to_strides, extents);
 }
@@ -109,7 +117,7 @@ void run(const E& expression, const D& device, void* to, const Dims& to_strides,
 }
 
 /// Whether statements over E on D run by their operands alone.
-template <class E, class D> inline constexpr bool runs_by_operands = !E::has_reductions && kernel::launches_tables<D>;
+template <class E, class D> inline constexpr bool runs_by_operands = !runs_in_parts<E> && kernel::launches_tables<D>;
 
 /// A new tensor with the values of an elementwise program, whose leaves are bound.
 template <class T, class S, class D>
@@ -215,7 +223,7 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
     const Dims& extents = leaves.extents_of(expression);
     assign_operands(target, operand_map<Source>, kernel::launched_program<typename ProgramOf<Source>::type>,
                     leaves.operands(), expression.device(), extents);
-  } else if constexpr (Bare::has_reductions) {
+  } else if constexpr (runs_in_parts<Bare>) {
     assign_erased(target, erased<Bare::dtype, Bare, D>(expression), expression.device(), extents_of<Bare>(expression));
   } else {
     Leaves<Bare> leaves(expression);
@@ -247,7 +255,7 @@ template <class T, class D, class S, LazyValue E> void store(const Tensor<T, D, 
   OverlapFinder finder{target.data(), sizeof(T), extents, strides};
   expression.each_leaf(finder);
   if (finder.hazard || (gathers<Bare> && finder.touches) ||
-      (Bare::has_reductions && (finder.touches || from != extents)))
+      (runs_in_parts<Bare> && (finder.touches || from != extents)))
     target.copy_from(evaluate_as<typename Bare::shape_type>(expression));
   else
     run<dtype_of<T>>(expression, target.device(), target.data(), strides, extents);

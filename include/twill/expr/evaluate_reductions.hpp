@@ -7,6 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/expr/cut.hpp>
 #include <twill/expr/domain.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
@@ -162,9 +163,6 @@ void join_domain(const Reduced<Op, Mask, Remains, A...>& reduced, Dims& domain) 
   domain = domain.rank == 0 ? own : detail::broadcast_dims(domain, own);
 }
 
-template <class Op, class... Old, class... A> [[nodiscard]] auto rebuilt(const Node<Op, Old...>*, A... operands) {
-  return Node<Op, A...>(std::move(operands)...);
-}
 /// The expression with every outermost reduction evaluated.
 template <class E> [[nodiscard]] auto staged(const E& part) {
   if constexpr (is_reduced<E>) {
@@ -249,6 +247,24 @@ void run_permuted(const Reduced<Op, Mask, Remains, A...>& reduced, const D& devi
   run_domain(Programs<Program>{}, reduced, device, &target, domain);
 }
 
+/// Whether the program of a statement's form is too long, so that parts of the expression are computed first.
+template <Form F, DType To, class E> [[nodiscard]] constexpr bool is_cut_with_reductions() {
+  if constexpr (F == Form::rows) {
+    constexpr int rank = E::shape_type::rank;
+    return is_cut(RowProgram<dims_of<typename E::shape_type>[rank - 1], false, Merging::none, Stored<E, To>>::code);
+  } else if constexpr (F == Form::totals) {
+    constexpr Outermost found = outermost_of<E>;
+    constexpr std::int64_t length = found.rank == 0 ? 1 : found.domain[found.rank - 1];
+    return is_cut(RowProgram<length, (found.trailing > 1), Merging::none, Stored<E, To, true, !found.keep>>::code);
+  } else if constexpr (F == Form::columns) {
+    return is_cut(ColumnProgram<Merging::none, Stored<E, partial_type<E>>>::code);
+  } else if constexpr (F == Form::permuted) {
+    return is_cut(RowProgram<dyn, true, Merging::none, Stored<E, To>>::code);
+  } else {
+    return false;
+  }
+}
+
 template <DType To, class E, class D>
 void run_with_reductions(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
   constexpr Form form = form_of<E>();
@@ -258,6 +274,8 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     run<To>(staged(expression), device, to, to_strides, extents);
   } else if constexpr (gathers<E> && !gathers_along_rows) {
     run<To>(settled(expression), device, to, to_strides, extents);
+  } else if constexpr (is_cut_with_reductions<form, To, E>()) {
+    run<To>(shortened(expression), device, to, to_strides, extents);
   } else if constexpr (form == Form::rows) {
     constexpr int rank = E::shape_type::rank;
     constexpr std::int64_t length = dims_of<typename E::shape_type>[rank - 1];

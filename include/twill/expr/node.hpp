@@ -266,6 +266,11 @@ private:
   }
 };
 
+/// Rebuilds an operation on other operands.
+template <class Op, class... Old, class... A> [[nodiscard]] auto rebuilt(const Node<Op, Old...>*, A... operands) {
+  return Node<Op, A...>(std::move(operands)...);
+}
+
 /// Whether a part of an expression reads by index (expr/gather.hpp).
 template <class E> inline constexpr bool gathers = requires { requires E::is_gather; };
 template <class Op, class... A> inline constexpr bool gathers<Node<Op, A...>> = (gathers<A> || ...);

@@ -21,7 +21,7 @@ namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_
 /// `Source` has a static constexpr `code`.
 template <class Source> struct ProgramOf {
   static_assert(!Source::code.is_too_long,
-                "twill: this expression has more than 96 lines; split it into several statements");
+                "twill: this statement has more than 96 lines; compute a part of it in a statement of its own");
   template <std::size_t... I>
   static auto make(std::index_sequence<I...>)
       -> kernel::Program<typename kernel::TypeOfLine<Source::code.lines[I]>::type...>;

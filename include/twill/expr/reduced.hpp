@@ -11,6 +11,7 @@
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/code.hpp>
+#include <twill/expr/cut.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/node.hpp>
 #include <twill/expr/reduction_operations.hpp>
@@ -86,6 +87,9 @@ template <class Op, unsigned Mask, Rest Remains, class... A>
 inline constexpr bool has_products<Reduced<Op, Mask, Remains, A...>> = (has_products<A> || ...);
 template <class Op, unsigned Mask, Rest Remains, class... A>
 inline constexpr bool gathers<Reduced<Op, Mask, Remains, A...>> = (gathers<A> || ...);
+
+template <class Op, unsigned Mask, Rest Remains, class... A>
+inline constexpr int lines_of<Reduced<Op, Mask, Remains, A...>> = own_lines<Op, A...>() + (lines_of<A> + ...);
 
 /// Rebuilds an operation on other operands.
 template <class Op, unsigned Mask, Rest Remains, class... Old, class... A>
