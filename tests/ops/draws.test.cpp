@@ -136,7 +136,7 @@ TEST_CASE("each example of vmap draws numbers of its own, those of the whole bat
     CHECK(y[static_cast<std::size_t>(i)] == Approx(1 + 2 * normal_at(i)).epsilon(1e-12));
 }
 
-TEST_CASE("parameters of draws that do not broadcast are refused", "[ops]") {
+TEST_CASE("parameters of draws that do not broadcast, and negative scales, are refused", "[ops]") {
   graph::Graph graph{DType::float32};
   const Value x{graph, graph.add_input(DType::float32, {{3, 0}})};
   const Value y{graph, graph.add_input(DType::float32, {{4, 0}})};
@@ -144,4 +144,13 @@ TEST_CASE("parameters of draws that do not broadcast are refused", "[ops]") {
   CHECK(graph.fault.problem == graph::Problem::broadcast_extents_differ);
   CHECK(graph.fault.left == 3);
   CHECK(graph.fault.right == 4);
+
+  for (const auto law : {+[](Value v) { return normal(v, -2); }, +[](Value v) { return log_normal(v, -2); },
+                         +[](Value v) { return laplace(v, -2); }, +[](Value v) { return gumbel(v, -2); },
+                         +[](Value v) { return cauchy(v, -2); }}) {
+    graph::Graph other{DType::float32};
+    static_cast<void>(law({other, other.add_input(DType::float32, {{3, 0}})}));
+    CHECK(other.fault.problem == graph::Problem::scale_of_a_distribution_is_negative);
+    CHECK(other.fault.left == -2);
+  }
 }

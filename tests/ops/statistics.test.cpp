@@ -137,6 +137,10 @@ TEST_CASE("diagonals and statistics in models refuse what they cannot do", "[ops
   CHECK(problem([](Value x) { return graph::rot90<1, 1, -1>(x); }) == Problem::axis_is_named_twice);
   CHECK(problem([](Value x) { return graph::quantile<2>(x, 0.5); }) == Problem::axis_is_outside_the_rank);
   CHECK(problem([](Value x) { return graph::quantile<1, -1>(x, 0.5); }) == Problem::axis_is_named_twice);
+  CHECK(problem([](Value x) { return graph::quantile(x, 1.5); }) == Problem::quantile_is_outside_0_to_1);
+  CHECK(problem([](Value x) { return graph::nanquantile(x, nan_number); }) == Problem::quantile_is_outside_0_to_1);
+  CHECK(problem([](Value x) { return graph::percentile(x, -3); }) == Problem::percentile_is_outside_0_to_100);
+  CHECK(problem([](Value x) { return graph::nanpercentile(x, 101); }) == Problem::percentile_is_outside_0_to_100);
   CHECK(problem([](Value x) { return graph::cov(sum(x, {0})); }) == Problem::matrix_needs_two_axes);
   CHECK(problem([](Value x) { return graph::logcumsumexp<0>(x); }) == Problem::extent_is_known_only_at_run_time);
   CHECK(problem([](Value x) { return graph::trapezoid<0>(x); }) == Problem::extent_is_known_only_at_run_time);

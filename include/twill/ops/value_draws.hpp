@@ -23,9 +23,17 @@ struct LawParameters {
   Value scale{};
 };
 
-[[nodiscard]] TWILL_CONSTEXPR LawParameters law_parameters(const Term& location, const Term& scale) {
-  const Pair both = aligned(location, scale, floating_type(common_dtype(location, scale)));
+[[nodiscard]] TWILL_CONSTEXPR LawParameters ends_of_range(const Term& low, const Term& high) {
+  const Pair both = aligned(low, high, floating_type(common_dtype(low, high)));
   return {both.left, both.right};
+}
+/// Refuses a number below 0 as scale; a value is not known before it is computed.
+[[nodiscard]] TWILL_CONSTEXPR LawParameters law_parameters(const Term& location, const Term& scale) {
+  const LawParameters law = ends_of_range(location, scale);
+  if (scale.is_number && !(scale.number >= 0))
+    law.location.graph().refuse(Problem::scale_of_a_distribution_is_negative, shown_as_integer(scale.number), 0,
+                                location.site);
+  return law;
 }
 
 /// Uniform draws in the shape of a value: float64 for values of float64, else float32, where 1 - u is never 0.
@@ -90,12 +98,13 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 
 /// Uniform between two ends, which broadcast; in their floating type, whose rounding may reach the upper end.
 [[nodiscard]] TWILL_CONSTEXPR Value uniform(Value low, const Term& high, CallSite site = CallSite::here()) {
-  return detail::uniform_of(detail::law_parameters({low, site}, high));
+  return detail::uniform_of(detail::ends_of_range({low, site}, high));
 }
 [[nodiscard]] TWILL_CONSTEXPR Value uniform(double low, Value high, CallSite site = CallSite::here()) {
-  return detail::uniform_of(detail::law_parameters({low, site}, {high, site}));
+  return detail::uniform_of(detail::ends_of_range({low, site}, {high, site}));
 }
 /// Normal with means and standard deviations, which broadcast, as PyTorch's `Normal(mean, deviation).rsample()`.
+/// errors: a number below 0 as deviation, as of the laws below
 [[nodiscard]] TWILL_CONSTEXPR Value normal(Value mean, const Term& deviation, CallSite site = CallSite::here()) {
   return detail::normal_of(detail::law_parameters({mean, site}, deviation));
 }

@@ -50,6 +50,13 @@ enum class NanElements : bool { kept, left_out };
   return where(equal(fraction, 0.5), (first + second) * 0.5, nearer);
 }
 
+/// Refuses a part that is not between 0 and the whole, which is 1 of quantiles and 100 of percentiles.
+TWILL_CONSTEXPR void require_part(Value x, double part, double whole, CallSite site) {
+  if (part >= 0 && part <= whole) return;
+  x.graph().refuse(whole == 1 ? Problem::quantile_is_outside_0_to_1 : Problem::percentile_is_outside_0_to_100,
+                   shown_as_integer(part), shown_as_integer(whole), site);
+}
+
 [[nodiscard]] TWILL_CONSTEXPR Value quantile_over(Value x, unsigned axes, double q, NanElements nan, KeepDims keep) {
   if (x.graph().fault.any()) return x;
   constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
@@ -79,14 +86,16 @@ enum class NanElements : bool { kept, left_out };
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 
-/// The value below which a part q of the elements is, from 0 to 1, which are the least and the greatest.
+/// The value below which a part q of the elements is. errors: a part outside of 0 to 1
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value quantile(Value x, double q, K = {}, CallSite site = CallSite::here()) {
+  detail::require_part(x, q, 1, site);
   return detail::quantile_over(x, detail::axes_of<Axes...>(x, site), q, detail::NanElements::kept, detail::keep_of<K>);
 }
-/// quantile(x, p / 100)
+/// quantile(x, p / 100). errors: a part outside of 0 to 100
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value percentile(Value x, double p, K keep = {}, CallSite site = CallSite::here()) {
+  detail::require_part(x, p, 100, site);
   return quantile<Axes...>(x, p / 100, keep, site);
 }
 /// The middle element, or the mean of the two in the middle, which share the gradient.
@@ -95,15 +104,17 @@ template <int... Axes, ReducedDims K = DroppedDims>
   return quantile<Axes...>(x, 0.5, keep, site);
 }
 
-/// The quantile of the elements that are no NaN; NaN where there are none.
+/// The quantile of the elements that are no NaN; NaN where there are none. errors: a part outside of 0 to 1
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value nanquantile(Value x, double q, K = {}, CallSite site = CallSite::here()) {
+  detail::require_part(x, q, 1, site);
   return detail::quantile_over(x, detail::axes_of<Axes...>(x, site), q, detail::NanElements::left_out,
                                detail::keep_of<K>);
 }
-/// nanquantile(x, p / 100)
+/// nanquantile(x, p / 100). errors: a part outside of 0 to 100
 template <int... Axes, ReducedDims K = DroppedDims>
 [[nodiscard]] constexpr Value nanpercentile(Value x, double p, K keep = {}, CallSite site = CallSite::here()) {
+  detail::require_part(x, p, 100, site);
   return nanquantile<Axes...>(x, p / 100, keep, site);
 }
 /// The median of the elements that are no NaN.
