@@ -105,6 +105,11 @@ TEST_CASE("parameters of draws are numbers or values, of every floating type", "
         CHECK(std::fabs(y[static_cast<std::size_t>(i)] - (1 + 0.5 * normal_at(i))) <= tolerance);
     const std::vector<double> waits = drawn(dtype, 2, [](Value x) { return exponential(x); });
     CHECK(std::all_of(waits.begin(), waits.end(), [](double y) { return y >= 0 && std::isfinite(y); }));
+    const std::vector<double> parts = drawn(dtype, 0, [](Value x) { return rand_like(x); });
+    for (std::int64_t i = 0; i < 1000; ++i) {
+      const double part = parts[static_cast<std::size_t>(i)];
+      CHECK((part >= 0 && part < 1 && part <= uniform_at(0, i) && part >= uniform_at(0, i) - tolerance / 8));
+    }
     const std::vector<double> hits = drawn(dtype, 0.25, [](Value x) { return bernoulli(x); });
     for (std::int64_t i = 0; i < 1000; ++i)
       CHECK(hits[static_cast<std::size_t>(i)] == (uniform_at(0, i) < 0.25 ? 1 : 0));

@@ -4,8 +4,8 @@
 // Random draws from distributions in models, under the names of those of tensors. Each is a formula of standard noise
 // made of graph/random.hpp's draws, y = location + scale * noise, so that gradients flow to the parameters
 // (reparametrisation; Kingma and Welling, "Auto-encoding variational Bayes", 2014), `vmap` draws other numbers for each
-// example, and many devices draw the numbers of one. Noise has 24 random bits. Not in twill.hpp. Read next:
-// graph/random.hpp.
+// example, and many devices draw the numbers of one: the first axis is the one along which a batch may be split. Noise
+// has 24 random bits. Not in twill.hpp. Read next: graph/random.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -87,9 +87,14 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   const Value u = random_uniform(graph, shape);
   return detail::normal_of_uniform(u, random_uniform(graph, shape));
 }
-/// Uniform numbers in [0, 1) in the floating type and shape of x, with PyTorch's name. No gradient flows to x.
+/// Uniform numbers in [0, 1) in the floating type and shape of x, with PyTorch's name; types of 16 bits have as many
+/// random bits as they hold. No gradient flows to x.
 [[nodiscard]] TWILL_CONSTEXPR Value rand_like(Value x) {
-  return cast(detail::uniform_noise(x), floating_type(x.dtype()));
+  const DType dtype = floating_type(x.dtype());
+  const Value noise = detail::uniform_noise(x);
+  if (dtype == DType::float32 || dtype == DType::float64) return noise;
+  const double values = dtype == DType::float16 ? 0x1p11 : 0x1p8;
+  return cast(floor(noise * values) * (1 / values), dtype);
 }
 /// Standard normal numbers in the floating type and shape of x: `mean + exp(0.5 * log_variance) * randn_like(mean)`.
 [[nodiscard]] TWILL_CONSTEXPR Value randn_like(Value x) {
