@@ -38,6 +38,11 @@
 #include <twill/ops/ring_attention.hpp>
 #include <twill/ops/ring_shift.hpp>
 #include <twill/ops/transposed_convolution3d.hpp>
+#include <twill/ops/value_diagonals.hpp>
+#include <twill/ops/value_draws.hpp>
+#include <twill/ops/value_quantiles.hpp>
+#include <twill/ops/value_samples.hpp>
+#include <twill/ops/value_statistics.hpp>
 #include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/muon.hpp>

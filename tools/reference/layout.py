@@ -174,6 +174,9 @@ PAGES = [
                                         "ops/cumprod.hpp", "ops/einsum.hpp", "ops/norms.hpp", "ops/padded_rows.hpp", "ops/patches.hpp", "ops/repeat.hpp",
                                         "ops/gather.hpp", "ops/interpolate.hpp", "ops/resample.hpp", "ops/grid_sample.hpp", "ops/sides3.hpp", "ops/matmul.hpp", "ops/pad.hpp",
                                         "ops/slice.hpp", "ops/sort.hpp", "ops/split.hpp", "ops/triangles.hpp"], rows=True),
+        Section("Statistics in models", ["ops/value_statistics.hpp", "ops/value_quantiles.hpp", "ops/value_diagonals.hpp",
+                                         "ops/value_samples.hpp"], rows=True),
+        Section("Random draws in models", ["ops/value_draws.hpp"], rows=True),
         Section("Gradients, loops and checkpoints", ["graph/gradient.hpp", "graph/scan.hpp", "graph/checkpoint.hpp"]),
     ]),
     Page("linear_algebra", "Linear algebra", "Decompositions and solvers of matrices and stacks of them, of tensors and in models, "

@@ -168,6 +168,9 @@ enum class Problem : std::uint8_t {
   points_are_not_one_for_each_axis,
   cosine_transform_is_neither_of_type_2_nor_of_type_3,
   fourier_transform_needs_at_least_one_point,
+  quantile_is_outside_0_to_1,
+  percentile_is_outside_0_to_100,
+  scale_of_a_distribution_is_negative,
 };
 
 /// A name that a fault is about, and of what.
