@@ -11,6 +11,9 @@
 #include <twill/fft/gpu/transform_lines.hpp>
 #include <twill/linalg/cuda/matrices.cuh>
 #include <twill/linalg/gpu/decompose.hpp>
+#include <twill/linalg/gpu/eigenpairs.hpp>
+#include <twill/linalg/gpu/exponential.hpp>
+#include <twill/linalg/gpu/matrices.hpp>
 #include <twill/linalg/gpu/move_matrices.hpp>
 #include <twill/profile/cuda/show_utilization.cuh>
 #include <twill/profile/cuda/utilization.hpp>

@@ -4,13 +4,17 @@
 // factorisations, triangular systems, eigenvalues and singular values in float64 by plain loops, run as operations of the
 // stream. As the libraries may, it writes to its working memory, to the other triangle of batched Cholesky factors and to
 // matrices whose singular values were found; it refuses null pointers, short distances and missing working memory.
+#include <ptxrun/libraries/eigenvalues.hpp>
 #include <ptxrun/libraries/matrices.hpp>
+#include <ptxrun/libraries/numbers.hpp>
 #include <ptxrun/runtime/streams.hpp>
 
 #if __has_include(<cusolverDn.h>)
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <initializer_list>
@@ -238,6 +242,62 @@ cusolverStatus_t gesvdj_batched(cusolverDnHandle_t handle, cusolverEigMode_t mod
   }));
 }
 
+/// A call of Xgeev on one matrix.
+struct Geev {
+  bool wants_vectors = false;
+  int n = 0;
+  cudaDataType type = CUDA_R_32F; ///< of the matrix and its vectors; values are complex
+  void* a = nullptr;
+  std::int64_t lda = 0;
+  void* values = nullptr;
+  void* vectors = nullptr;
+  std::int64_t vectors_lda = 0;
+
+  /// Of what twill asks for: no left vectors, complex values.
+  [[nodiscard]] bool is_valid(cusolverEigMode_t left, cudaDataType values_type, cudaDataType vectors_type,
+                              cudaDataType compute_type) const {
+    const bool is_double = type == CUDA_R_64F || type == CUDA_C_64F;
+    return left == CUSOLVER_EIG_MODE_NOVECTOR && n >= 0 && lda >= std::max(1, n) &&
+           (!wants_vectors || vectors_lda >= std::max(1, n)) && vectors_type == type && compute_type == type &&
+           values_type == (is_double ? CUDA_C_64F : CUDA_C_32F);
+  }
+  [[nodiscard]] std::size_t device_bytes() const { return static_cast<std::size_t>(3 * n + 5) * 16; }
+  [[nodiscard]] std::size_t host_bytes() const { return static_cast<std::size_t>(n + 3) * 16; }
+
+  void operator()(int* info) const {
+    using namespace ptxrun::libraries;
+    NumberMatrix matrix(n);
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) matrix(i, j) = element(a, i + j * lda);
+    for (std::int64_t place = 0; place < n * lda; ++place) set(a, type, place, Number{NAN, NAN});
+    std::vector<Eigenpair> pairs = eigenpairs(matrix);
+    *info = pairs.empty() && n > 0 ? n : 0;
+    if (*info != 0) return;
+    if (!is_complex(type)) pairs = in_conjugate_pairs(std::move(pairs));
+    const cudaDataType values_type = type == CUDA_R_64F || type == CUDA_C_64F ? CUDA_C_64F : CUDA_C_32F;
+    for (int j = 0; j < n; ++j) {
+      const Eigenpair& pair = pairs[static_cast<std::size_t>(j)];
+      set(values, values_type, j, pair.value);
+      for (int i = 0; i < n && wants_vectors; ++i) {
+        const Number number = pair.vector[static_cast<std::size_t>(i)];
+        // of a real matrix the second column of a pair has the imaginary parts of the first vector
+        const bool is_second = !is_complex(type) && pair.value.imag() < 0;
+        set(vectors, type, i + j * vectors_lda, is_second ? Number{-number.imag()} : number);
+      }
+    }
+  }
+
+private:
+  [[nodiscard]] ptxrun::libraries::Number element(const void* first, std::int64_t place) const {
+    using namespace ptxrun::libraries;
+    return is_complex(type) ? read_complex(first, type, place) : Number{read_number(first, type, place)};
+  }
+  static void set(void* first, cudaDataType to, std::int64_t place, ptxrun::libraries::Number number) {
+    using namespace ptxrun::libraries;
+    is_complex(to) ? write_complex(first, to, place, number) : write_number(first, to, place, number.real());
+  }
+};
+
 template <class Settings> cusolverStatus_t make_settings(Settings* settings) {
   *settings = reinterpret_cast<Settings>(new_handle());
   return CUSOLVER_STATUS_SUCCESS;
@@ -281,6 +341,42 @@ cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t str
 }
 cusolverStatus_t cusolverDnCreateGesvdjInfo(gesvdjInfo_t* settings) { return make_settings(settings); }
 cusolverStatus_t cusolverDnCreateSyevjInfo(syevjInfo_t* settings) { return make_settings(settings); }
+cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* settings) { return make_settings(settings); }
+cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t settings) {
+  delete reinterpret_cast<Handle*>(settings);
+  return CUSOLVER_STATUS_SUCCESS;
+}
+
+cusolverStatus_t cusolverDnXgeev_bufferSize(cusolverDnHandle_t, cusolverDnParams_t parameters, cusolverEigMode_t left,
+                                            cusolverEigMode_t right, std::int64_t n, cudaDataType type, const void*,
+                                            std::int64_t lda, cudaDataType values_type, const void*, cudaDataType,
+                                            const void*, std::int64_t, cudaDataType vectors_type, const void*,
+                                            std::int64_t vectors_lda, cudaDataType compute_type,
+                                            std::size_t* device_bytes, std::size_t* host_bytes) {
+  const Geev geev{
+      right == CUSOLVER_EIG_MODE_VECTOR, static_cast<int>(n), type, nullptr, lda, nullptr, nullptr, vectors_lda};
+  if (parameters == nullptr || !geev.is_valid(left, values_type, vectors_type, compute_type))
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  *device_bytes = geev.device_bytes();
+  *host_bytes = geev.host_bytes();
+  return CUSOLVER_STATUS_SUCCESS;
+}
+cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t left,
+                                 cusolverEigMode_t right, std::int64_t n, cudaDataType type, void* a, std::int64_t lda,
+                                 cudaDataType values_type, void* values, cudaDataType, void*, std::int64_t,
+                                 cudaDataType vectors_type, void* vectors, std::int64_t vectors_lda,
+                                 cudaDataType compute_type, void* work, std::size_t device_bytes, void* host_work,
+                                 std::size_t host_bytes, int* info) {
+  const Geev geev{right == CUSOLVER_EIG_MODE_VECTOR, static_cast<int>(n), type, a, lda, values, vectors, vectors_lda};
+  const bool is_valid = geev.is_valid(left, values_type, vectors_type, compute_type) &&
+                        device_bytes >= geev.device_bytes() && host_bytes >= geev.host_bytes() &&
+                        (!geev.wants_vectors || vectors != nullptr);
+  return of_solver(give(handle, is_valid, {parameters, a, values, work, host_work, info}, [=] {
+    std::memset(work, 0xff, device_bytes);
+    std::memset(host_work, 0xff, host_bytes);
+    geev(info);
+  }));
+}
 
 // The two precisions have equal entry points.
 #define PTXRUN_ROUTINES(X, T)                                                                                          \

@@ -10,12 +10,22 @@
 
 #include <twill/compile/report/report.hpp>
 #include <twill/expr.hpp>
+#include <twill/fft/value_transforms.hpp>
 #include <twill/memory/statistics.hpp>
+#include <twill/nn/losses/regression.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/profile/trace.hpp>
 #include <twill/training/accumulation.hpp>
 
+#if defined(__CUDACC__)
+#include <twill/fft/cuda/lines.cuh>
+#else
+#include <tests/support/emulated_transforms.hpp>
+#endif
+
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -128,6 +138,35 @@ inline void steps_are_counted() {
   require_equal(adam_steps(compile::Capture::automatic), adam_steps(compile::Capture::never));
 }
 const Case counter_case{"a captured step knows its number", &steps_are_counted};
+
+#if defined(TWILL_WITH_CUFFT) || !defined(__CUDACC__)
+/// Lines of 8 points whose spectra are multiplied by trained numbers, which are 1 at first.
+struct SpectralFilter {
+  static constexpr auto forward(Input<Dim<"batch">, 8> x) {
+    const auto weights = nn::parameter(x.graph(), "spectrum", {5, 2}, nn::initialise::zeros()); // pairs re, im
+    return fft::irfft(fft::rfft(x) * (graph::view_as_complex(weights) + 1.0));
+  }
+};
+inline void transforms_are_captured() {
+  nn::Network<SpectralFilter, D> model{D{0}};
+  auto step = train_step(model, nn::mse, optim::Sgd{{.rate = 4}});
+  std::vector<float> impulses(24), none(24);
+  for (const std::size_t place : {0, 11, 22}) impulses[place] = 1; // each coefficient has length 1
+  const auto x = from_values<Shape<dyn, 8>>(impulses, Dims(3, 8), D{0});
+  const auto wanted = from_values<Shape<dyn, 8>>(none, Dims(3, 8), D{0});
+  // The loss is the sum of c |w|^2 / 64, where c counts a coefficient and its conjugate.
+  for (int i = 0; i < 4; ++i)
+    require_close(step(x, wanted).item(), (2 * std::pow(0.875, 2 * i) + 6 * std::pow(0.75, 2 * i)) / 64, 1e-5);
+  require(step.capture_report().is_captured());
+  const std::vector<float> weights = weights_of(model);
+  require_equal(weights.size(), std::size_t{10});
+  for (std::size_t k = 0; k < 5; ++k) {
+    require_close(weights[2 * k] + 1, std::pow(k % 4 == 0 ? 0.875 : 0.75, 4), 1e-5);
+    require_close(weights[2 * k + 1], 0, 0, 1e-6);
+  }
+}
+const Case transforms_case{"steps with Fourier transforms are captured", &transforms_are_captured};
+#endif
 
 inline void steady_steps_ask_for_nothing() {
   Model model{D{0}};

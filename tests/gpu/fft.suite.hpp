@@ -3,13 +3,15 @@
 //
 // Fourier and cosine transforms of tensors on a GPU, by a library: against the sums that define them, in float64. Lengths
 // are powers, primes and products, axes the first, a middle one and the last, operands also views and expressions; norms,
-// points cropped and padded, plans that are kept, streams side by side.
+// points cropped and padded, plans that are kept, streams side by side; transforms in models, and their gradients.
 
 #include <tests/support/suite.hpp>
 
+#include <twill/compile/function.hpp>
 #include <twill/device/gpu/library_choices.hpp>
 #include <twill/expr.hpp>
 #include <twill/fft.hpp>
+#include <twill/fft/value_transforms.hpp>
 #include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/stream.hpp>
 #include <twill/tensor/random.hpp>
@@ -28,6 +30,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -312,6 +315,82 @@ inline void graphs_take_transforms() {
   require_near(array_of(results[0]), transformed(given, 2, 22, -1, 2, 12), float_error);
 }
 const Case graphs_case{"a recorded graph transforms what its operand has become", &graphs_take_transforms};
+
+template <std::int64_t... Extents> auto fixed_numbers() {
+  return some_numbers<double>(Dims(Extents...)).template reshape<Shape<Extents...>>();
+}
+
+/// Complex numbers of two tensors.
+template <class X, class Y> Array pairs_of(const X& re, const Y& im) {
+  Array array = array_of(re);
+  const Array imaginary = array_of(im);
+  for (std::size_t i = 0; i < array.numbers.size(); ++i)
+    array.numbers[i] = {array.numbers[i].real(), imaginary.numbers[i].real()};
+  return array;
+}
+inline Array real_parts(Array x) {
+  for (Number& number : x.numbers) number = number.real();
+  return x;
+}
+
+/// Spectra of lines x, and lines of the spectra z = (re, im); the gradients of the sums of products with z and with x.
+constexpr auto real_model = [](graph::Value x, graph::Value re, graph::Value im) {
+  const graph::ComplexValue y = fft::rfft<1>(x, fft::ortho);
+  const graph::Value back = fft::irfft<1>(graph::ComplexValue{re, im}, 10);
+  const graph::Value of_spectra = graph::sum(y.re * re + y.im * im), of_lines = graph::sum(back * x);
+  return std::tuple{y.re, y.im, gradient(of_spectra, x), back, gradient(of_lines, re), gradient(of_lines, im)};
+};
+
+inline void real_transforms_in_models_are_right() {
+  const auto x = fixed_numbers<2, 10, 3>();
+  const auto re = fixed_numbers<2, 6, 3>();
+  const auto im = eval(re * re - 0.5);
+  const Array lines = array_of(x), spectra = pairs_of(re, im);
+  Array slope = transformed(lines, 1, 10, -1, 0.1, 6); // those that stand for two count twice, the others are real
+  slope = along(slope, 1, 6, [](const std::vector<Number>& in, std::vector<Number>& out) {
+    for (std::size_t k = 0; k < 6; ++k) out[k] = k % 5 == 0 ? Number{in[k].real()} : 2.0 * in[k];
+  });
+  for (int run = 0; run < 3; ++run) { // the later ones may be captured
+    const auto [y_re, y_im, of_x, back, of_re, of_im] = compiled(real_model)(x, re, im);
+    require_near(pairs_of(y_re, y_im), transformed(lines, 1, 10, -1, std::sqrt(0.1), 6), double_error);
+    require_near(array_of(of_x), real_parts(transformed(spectra, 1, 10, 1, std::sqrt(0.1), 10)), double_error);
+    require_near(array_of(back), transformed(hermitian(spectra, 1, 10), 1, 10, 1, 0.1, 10), double_error);
+    require_near(pairs_of(of_re, of_im), slope, double_error);
+  }
+}
+const Case real_models_case{"real transforms in models and their gradients are those of the definition",
+                            &real_transforms_in_models_are_right};
+
+/// The spectra along the first axis, padded to 7 points, their inverse along the last, and the gradients of its square.
+constexpr auto complex_model = [](graph::Value re, graph::Value im) {
+  const graph::ComplexValue y = fft::fft<0>(graph::ComplexValue{re, im}, 7);
+  const graph::ComplexValue t = fft::ifft(y);
+  const graph::Value loss = graph::sum(t.re * t.re + t.im * t.im);
+  return std::tuple{t.re,
+                    t.im,
+                    gradient(loss, re),
+                    gradient(loss, im),
+                    real(fft::fft(re)),
+                    imag(fft::ihfft<0>(re)),
+                    fft::hfft<0>(y, 13)};
+};
+
+inline void complex_transforms_in_models_are_right() {
+  const auto re = fixed_numbers<5, 2, 4>();
+  const auto im = eval(re * re - 0.5);
+  const Array z = pairs_of(re, im), given = array_of(re);
+  const Array spectra = transformed(z, 0, 7, -1, 1, 7);
+  const auto [t_re, t_im, of_re, of_im, cosines, sines, lines] = compiled(complex_model)(re, im);
+  require_near(pairs_of(t_re, t_im), transformed(spectra, 2, 4, 1, 0.25, 4), double_error);
+  require_near(pairs_of(of_re, of_im), pairs_of(eval(re * 3.5), eval(im * 3.5)), double_error); // 2 * 7 / 4
+  require_near(array_of(cosines), real_parts(transformed(given, 2, 4, -1, 1, 4)), double_error);
+  Array turned = transformed(given, 0, 5, 1, 0.2, 3);
+  for (Number& number : turned.numbers) number = number.imag();
+  require_near(array_of(sines), turned, double_error);
+  require_near(array_of(lines), transformed(hermitian(spectra, 0, 13), 0, 13, -1, 1, 13), double_error);
+}
+const Case complex_models_case{"complex transforms in models and their gradients are those of the definition",
+                               &complex_transforms_in_models_are_right};
 
 #if defined(__CUDACC__)
 inline void failures_are_named() {

@@ -16,8 +16,10 @@
 #include <twill/tensor/random.hpp>
 
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <source_location>
 #include <string>
@@ -257,6 +259,102 @@ inline void least_squares_are_solved() {
 const Case least_squares_case{"solutions of least squares have residuals orthogonal to the columns",
                               &least_squares_are_solved};
 
+/// Generators of rotations by t in the plane of the axes 0 and 2, with -t along axis 1; and their exponentials.
+inline Stack generators(const std::vector<double>& t) {
+  return stack_of(std::ssize(t), 3, 3, [&](auto matrix, auto i, auto j) {
+    const double by = t[static_cast<std::size_t>(matrix)];
+    return (i == 1 && j == 1) || (i == 0 && j == 2) ? -by : i == 2 && j == 0 ? by : 0.0;
+  });
+}
+inline Stack rotations(const std::vector<double>& t) {
+  return stack_of(std::ssize(t), 3, 3, [&](auto matrix, auto i, auto j) {
+    const double by = t[static_cast<std::size_t>(matrix)];
+    if (i == 1 || j == 1) return i == j ? std::exp(-by) : 0.0;
+    return i == j ? std::cos(by) : i == 0 ? -std::sin(by) : std::sin(by);
+  });
+}
+inline void exponentials_are_right() {
+  const std::vector<double> angles{0.25, 3, 40, 6}; // halved three times the third one, once the last one
+  require_near(read(linalg::matrix_exp(on_device<double>(generators(angles)))), rotations(angles), 1e-13);
+  require_near(read(linalg::matrix_exp(on_device<float>(generators({9})))), rotations({9}), 1e-5);
+  // the gradient of the trace is the transposed exponential
+  const auto gradient = grad([](Value x) { return graph::sum(linalg::diagonal_of(linalg::matrix_exp(x))); })(
+      on_device<double>(generators({0.5, 8})).reshape<Shape<2, 3, 3>>());
+  require_near(read(gradient), turned(rotations({0.5, 8})), 1e-13);
+}
+const Case exponential_case{"exponentials of generators are rotations, each halved as often as its norm asks for",
+                            &exponentials_are_right};
+
+using Number = std::complex<double>;
+
+template <class X> std::vector<Number> numbers_of(const X& x) {
+  std::vector<Number> numbers;
+  for (const auto& value : to_vector(x)) {
+    if constexpr (ComplexScalar<typename X::value_type>)
+      numbers.emplace_back(double{value.re}, double{value.im});
+    else
+      numbers.emplace_back(double{value});
+  }
+  return numbers;
+}
+template <class T> void eigenpairs_are_right(std::int64_t count, std::int64_t n) {
+  const Stack some_numbers = some<float>(count, n, 2 * n);
+  std::vector<T> elements;
+  for (std::int64_t row = 0; row < count * n; ++row)
+    for (std::int64_t j = 0; j < n; ++j) {
+      using R = real_t<T>;
+      const auto part = [&](std::int64_t column) { return static_cast<R>(some_numbers.at(row / n, row % n, column)); };
+      if constexpr (ComplexScalar<T>)
+        elements.push_back(T(part(j), part(n + j)));
+      else
+        elements.push_back(part(j));
+    }
+  const auto matrices = from_values<Cube>(elements, Dims(count, n, n), D{0});
+  const auto [values, vectors] = linalg::eig(matrices);
+  require(values.shape() == Dims(count, n) && vectors.shape() == Dims(count, n, n));
+  const std::vector<Number> a = numbers_of(matrices), w = numbers_of(values), v = numbers_of(vectors);
+  const std::vector<Number> alone = numbers_of(linalg::eigvals(matrices));
+  const double error = static_cast<double>(n) * error_of<real_t<T>>;
+  for (std::int64_t matrix = 0; matrix < count; ++matrix) {
+    const auto at = [&](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>((matrix * n + i) * n + j); };
+    Number trace = 0;
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto of_j = static_cast<std::size_t>(matrix * n + j);
+      double square = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        Number rest = -w[of_j] * v[at(i, j)];
+        for (std::int64_t k = 0; k < n; ++k) rest += a[at(i, k)] * v[at(k, j)];
+        require_close(std::abs(rest), 0, 0, error);
+        square += std::norm(v[at(i, j)]);
+      }
+      require_close(square, 1, error);
+      trace += a[at(j, j)] - alone[of_j];
+    }
+    require_close(std::abs(trace), 0, 0, error);
+  }
+}
+inline void general_eigenvectors_are_right() {
+  eigenpairs_are_right<float>(3, 6);
+  eigenpairs_are_right<complex128>(2, 4);
+  eigenpairs_are_right<float>(1, 1);
+  const std::vector<Number> roots = numbers_of(linalg::eigvals(on_device<float>(
+      stack_of(1, 4, 4, [](auto, auto i, auto j) { return (i + 1) % 4 == j ? 1.0 : 0.0; })))); // 1, i, -1, -i
+  Number all = 1, squares = 0;
+  for (const Number& root : roots) {
+    require_close(std::abs(root), 1, 1e-5);
+    all *= root;
+    squares += root * root;
+  }
+  require_close(std::abs(all + 1.0), 0, 0, 1e-5);
+  require_close(std::abs(squares), 0, 0, 1e-5);
+  Stack broken = some<float>(3, 4, 4);
+  broken.at(1, 2, 3) = std::numeric_limits<double>::quiet_NaN();
+  require_throws<LinAlgError>([&] { static_cast<void>(linalg::eigvals(on_device<float>(broken))); },
+                              "eigvals: matrix 1 of 3 has an element that is not finite");
+}
+const Case eig_case{"eigenvectors of general matrices, real and complex, are multiplied by their values",
+                    &general_eigenvectors_are_right};
+
 inline void failures_name_the_matrix() {
   Stack a = some_definite<float>(4, 5);
   a.at(2, 2, 2) = a.at(3, 0, 0) = -1;
@@ -305,6 +403,8 @@ inline void nothing_is_computed_of_no_matrices() {
     require(linalg::eigh(a).vectors.shape() == shape);
     require(linalg::qr(a).Q.shape() == shape);
     require(linalg::svd(a).U.shape() == shape);
+    require(linalg::matrix_exp(a).shape() == shape);
+    require(linalg::eig(a).vectors.shape() == shape);
   }
   for (const float sign : to_vector(linalg::slogdet(Tensor<float, D, Cube>(D{0}, Dims(2, 0, 0))).sign))
     require_equal(sign, 1.0F);

@@ -8,8 +8,8 @@
 
 #include <twill/device/cuda/fft.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
-#include <twill/fft/along.hpp>
 #include <twill/fft/gpu/transform_lines.hpp>
+#include <twill/fft/lines.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -90,9 +90,9 @@ struct TransformsLibrary {
 
 namespace twill { inline namespace v0 { namespace fft { namespace detail {
 
-template <> struct LinesOf<Emulated> {
-  template <class T> static void run(const Emulated& device, const Job<T>& job) {
-    transform_lines<emulation::TransformsLibrary>(device, job);
+template <> struct LinesOn<twill::gpu::Queue<EmulatedRuntime>> {
+  template <class T> static void run(const twill::gpu::Queue<EmulatedRuntime>& queue, const Job<T>& job) {
+    transform_lines<emulation::TransformsLibrary, Emulated>(queue, job);
   }
 };
 

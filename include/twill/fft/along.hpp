@@ -47,15 +47,6 @@ struct Beside {
 [[nodiscard]] Beside beside(const Dims& extents, const Dims& from, std::int64_t from_parts, const Dims& to,
                             std::int64_t to_parts, int axis);
 
-/// Transforms on a kind of GPU, which its header specialises.
-template <class D> struct LinesOf {
-  template <class T> static void run(const D&, const Job<T>&) {
-    static_assert(!kernel::has_queue<D>,
-                  "twill: fft: on CUDA devices transforms are cuFFT's; include <twill/fft/cuda/lines.cuh> in a program "
-                  "that is configured with cuFFT, or transform on a host device, x.cpu(), and copy the result back");
-  }
-};
-
 inline namespace TWILL_ISA {
 
 /// The operand as a tensor of float32, float64 or a complex type.
@@ -98,7 +89,7 @@ void run_along(Kind kind, Sign sign, const X& x, const Y& y, int axis, std::int6
                    .first_scale = first_scale};
   if (y.elements() == 0) return;
   if constexpr (kernel::has_queue<D>) {
-    LinesOf<D>::run(x.device(), job);
+    launch(x.device(), [&job](const auto& queue) { LinesOn<std::remove_cvref_t<decltype(queue)>>::run(queue, job); });
   } else {
     const memory::Buffer<D> memory(x.device(), static_cast<std::size_t>(working_elements(job)) * sizeof(R));
     launch(x.device(), [job, at = static_cast<R*>(memory.data())](const auto& team) { run_job(team, job, at); });

@@ -49,6 +49,15 @@ template <class T> struct Job {
   T* to_imaginary = nullptr;         ///< null: imaginary parts are not wanted
 };
 
+/// Transforms on a kind of GPU's queue, which its header specialises.
+template <class Queue> struct LinesOn {
+  template <class T> static void run(const Queue&, const Job<T>&) {
+    static_assert(sizeof(T) == 0,
+                  "twill: fft: on CUDA devices transforms are cuFFT's; include <twill/fft/cuda/lines.cuh> in a program "
+                  "that is configured with cuFFT, or compute on a host device: x.cpu(), or the model there");
+  }
+};
+
 inline namespace TWILL_ISA {
 
 /// The elements of working memory that `run_job` needs beside that of its threads: for long lines.

@@ -3,7 +3,7 @@
 //
 // Graph operations of Fourier transforms: lines of real and imaginary parts, each an array of its own, to such lines or
 // to real ones. Both are linear, and the gradient of a transform is one in the other direction; their kernel is that of
-// tensors. Not in twill.hpp. Read next: fft/value_transforms.hpp.
+// tensors, on GPUs a library's. Not in twill.hpp. Read next: fft/value_transforms.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -144,6 +144,17 @@ template <class T> [[nodiscard]] Job<T> job_of(const kernel::Launch& launch) {
   const Dims& to = launch.shapes[result];
   const std::int64_t n = kind == Kind::real_of_hermitian ? to[1] : from[1];
   const auto data = [&](int operand) { return static_cast<T*>(launch.operands[operand].data); };
+  Dims extents{};
+  Dims from_strides{};
+  Dims to_strides{};
+  const auto append = [&](std::int64_t extent, std::int64_t from_stride, std::int64_t to_stride) {
+    if (extent == 1) return;
+    extents[extents.rank++] = extent;
+    from_strides[from_strides.rank++] = from_stride;
+    to_strides[to_strides.rank++] = to_stride;
+  };
+  append(from[0], from[1] * from[2], to[1] * to[2]);
+  append(from[2], 1, 1);
   return {.kind = kind,
           .sign = static_cast<Sign>(launch.attributes[1]),
           .length = n,
@@ -152,21 +163,23 @@ template <class T> [[nodiscard]] Job<T> job_of(const kernel::Launch& launch) {
           .from_step = from[2],
           .to = data(result),
           .to_step = to[2],
-          .extents = Dims(from[0], from[2]),
-          .from_strides = Dims(from[1] * from[2], 1),
-          .to_strides = Dims(to[1] * to[2], 1),
+          .extents = extents,
+          .from_strides = from_strides,
+          .to_strides = to_strides,
           .scale = factor == Factor::one ? 1 : scale_of(factor == Factor::root ? ortho : backward, Sign::inverse, n),
           .parts_are_apart = true,
           .from_imaginary = is_of_complex ? data(1) : nullptr,
           .to_imaginary = kind == Kind::real_of_hermitian ? nullptr : data(result + 1)};
 }
 
-/// The kernel of both operations. Each thread keeps the memory for the lines that it works on.
+/// The kernel of both operations. On hosts each thread keeps the memory for the lines that it works on.
 struct TransformKernel {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
-    static_assert(std::is_same_v<TeamType, Team>,
-                  "twill: fft: there are no kernels for GPUs yet; run the model on a host device");
-    if (launch.shapes[0].elements() > 0) run_job(team, job_of<T>(launch), nullptr);
+    if (launch.shapes[0].elements() == 0) return;
+    if constexpr (std::is_same_v<TeamType, Team>)
+      run_job(team, job_of<T>(launch), nullptr);
+    else
+      LinesOn<TeamType>::run(team, job_of<T>(launch));
   }
 
   template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {

@@ -190,12 +190,18 @@ private:
   int info_ = 0;
 };
 
-/// Operations on a kind of GPU's queue, which its header specialises.
+/// Operations and functions on a kind of GPU's queue, which its header specialises.
 template <class Queue> struct MatricesOn {
   template <const graph::Operation* O, class T> static void run(const Queue&, const kernel::Launch&) {
     static_assert(sizeof(T) == 0,
                   "twill: linalg: on CUDA devices decompositions are cuSOLVER's; include "
                   "<twill/linalg/cuda/matrices.cuh> in a program for which CMake found cuSOLVER (TWILL_WITH_CUSOLVER)");
+  }
+  /// Eigenvalues of general matrices and, unless they are null, eigenvectors, both complex.
+  template <class T, class Z> static void eigenpairs(const Queue&, std::string_view, const Stack&, const T*, Z*, Z*) {
+    static_assert(sizeof(T) == 0,
+                  "twill: eig: on CUDA devices eigenvalues are cuSOLVER's; include <twill/linalg/cuda/matrices.cuh> in "
+                  "a program for which CMake found cuSOLVER (TWILL_WITH_CUSOLVER)");
   }
 };
 

@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigenvalues and eigenvectors of general matrices, real or complex: functions of tensors on hosts, over LAPACK's geev.
-// Results are complex, since a real matrix may have complex eigenvalues. There are no gradients and no functions of
-// traced values; linalg/eigh.hpp has both for symmetric matrices. Read next: linalg/geev.hpp.
+// Eigenvalues and eigenvectors of general matrices, real or complex: functions of tensors over LAPACK's geev, on GPUs a
+// library's. Results are complex, since a real matrix may have complex eigenvalues. There are no gradients and no
+// functions of traced values; linalg/eigh.hpp has both for symmetric matrices. Read next: linalg/geev.hpp,
+// linalg/gpu/eigenpairs.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -11,15 +12,16 @@
 #include <twill/core/promotion.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/gather.hpp>
-#include <twill/kernel/on_queue.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/geev.hpp>
 #include <twill/linalg/tensors.hpp>
 #include <twill/tensor/tensor.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -37,9 +39,6 @@ template <TensorOperand A> [[nodiscard]] auto general_matrices(const char* funct
   using X = decltype(source);
   using S = typename X::shape_type;
   constexpr DType dtype = floating_type(dtype_of<typename X::value_type>);
-  static_assert(!kernel::has_queue<typename X::device_type>,
-                "twill: eig: there are no kernels for GPUs yet; compute on a host device, a.cpu(), and copy the result "
-                "back");
   static_assert(dtype >= DType::float32 && !is_float8(dtype),
                 "twill: eig: matrices are float32, float64, complex64 or complex128; convert with to<float>()");
   static_assert(S::rank >= 2, "twill: eig: a matrix has two axes; add one with unsqueeze");
@@ -68,7 +67,7 @@ template <class T> [[nodiscard]] bool is_finite(const T* from, std::int64_t coun
 /// Eigenvalues of a stack, and eigenvectors unless there is no place for them.
 /// throws: LinAlgError (elements that are not finite, no convergence)
 template <class T>
-void find_eigenpairs(const Team& team, const char* function, const Stack& stack, const T* from,
+void find_eigenpairs(const Team& team, std::string_view function, const Stack& stack, const T* from,
                      Complex<real_t<T>>* values, Complex<real_t<T>>* vectors) {
   const std::int64_t n = stack.rows;
   const Geev<T> geev{vectors != nullptr ? Vectors::yes : Vectors::no, n};
@@ -80,8 +79,16 @@ void find_eigenpairs(const Team& team, const char* function, const Stack& stack,
     T* const memory = kernel::Scratch::of_thread<T>(geev.elements());
     failure.note(i, geev(matrix, values + i * n, vectors != nullptr ? vectors + i * n * n : nullptr, memory));
   });
-  if (broken.any()) throw LinAlgError(broken.text(function, stack.count) + "has an element that is not finite");
-  if (failure.any()) throw LinAlgError(failure.text(function, stack.count) + "has eigenvalues that were not found");
+  if (broken.any()) throw_not_finite(function, broken, stack.count);
+  if (failure.any()) throw_without_eigenvalues(function, failure, stack.count);
+}
+template <class T, class Queue>
+requires(!std::convertible_to<const Queue&, const Team&>) void find_eigenpairs(const Queue& queue,
+                                                                               std::string_view function,
+                                                                               const Stack& stack, const T* from,
+                                                                               Complex<real_t<T>>* values,
+                                                                               Complex<real_t<T>>* vectors) {
+  MatricesOn<Queue>::eigenpairs(queue, function, stack, from, values, vectors);
 }
 
 /// Eigenvalues of dense matrices, and eigenvectors into `vectors` unless it is null.
@@ -106,8 +113,8 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 
 /// Eigenvalues and eigenvectors of general (..., n, n), real or complex: A v = lambda v. Both results are complex, of
 /// the precision of the operand; integers become float32. Eigenvalues have LAPACK's order, where conjugate pairs are
-/// neighbours; vectors are columns of length 1, as torch.linalg.eig and numpy.linalg.eig have them. On hosts, for
-/// tensors alone: no gradients.
+/// neighbours; vectors are columns of length 1, as torch.linalg.eig and numpy.linalg.eig have them. For tensors alone:
+/// no gradients. GPUs take their library's `geev`, matrix by matrix, and the call waits for it.
 /// throws: ShapeError (not square), LinAlgError (elements that are not finite, no convergence)
 template <TensorOperand A> [[nodiscard]] auto eig(A&& a) {
   const auto matrices = detail::general_matrices("eig", std::forward<A>(a));
@@ -117,7 +124,7 @@ template <TensorOperand A> [[nodiscard]] auto eig(A&& a) {
   return detail::paired(detail::eigenvalues("eig", matrices, vectors.data()), vectors);
 }
 
-/// Eigenvalues of general matrices, complex; faster than `eig`. On hosts, for tensors alone: no gradients.
+/// Eigenvalues of general matrices, complex; faster than `eig`. For tensors alone: no gradients.
 /// throws: ShapeError (not square), LinAlgError (elements that are not finite, no convergence)
 template <TensorOperand A> [[nodiscard]] auto eigvals(A&& a) {
   return detail::eigenvalues("eigvals", detail::general_matrices("eigvals", std::forward<A>(a)), nullptr);

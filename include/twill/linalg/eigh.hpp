@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
 
@@ -28,8 +29,13 @@ template <class Values, class Vectors> struct EigenPairs {
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-[[noreturn]] TWILL_COLD inline void throw_without_eigenvalues(const FirstFailure& failure, std::int64_t count) {
-  throw LinAlgError(failure.text("eigh", count) + "has eigenvalues that were not found");
+[[noreturn]] TWILL_COLD inline void throw_without_eigenvalues(std::string_view function, const FirstFailure& failure,
+                                                              std::int64_t count) {
+  throw LinAlgError(failure.text(function, count) + "has eigenvalues that were not found");
+}
+[[noreturn]] TWILL_COLD inline void throw_not_finite(std::string_view function, const FirstFailure& failure,
+                                                     std::int64_t count) {
+  throw LinAlgError(failure.text(function, count) + "has an element that is not finite");
 }
 
 /// x / e off the diagonal, zero on it.
@@ -93,7 +99,7 @@ struct KernelOf<&linalg::detail::eigh_operation> : linalg::detail::QueueKernel<&
                                                        memory.elements, memory.integers, workspace));
       if (vectors != nullptr) linalg::detail::transpose_in_place(a, n);
     });
-    if (failure.any()) linalg::detail::throw_without_eigenvalues(failure, stack.count);
+    if (failure.any()) linalg::detail::throw_without_eigenvalues("eigh", failure, stack.count);
   }
   template <class T> static void reserve(const Team& team, const kernel::Launch& launch) {
     const std::int64_t n = linalg::detail::matrices_of(launch.shapes[0]).rows;

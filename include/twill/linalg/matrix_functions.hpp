@@ -21,6 +21,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
@@ -62,6 +63,28 @@ TWILL_CONSTEXPR void matrix_exp_vjp(Graph& graph, int node, const graph::Cotange
   gradients.set(0, slice_axis(upper, columns, {.begin = n, .end = 2 * n}));
 }
 
+/// Padé's approximation of order 13 of exponentials: the numerator, whose odd powers the denominator subtracts.
+struct PadeOfExponential {
+  /// The norm up to which it is exact to double: theta 13 of Higham.
+  static constexpr double largest_norm = 5.371920351148152;
+
+  /// Of the numerator, by powers, over the first.
+  static constexpr std::array<double, 14> coefficients = [] {
+    std::array<double, 14> c{1};
+    for (int k = 1; k < 14; ++k)
+      c[static_cast<std::size_t>(k)] = c[static_cast<std::size_t>(k - 1)] * (14 - k) / (k * (27 - k));
+    return c;
+  }();
+
+  /// How often a matrix of a norm is halved before, and its exponential squared after; 0 for infinities and NaN.
+  [[nodiscard]] static constexpr int halvings(double norm) {
+    int count = 0;
+    if (norm <= std::numeric_limits<double>::max())
+      for (; norm > largest_norm; norm /= 2) ++count;
+    return count;
+  }
+};
+
 /// exp(A) of n x n matrices in one thread, in column-major or row-major order alike: exp(A^T) = exp(A)^T.
 template <class T> class MatrixExponential {
 public:
@@ -70,8 +93,7 @@ public:
   MatrixExponential(std::int64_t n, T* memory, int* pivots) : n_{n}, size_{n * n}, memory_{memory}, pivots_{pivots} {}
 
   void operator()(const T* from, T* to) const {
-    const double norm = largest_column(from);
-    const int halvings = norm > largest_norm && std::isfinite(norm) ? std::ilogb(norm / largest_norm) + 1 : 0;
+    const int halvings = PadeOfExponential::halvings(largest_column(from));
     T* const a = at(0);
     for (std::int64_t i = 0; i < size_; ++i) a[i] = from[i] * static_cast<T>(std::ldexp(1.0, -halvings));
     T* const a2 = at(1);
@@ -98,16 +120,6 @@ public:
   }
 
 private:
-  /// The norm up to which the approximation is exact to double: theta 13 of Higham.
-  static constexpr double largest_norm = 5.371920351148152;
-  /// Of the numerator, by powers, over the first.
-  static constexpr std::array<double, 14> coefficients = [] {
-    std::array<double, 14> c{1};
-    for (int k = 1; k < 14; ++k)
-      c[static_cast<std::size_t>(k)] = c[static_cast<std::size_t>(k - 1)] * (14 - k) / (k * (27 - k));
-    return c;
-  }();
-
   [[nodiscard]] T* at(std::int64_t matrix) const { return memory_ + matrix * size_; }
 
   void multiply(const T* a, const T* b, T* to) const {
@@ -116,7 +128,9 @@ private:
 
   /// The even powers of the numerator times A^-parity, of `parity` 1 the odd ones; `work` is overwritten.
   void polynomial(std::size_t parity, T* work, T* to) const {
-    const auto c = [parity](std::size_t power) { return static_cast<T>(coefficients[power + parity]); };
+    const auto c = [parity](std::size_t power) {
+      return static_cast<T>(PadeOfExponential::coefficients[power + parity]);
+    };
     const T* const a2 = at(1);
     const T* const a4 = at(2);
     const T* const a6 = at(3);

@@ -4,9 +4,10 @@
 // Decompositions and triangular systems by cuSOLVER and cuBLAS, for float and double: the routines by their own names,
 // column-major and with working memory that the caller gives. Each stream of a device keeps handles, made with its
 // first call and never destroyed; a `Cusolver` holds them for a sequence of calls, so host threads that share a stream
-// take turns. Not in the umbrella. Read next: linalg/gpu/decompose.hpp.
+// take turns. Not in the umbrella. Read next: linalg/gpu/decompose.hpp, device/cuda/cusolver_geev.cuh.
 
 #include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/runtime.cuh>
@@ -133,23 +134,25 @@ struct CusolverTriangle {
   bool has_unit_diagonal = false;
 };
 
-/// A stream's handles, held for calls on matrices of one shape. Sizes of working memory count elements. Results named
-/// `info` are the library's: 0 for success, in the device's memory. Without gaps, the distance between columns is the
-/// number of rows. All calls throw GpuError, which names the call, the function and the matrices.
-template <class T> class Cusolver {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
-  using Routines = detail::CusolverRoutines<T>;
-
+/// A stream's handles, held for calls on matrices of one shape. Results named `info` are the library's: 0 for success,
+/// in the device's memory. Without gaps, the distance between columns is the number of rows. All calls throw GpuError,
+/// which names the call, the function and the matrices.
+class CusolverCalls {
 public:
   using Vectors = CusolverVectors;   ///< for code that any such library is a template argument of
   using Triangle = CusolverTriangle; ///< likewise
 
+  CusolverCalls(const CusolverCalls&) = delete;
+  CusolverCalls& operator=(const CusolverCalls&) = delete;
+
+protected:
   /// For a function on `count` matrices of rows x columns. throws: ValueError for extents above 2^31 - 1
-  Cusolver(const gpu::Queue<CudaRuntime>& queue, std::string_view function, std::int64_t count, std::int64_t rows,
-           std::int64_t columns)
+  CusolverCalls(const gpu::Queue<CudaRuntime>& queue, DType dtype, std::string_view function, std::int64_t count,
+                std::int64_t rows, std::int64_t columns)
       : handles_{cusolver_of(queue.device(), queue.stream())},
         held_{handles_.in_use},
         device_{queue.device()},
+        dtype_{dtype},
         function_{function},
         count_{count},
         rows_{rows},
@@ -163,8 +166,49 @@ public:
     check(cublasSetStream_v2(handles_.blas, queue.stream()), "cublasSetStream");
     check(cusolverDnSetStream(handles_.solver, queue.stream()), "cusolverDnSetStream");
   }
-  Cusolver(const Cusolver&) = delete;
-  Cusolver& operator=(const Cusolver&) = delete;
+  ~CusolverCalls() = default;
+
+  template <class Status> void check(Status status, std::string_view call) const {
+    if (static_cast<int>(status) != 0) [[unlikely]]
+      fail(detail::status_name(status), static_cast<int>(status), call);
+  }
+  [[noreturn]] TWILL_COLD void fail(std::string_view text, int status, std::string_view call) const {
+    throw GpuError(
+        join_text({call, " on ", CudaRuntime::name, ":", device_, ": ", text, " (", status, "); ", function_, " of ",
+                   count_, count_ == 1 ? " matrix of " : " matrices of ", rows_, " x ", columns_, " ", name(dtype_)}),
+        status, false);
+  }
+
+  [[nodiscard]] static int whole(std::int64_t n) {
+    if (n > std::numeric_limits<int>::max())
+      throw ValueError(join_text({"linalg: cuSOLVER counts with 32 bits; got ", n}));
+    return static_cast<int>(n);
+  }
+  [[nodiscard]] static cusolverEigMode_t mode(CusolverVectors vectors) {
+    return vectors == CusolverVectors::yes ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+  }
+
+  CusolverHandles& handles_;
+  std::unique_lock<std::recursive_mutex> held_;
+  RelaxedCapture relaxed_{}; ///< a first call may load kernels
+  int device_;
+  DType dtype_;
+  std::string_view function_;
+  std::int64_t count_;
+  std::int64_t rows_;
+  std::int64_t columns_;
+};
+
+/// The routines for float and double. Sizes of working memory count elements.
+template <class T> class Cusolver : public CusolverCalls {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  using Routines = detail::CusolverRoutines<T>;
+
+public:
+  /// For a function on `count` matrices of rows x columns. throws: ValueError for extents above 2^31 - 1
+  Cusolver(const gpu::Queue<CudaRuntime>& queue, std::string_view function, std::int64_t count, std::int64_t rows,
+           std::int64_t columns)
+      : CusolverCalls{queue, dtype_of<T>, function, count, rows, columns} {}
 
   /// The Cholesky factor U in place of the upper triangle of n x n. An `info` above 0: that minor is not positive.
   [[nodiscard]] std::int64_t potrf_size(std::int64_t n, T* a) const {
@@ -292,22 +336,6 @@ private:
     return size;
   }
 
-  template <class Status> void check(Status status, std::string_view call) const {
-    if (static_cast<int>(status) != 0) [[unlikely]]
-      fail(detail::status_name(status), static_cast<int>(status), call);
-  }
-  [[noreturn]] TWILL_COLD void fail(std::string_view name, int status, std::string_view call) const {
-    throw GpuError(join_text({call, " on ", CudaRuntime::name, ":", device_, ": ", name, " (", status, "); ", function_,
-                              " of ", count_, count_ == 1 ? " matrix of " : " matrices of ", rows_, " x ", columns_,
-                              std::is_same_v<T, double> ? " float64" : " float32"}),
-                   status, false);
-  }
-
-  [[nodiscard]] static int whole(std::int64_t n) {
-    if (n > std::numeric_limits<int>::max())
-      throw ValueError(join_text({"linalg: cuSOLVER counts with 32 bits; got ", n}));
-    return static_cast<int>(n);
-  }
   [[nodiscard]] static cublasFillMode_t fill(const CusolverTriangle& triangle) {
     return triangle.is_upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
   }
@@ -317,18 +345,6 @@ private:
   [[nodiscard]] static cublasDiagType_t diagonal(const CusolverTriangle& triangle) {
     return triangle.has_unit_diagonal ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
   }
-  [[nodiscard]] static cusolverEigMode_t mode(CusolverVectors vectors) {
-    return vectors == CusolverVectors::yes ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
-  }
-
-  CusolverHandles& handles_;
-  std::unique_lock<std::recursive_mutex> held_;
-  RelaxedCapture relaxed_{}; ///< a first call may load kernels
-  int device_;
-  std::string_view function_;
-  std::int64_t count_;
-  std::int64_t rows_;
-  std::int64_t columns_;
 };
 
 }}} // namespace twill::v0::nvidia

@@ -1,14 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier and cosine transforms of tensors on CUDA devices, by cuFFT where it is installed (TWILL_WITH_CUFFT): a
-// program includes this file, and the functions of fft/ take such tensors. Read next: fft/gpu/transform_lines.hpp,
-// device/cuda/cufft.cuh.
+// Fourier and cosine transforms on CUDA devices, by cuFFT where it is installed (TWILL_WITH_CUFFT): a program includes
+// this file, and the functions of fft/ take tensors of such devices, those of models run on them. Read next:
+// fft/gpu/transform_lines.hpp, device/cuda/cufft.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cuda/cuda.cuh>
-#include <twill/fft/along.hpp>
 #include <twill/fft/gpu/transform_lines.hpp>
+#include <twill/fft/lines.hpp>
 #include <twill/kernel/cuda/block.cuh>
 
 #if defined(TWILL_WITH_CUFFT)
@@ -32,8 +32,10 @@ struct Cufft {
   }
 };
 
-template <> struct LinesOf<Cuda> {
-  template <class T> static void run(const Cuda& device, const Job<T>& job) { transform_lines<Cufft>(device, job); }
+template <> struct LinesOn<twill::gpu::Queue<CudaRuntime>> {
+  template <class T> static void run(const twill::gpu::Queue<CudaRuntime>& queue, const Job<T>& job) {
+    transform_lines<Cufft, Cuda>(queue, job);
+  }
 };
 
 }}}} // namespace twill::v0::fft::detail

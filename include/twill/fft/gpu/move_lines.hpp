@@ -28,11 +28,13 @@ enum class Move : std::uint8_t {
 /// Lines in memory; distances count real numbers.
 template <class T> struct LinesAt {
   T* first = nullptr;
+  T* first_imaginary =
+      nullptr; ///< the number after the first one, or an array of its own in the layout of the real one
   std::int64_t step = 1;
   kernel::gpu::Axes lines{};
 
-  [[nodiscard]] constexpr T* at(std::int64_t line, std::int64_t k) const {
-    return first + lines.offset(line) + k * step;
+  [[nodiscard]] constexpr std::int64_t offset(std::int64_t line, std::int64_t k) const {
+    return lines.offset(line) + k * step;
   }
 };
 
@@ -85,15 +87,15 @@ template <class T> struct MoveLines {
       const std::int64_t k = p.lines_first ? parts.quotient : parts.rest;
       const Complex<T> value = moved(p, line, k);
       const std::int64_t place = p.move == Move::cosine_3_order ? place_of_cosine(k, p.n) : k;
-      T* const to = p.to.at(line, place);
-      to[0] = value.re * p.scale;
-      if (p.writes_complex) to[1] = value.im * p.scale;
+      const std::int64_t offset = p.to.offset(line, place);
+      p.to.first[offset] = value.re * p.scale;
+      if (p.writes_complex) p.to.first_imaginary[offset] = value.im * p.scale;
     });
   }
 
 private:
   static constexpr T real_at(const P& p, std::int64_t line, std::int64_t k) {
-    return k < p.given ? *p.from.at(line, k) : T{0};
+    return k < p.given ? p.from.first[p.from.offset(line, k)] : T{0};
   }
 
   static constexpr Complex<T> moved(const P& p, std::int64_t line, std::int64_t k) {
@@ -103,10 +105,11 @@ private:
     case Move::cosine_2_turn: { // y_k = 2 Re(u^k V_k), y_(n-k) = -2 Im(u^k V_k), where u = exp(-pi i / 2n)
       const bool is_mirrored = 2 * k > p.n;
       const std::int64_t place = is_mirrored ? p.n - k : k;
-      const T* const v = p.from.at(line, place);
+      const std::int64_t offset = p.from.offset(line, place);
+      const Complex<T> v{p.from.first[offset], p.from.first_imaginary[offset]};
       const Complex<T> u = p.turn(place);
-      if (is_mirrored) return -2 * (v[0] * u.im + v[1] * u.re);
-      return 2 * (v[0] * u.re - v[1] * u.im) * (k == 0 ? p.first_scale : T{1});
+      if (is_mirrored) return -2 * (v.re * u.im + v.im * u.re);
+      return 2 * (v.re * u.re - v.im * u.im) * (k == 0 ? p.first_scale : T{1});
     }
     case Move::cosine_3_turn: { // V_k = conj(u^k) (x_k - i x_(n-k))
       const Complex<T> u = p.turn(k);
@@ -118,9 +121,12 @@ private:
       break;
     }
     if (k >= p.given) return {};
-    const T* const from = p.from.at(line, k);
-    Complex<T> value{from[0]};
-    if (p.reads_complex && !(p.is_hermitian && (k == 0 || 2 * k == p.n))) value.im = p.conjugates ? -from[1] : from[1];
+    const std::int64_t offset = p.from.offset(line, k);
+    Complex<T> value{p.from.first[offset]};
+    if (p.reads_complex && !(p.is_hermitian && (k == 0 || 2 * k == p.n))) {
+      value.im = p.from.first_imaginary[offset];
+      if (p.conjugates) value.im = -value.im;
+    }
     return value;
   }
 };

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Transforms along one axis of a tensor by a GPU's library of Fourier transforms, which takes one batch of whole lines.
-// Lines that it cannot read in their place are copied into rows, results that it cannot write there are copied back,
-// and scales are applied in these copies where there are any. The library is a template argument, so all but its calls
-// is tested without CUDA. Read next: fft/cuda/lines.cuh.
+// Lines that it cannot read in their place, and complex numbers whose parts are apart, are copied into rows, results
+// that it cannot write there are copied back, and scales are applied in these copies where there are any. The library
+// is a template argument, so all but its calls is tested without CUDA. Read next: fft/cuda/lines.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -12,7 +12,6 @@
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_choices.hpp>
 #include <twill/device/gpu/queue.hpp>
-#include <twill/device/gpu/stream.hpp>
 #include <twill/fft/gpu/move_lines.hpp>
 #include <twill/fft/lines.hpp>
 #include <twill/memory/buffer.hpp>
@@ -62,6 +61,7 @@ template <class T> [[nodiscard]] LinesPlan plan_lines(const Job<T>& job) {
   const bool is_of_real = job.kind == Kind::hermitian_of_real || job.kind == Kind::cosine_2;
   const bool is_to_real = job.kind == Kind::real_of_hermitian || job.kind == Kind::cosine_3;
   const std::int64_t coefficients = job.length / 2 + 1;
+  const bool copies_parts = job.parts_are_apart;
   LinesPlan plan{}; // member by member: nvcc 13 moves up what follows a member that a list leaves out
   plan.from_points = is_to_real ? coefficients : job.length;
   plan.to_points = is_of_real ? coefficients : job.length;
@@ -69,10 +69,10 @@ template <class T> [[nodiscard]] LinesPlan plan_lines(const Job<T>& job) {
   plan.to_parts = is_to_real ? 1 : 2;
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(job.from) % (2 * sizeof(T)) == 0;
   plan.copies_operand = (job.kind != Kind::complex && job.kind != Kind::hermitian_of_real) ||
-                        job.given < plan.from_points || !is_aligned ||
+                        (copies_parts && plan.from_parts == 2) || job.given < plan.from_points || !is_aligned ||
                         !is_one_batch(job.extents, job.from_strides, job.from_step, plan.from_points, plan.from_parts);
-  plan.copies_result =
-      is_cosine || !is_one_batch(job.extents, job.to_strides, job.to_step, plan.to_points, plan.to_parts);
+  plan.copies_result = is_cosine || (copies_parts && plan.to_parts == 2) ||
+                       !is_one_batch(job.extents, job.to_strides, job.to_step, plan.to_points, plan.to_parts);
   const bool conjugates = job.kind == Kind::hermitian_of_real && job.sign == Sign::inverse;
   plan.finishes_in_place = !plan.copies_result && (conjugates || (!plan.copies_operand && job.scale != 1));
   const auto stride = [&](const Dims& strides, int parts, std::int64_t points) {
@@ -101,14 +101,16 @@ template <class T> [[nodiscard]] LinesPlan plan_lines(const Job<T>& job) {
 
 /// Lines of a job's tensors, and rows without gaps.
 template <class T> [[nodiscard]] LinesAt<const T> operand_of(const Job<T>& job) {
-  return {job.from, job.from_step, kernel::gpu::merged(kernel::gpu::Axes(job.extents, job.from_strides))};
+  return {job.from, job.parts_are_apart ? job.from_imaginary : job.from + 1, job.from_step,
+          kernel::gpu::merged(kernel::gpu::Axes(job.extents, job.from_strides))};
 }
 template <class T> [[nodiscard]] LinesAt<T> result_of(const Job<T>& job) {
-  return {job.to, job.to_step, kernel::gpu::merged(kernel::gpu::Axes(job.extents, job.to_strides))};
+  return {job.to, job.parts_are_apart ? job.to_imaginary : job.to + 1, job.to_step,
+          kernel::gpu::merged(kernel::gpu::Axes(job.extents, job.to_strides))};
 }
 template <class T>
 [[nodiscard]] LinesAt<T> rows_of(T* first, std::int64_t lines, std::int64_t points, std::int64_t parts) {
-  return {first, parts, kernel::gpu::Axes(Dims(lines), Dims(points * parts))};
+  return {first, first + 1, parts, kernel::gpu::Axes(Dims(lines), Dims(points * parts))};
 }
 
 inline namespace TWILL_ISA {
@@ -155,7 +157,7 @@ void finish_result(const Queue& queue, const Job<T>& job, const LinesPlan& plan,
   p.move = job.kind == Kind::cosine_2   ? Move::cosine_2_turn
            : job.kind == Kind::cosine_3 ? Move::cosine_3_order
                                         : Move::element;
-  p.writes_complex = plan.to_parts == 2 && !is_cosine;
+  p.writes_complex = plan.to_parts == 2 && !is_cosine && p.to.first_imaginary != nullptr;
   p.reads_complex = p.writes_complex;
   p.conjugates = job.kind == Kind::hermitian_of_real && job.sign == Sign::inverse;
   p.first_scale = job.kind == Kind::cosine_2 ? static_cast<T>(job.first_scale) : T{1};
@@ -180,36 +182,35 @@ void note_transform(const twill::gpu::Queue<R>& queue, const nvidia::Fft& descri
   });
 }
 
-/// Transforms the lines after the device's earlier work on this thread's stream; returns at once. throws: GpuError,
-/// OutOfMemoryError    requires: elements in the result
-template <class Library, twill::gpu::GpuDevice D, class T> void transform_lines(const D& device, const Job<T>& job) {
-  static_assert(TransformLibrary<Library, twill::gpu::Queue<typename D::Runtime>>);
+/// Transforms the lines after the queue's earlier work; returns at once. throws: GpuError, OutOfMemoryError
+/// requires: elements in the result
+template <class Library, twill::gpu::GpuDevice D, class T>
+void transform_lines(const twill::gpu::Queue<typename D::Runtime>& queue, const Job<T>& job) {
+  using Queue = twill::gpu::Queue<typename D::Runtime>;
+  static_assert(TransformLibrary<Library, Queue>);
   const LinesPlan plan = plan_lines(job);
-  launch(device, [&](const auto& queue) {
-    const auto library_plan = Library::plan(queue, plan.described);
-    const auto bytes_of = [&](bool is_there, std::int64_t points, int parts) {
-      constexpr std::size_t alignment = 256;
-      const auto bytes = static_cast<std::size_t>(job.extents.elements() * points * parts) * sizeof(T);
-      return is_there ? (bytes + alignment - 1) / alignment * alignment : 0;
-    };
-    const std::size_t operand_bytes = bytes_of(plan.copies_operand, plan.from_points, plan.from_parts);
-    const std::size_t result_bytes = bytes_of(plan.copies_result, plan.to_points, plan.to_parts);
-    const std::size_t workspace_bytes = library_plan->workspace_bytes();
-    const memory::Buffer<D> memory(device, operand_bytes + result_bytes + workspace_bytes);
-    auto* const rows = static_cast<std::byte*>(memory.data());
-    T* const from = plan.copies_operand ? reinterpret_cast<T*>(rows) : const_cast<T*>(job.from);
-    T* const to = plan.copies_result ? reinterpret_cast<T*>(rows + operand_bytes) : job.to;
-    if (plan.copies_operand) copy_operand(queue, job, plan, from);
-    library_plan->run(queue, plan.described, from, to,
-                      workspace_bytes > 0 ? rows + operand_bytes + result_bytes : nullptr);
-    if (plan.copies_result)
-      finish_result<std::remove_cvref_t<decltype(queue)>, T>(
-          queue, job, plan, rows_of<const T>(to, job.extents.elements(), plan.to_points, plan.to_parts));
-    else if (plan.finishes_in_place)
-      finish_result<std::remove_cvref_t<decltype(queue)>, T>(queue, job, plan,
-                                                             {job.to, job.to_step, result_of(job).lines});
-    note_transform<Library>(queue, plan.described, workspace_bytes);
-  });
+  const auto library_plan = Library::plan(queue, plan.described);
+  const auto bytes_of = [&](bool is_there, std::int64_t points, int parts) {
+    constexpr std::size_t alignment = 256;
+    const auto bytes = static_cast<std::size_t>(job.extents.elements() * points * parts) * sizeof(T);
+    return is_there ? (bytes + alignment - 1) / alignment * alignment : 0;
+  };
+  const std::size_t operand_bytes = bytes_of(plan.copies_operand, plan.from_points, plan.from_parts);
+  const std::size_t result_bytes = bytes_of(plan.copies_result, plan.to_points, plan.to_parts);
+  const std::size_t workspace_bytes = library_plan->workspace_bytes();
+  const memory::Buffer<D> memory(D{queue.device()}, operand_bytes + result_bytes + workspace_bytes);
+  auto* const rows = static_cast<std::byte*>(memory.data());
+  T* const from = plan.copies_operand ? reinterpret_cast<T*>(rows) : const_cast<T*>(job.from);
+  T* const to = plan.copies_result ? reinterpret_cast<T*>(rows + operand_bytes) : job.to;
+  if (plan.copies_operand) copy_operand(queue, job, plan, from);
+  library_plan->run(queue, plan.described, from, to,
+                    workspace_bytes > 0 ? rows + operand_bytes + result_bytes : nullptr);
+  if (plan.copies_result)
+    finish_result<Queue, T>(queue, job, plan,
+                            rows_of<const T>(to, job.extents.elements(), plan.to_points, plan.to_parts));
+  else if (plan.finishes_in_place)
+    finish_result<Queue, T>(queue, job, plan, {job.to, job.to + 1, job.to_step, result_of(job).lines});
+  note_transform<Library>(queue, plan.described, workspace_bytes);
 }
 
 } // namespace TWILL_ISA

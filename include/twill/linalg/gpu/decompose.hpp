@@ -3,66 +3,57 @@
 //
 // Decompositions and solvers of a stack of matrices on a GPU by a library of LAPACK's routines, which is a template
 // argument. As on hosts, a row-major matrix is the transposed one to the library, and only where no routine takes it so
-// is a copy transposed. Stacks of small matrices are one batched call, others a call for each matrix. The host waits
-// for the library's `info`, so that errors are thrown by the call that made them, and no graph can be recorded.
-// Read next: linalg/gpu/move_matrices.hpp, linalg/cuda/matrices.cuh.
+// is a copy transposed. The host waits for the library's `info`, so that errors are thrown by the call that made them,
+// and no graph can be recorded. Read next: linalg/gpu/matrices.hpp, linalg/cuda/matrices.cuh.
 
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/queue.hpp>
-#include <twill/device/gpu/runtime.hpp>
-#include <twill/device/gpu/scope.hpp>
-#include <twill/kernel/gpu/tile.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
 #include <twill/linalg/eigh.hpp>
+#include <twill/linalg/gpu/exponential.hpp>
+#include <twill/linalg/gpu/matrices.hpp>
 #include <twill/linalg/gpu/move_matrices.hpp>
 #include <twill/linalg/lu.hpp>
+#include <twill/linalg/matrix_functions.hpp>
 #include <twill/linalg/qr.hpp>
 #include <twill/linalg/svd.hpp>
-#include <twill/memory/buffer.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-/// The most rows for which the factorisation of a stack is one batched call: few large matrices fill a GPU one after
-/// another, and batched routines are made for small ones. Not measured on a GPU yet.
-[[nodiscard]] constexpr std::int64_t most_batched_rows(std::int64_t count) {
-  return std::min<std::int64_t>(512, 64 * count);
-}
 /// The most rows and columns of Jacobi's batched methods: cuSOLVER refuses larger ones.
 inline constexpr std::int64_t most_jacobi_rows = 32;
 
-/// Uninitialised elements of a device's pool, free for later work of the stream once this is gone.
-template <class T, class D> struct WorkingElements {
-  WorkingElements(const D& device, std::int64_t count)
-      : buffer{device, static_cast<std::size_t>(count) * sizeof(T)}, data{static_cast<T*>(buffer.data())} {}
-
-  memory::Buffer<D> buffer;
-  T* data;
-};
-
-/// A launch of an operation on matrices of T. `Library<T>` is constructed with queue, function and stack, and holds the
-/// stream for its calls.
-template <template <class> class Library, twill::gpu::GpuDevice D, class T> class GpuDecomposition {
-  using R = typename D::Runtime;
-  using Queue = twill::gpu::Queue<R>;
+/// A launch of an operation on matrices of T.
+template <template <class> class Library, twill::gpu::GpuDevice D, class T>
+class GpuDecomposition : GpuMatrices<Library, D, T> {
+  using Base = GpuMatrices<Library, D, T>;
   using Triangle = typename Library<T>::Triangle;
   using LibraryVectors = typename Library<T>::Vectors;
   template <class U> using Working = WorkingElements<U, D>;
+  using Base::addresses;
+  using Base::column_major;
+  using Base::copy;
+  using Base::device_;
+  using Base::exchange_rows;
+  using Base::find_zero_pivots;
+  using Base::function_;
+  using Base::is_batched;
+  using Base::library_for;
+  using Base::move;
+  using Base::read;
+  using Base::row_major;
+  using Base::solve_right;
 
 public:
   /// throws: CaptureError while this thread records a graph
-  GpuDecomposition(const Queue& queue, const kernel::Launch& launch, std::string_view function)
-      : queue_{queue}, launch_{launch}, function_{function}, device_{queue.device()} {
-    twill::gpu::require_no_recording<R>(function, queue.device());
-  }
+  GpuDecomposition(const typename Base::Queue& queue, const kernel::Launch& launch, std::string_view function)
+      : Base{queue, function}, launch_{launch} {}
 
   void cholesky() const {
     const Stack stack = matrices_of(launch_.shapes[0]);
@@ -95,19 +86,10 @@ public:
     if (n > 0) {
       const Working<T> columns{device_, stack.count * n * n};
       move(stack.count, n, n, operand<T>(0), row_major(n, n), columns.data, column_major(n, n));
-      const Working<int> infos{device_, stack.count}; // a zero pivot is no error yet
-      if (const Library<T> library = library_for(stack); is_batched(stack, most_batched_rows(stack.count))) {
-        const Working<T*> matrices = addresses(columns.data, n * n, stack.count);
-        library.getrf_batched(n, matrices.data, exchanged.data, infos.data);
-      } else {
-        const Working<T> work{device_, library.getrf_size(n, columns.data)};
-        for (std::int64_t i = 0; i < stack.count; ++i)
-          library.getrf(n, columns.data + i * n * n, work.data, exchanged.data + i * n, infos.data + i);
-      }
+      this->factorise(stack, columns.data, exchanged.data);
       move(stack.count, n, n, columns.data, column_major(n, n), operand<T>(1), row_major(n, n));
     }
-    enqueue(queue_, ReadPivots<T>{}, kernel::gpu::one_thread_each(stack.count),
-            PivotLists<T>{exchanged.data, operand<std::int64_t>(2), operand<T>(3), n, stack.count});
+    this->read_pivots(stack, exchanged.data, operand<std::int64_t>(2), operand<T>(3));
   }
 
   void lu_solve() const {
@@ -130,9 +112,9 @@ public:
     if (launch_.attributes[0] != 0) {
       solve_right({.is_upper = false, .is_transposed = true}, stack, factors, x);
       solve_right({.is_upper = true, .is_transposed = true, .has_unit_diagonal = true}, stack, factors, x);
-      exchange_rows(stack, x, true);
+      exchange_rows(stack, operand<std::int64_t>(1), x, true);
     } else {
-      exchange_rows(stack, x, false);
+      exchange_rows(stack, operand<std::int64_t>(1), x, false);
       solve_right({.is_upper = true, .is_transposed = false, .has_unit_diagonal = true}, stack, factors, x);
       solve_right({.is_upper = false, .is_transposed = false}, stack, factors, x);
     }
@@ -196,7 +178,7 @@ public:
     if (vectors != nullptr) move(stack.count, n, n, columns.data, column_major(n, n), vectors, row_major(n, n));
     FirstFailure failure{};
     read(infos.data, stack.count, failure);
-    if (failure.any()) throw_without_eigenvalues(failure, stack.count);
+    if (failure.any()) throw_without_eigenvalues(function_, failure, stack.count);
   }
 
   void svd() const {
@@ -253,100 +235,32 @@ private:
   template <class U> [[nodiscard]] U* operand(int number) const {
     return static_cast<U*>(launch_.operands[number].data);
   }
-  [[nodiscard]] Library<T> library_for(const Stack& stack) const {
-    return Library<T>(queue_, function_, stack.count, stack.rows, stack.columns);
-  }
-  [[nodiscard]] static bool is_batched(const Stack& stack, std::int64_t most_rows) {
-    return stack.count > 1 && stack.rows <= most_rows;
-  }
-  [[nodiscard]] static MatrixSteps row_major(std::int64_t rows, std::int64_t columns) {
-    return {rows * columns, columns, 1};
-  }
-  [[nodiscard]] static MatrixSteps column_major(std::int64_t rows, std::int64_t columns) {
-    return {rows * columns, 1, rows};
-  }
 
-  void copy(const T* from, T* to, std::int64_t count) const {
-    twill::gpu::check<R>(R::copy(to, from, static_cast<std::size_t>(count) * sizeof(T), queue_.stream()), "copy",
-                         queue_.device());
-  }
-
-  /// Copies matrices of rows x columns.
-  void move(std::int64_t count, std::int64_t rows, std::int64_t columns, const T* from, const MatrixSteps& from_steps,
-            T* to, const MatrixSteps& to_steps, KeptPart part = KeptPart::all) const {
-    const std::int64_t elements = count * rows * columns;
-    enqueue(queue_, MoveMatrices<T>{}, kernel::gpu::one_thread_each(elements),
-            MatrixMove<T>{from, from_steps, to, to_steps, part, elements,
-                          kernel::gpu::IndexDivisor(rows * columns, elements),
-                          kernel::gpu::IndexDivisor(columns, elements)});
-  }
-
-  void find_zero_pivots(const T* factors, std::int64_t n, std::int64_t count, int* infos) const {
-    enqueue(queue_, FindZeroPivots<T>{}, kernel::gpu::one_thread_each(count),
-            DiagonalCheck<T>{factors, infos, n, count});
-  }
-
-  [[nodiscard]] Working<T*> addresses(T* first, std::int64_t step, std::int64_t count) const {
-    Working<T*> list{device_, count};
-    enqueue(queue_, WriteAddresses<T>{}, kernel::gpu::one_thread_each(count),
-            AddressList<T>{first, step, list.data, count});
-    return list;
-  }
-
-  /// X op(A) = B in place of B, as the library sees them: B is k x n for a stack of n x k.
-  void solve_right(const Triangle& triangle, const Stack& stack, T* a, T* b) const {
-    const std::int64_t n = stack.rows;
-    const std::int64_t k = stack.columns;
-    const Library<T> library = library_for(stack);
-    if (stack.count == 1) return library.trsm_right(triangle, k, n, a, b);
-    const Working<T*> matrices = addresses(a, n * n, stack.count);
-    const Working<T*> sides = addresses(b, n * k, stack.count);
-    library.trsm_right_batched(triangle, k, n, matrices.data, sides.data);
-  }
-
-  void exchange_rows(const Stack& stack, T* x, bool is_reversed) const {
-    const std::int64_t count = stack.count * stack.columns;
-    enqueue(queue_, ExchangeRows<T>{}, kernel::gpu::one_thread_each(count),
-            RowExchanges<T>{x, operand<std::int64_t>(1), stack.rows, stack.columns, count, is_reversed,
-                            kernel::gpu::IndexDivisor(stack.columns, count)});
-  }
-
-  /// Waits for the results of a call for each matrix.
-  void read(const int* infos, std::int64_t count, FirstFailure& failure) const {
-    std::vector<int> found(static_cast<std::size_t>(count));
-    twill::gpu::check<R>(R::copy(found.data(), infos, found.size() * sizeof(int), queue_.stream()), "copy",
-                         queue_.device());
-    twill::gpu::check<R>(R::synchronize_stream(queue_.stream()), "synchronize_stream", queue_.device());
-    for (std::size_t i = 0; i < found.size(); ++i) failure.note(static_cast<std::int64_t>(i), found[i]);
-  }
-
-  const Queue& queue_;
   const kernel::Launch& launch_;
-  std::string_view function_;
-  D device_;
 };
 
 /// Runs the launch of an operation that the library computes.
 template <template <class> class Library, class D, const graph::Operation* O, class T>
 void decompose_on(const twill::gpu::Queue<typename D::Runtime>& queue, const kernel::Launch& launch) {
-  const GpuDecomposition<Library, D, T> work{queue, launch, O->name};
-  if constexpr (graph::is_same(*O, cholesky_operation))
-    work.cholesky();
-  else if constexpr (graph::is_same(*O, lu_operation))
-    work.lu();
-  else if constexpr (graph::is_same(*O, lu_solve_operation))
-    work.lu_solve();
-  else if constexpr (graph::is_same(*O, triangular_operation))
-    work.triangular();
-  else if constexpr (graph::is_same(*O, qr_operation))
-    work.qr();
-  else if constexpr (graph::is_same(*O, eigh_operation))
-    work.eigh();
-  else if constexpr (graph::is_same(*O, svd_operation))
-    work.svd();
-  else
-    static_assert(sizeof(T) == 0, "twill: linalg: matrix_exp has no kernel for GPUs yet; compute on a host device, "
-                                  "a.cpu(), and copy the result back");
+  if constexpr (graph::is_same(*O, matrix_exp_operation)) {
+    return exponentiate_on<Library, D, T>(queue, O->name, launch);
+  } else {
+    const GpuDecomposition<Library, D, T> work{queue, launch, O->name};
+    if constexpr (graph::is_same(*O, cholesky_operation))
+      work.cholesky();
+    else if constexpr (graph::is_same(*O, lu_operation))
+      work.lu();
+    else if constexpr (graph::is_same(*O, lu_solve_operation))
+      work.lu_solve();
+    else if constexpr (graph::is_same(*O, triangular_operation))
+      work.triangular();
+    else if constexpr (graph::is_same(*O, qr_operation))
+      work.qr();
+    else if constexpr (graph::is_same(*O, eigh_operation))
+      work.eigh();
+    else
+      work.svd();
+  }
 }
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
