@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expressions of more lines than one program takes are cut into several: equal to the statements of a reader who cuts them.
+// Expressions of more lines than one program takes are cut into several: equal to the statements of a reader who cuts
+// them.
 
 #include "tests/support/numbers.hpp"
 
@@ -46,7 +47,7 @@ TEST_CASE("an expression of 120 operations is cut into programs that compute its
   const auto expected = numbers(stepped(x, a, b, 60));
   CHECK(numbers(eval(steps<60>(x * 1.0, a, b))) == expected);
   CHECK(plan(steps<60>(x * 1.0, a, b)).kernels == 3); // of 88 lines, of 88 and what is left of 243
-  x = steps<60>(x * 1.0, a, b); // no part may write where another reads
+  x = steps<60>(x * 1.0, a, b);                       // no part may write where another reads
   CHECK(numbers(x) == expected);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts of expressions that have more lines than a program takes: parts of them are computed first, each by a program of its
-// own, and stand as tensors in what is left. A part's values are rounded to its element type, as those of a statement of
-// its own would be. Read next: expr/evaluate.hpp.
+// Cuts of expressions that have more lines than a program takes: parts of them are computed first, each by a program of
+// its own, and stand as tensors in what is left. A part's values are rounded to its element type, as those of a
+// statement of its own would be. Read next: expr/evaluate.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/code.hpp>
@@ -40,7 +40,8 @@ inline constexpr int lines_of = [] {
   static_cast<void>(E::lower(code, Frame{}));
   return code.count;
 }();
-template <class Op, class... A> inline constexpr int lines_of<Node<Op, A...>> = own_lines<Op, A...>() + (lines_of<A> + ...);
+template <class Op, class... A>
+inline constexpr int lines_of<Node<Op, A...>> = own_lines<Op, A...>() + (lines_of<A> + ...);
 
 template <class E> [[nodiscard]] auto shortened(const E& expression);
 template <int Longest, class A> [[nodiscard]] auto operand_of_cut(const A& operand) {
@@ -50,8 +51,8 @@ template <int Longest, class A> [[nodiscard]] auto operand_of_cut(const A& opera
     return shortened(operand);
 }
 
-/// What takes the place of a cut expression or of an operand of one: an expression of few enough lines, whose longest parts
-/// are computed by this call, or a tensor.
+/// What takes the place of a cut expression or of an operand of one: an expression of few enough lines, whose longest
+/// parts are computed by this call, or a tensor.
 template <class E> [[nodiscard]] auto shortened(const E& expression) {
   if constexpr (lines_of<E> <= most_lines_of_a_part) {
     using S = typename E::shape_type;
