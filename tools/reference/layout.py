@@ -174,7 +174,8 @@ PAGES = [
                                         "ops/cumprod.hpp", "ops/einsum.hpp", "ops/norms.hpp", "ops/padded_rows.hpp", "ops/patches.hpp", "ops/repeat.hpp",
                                         "ops/gather.hpp", "ops/interpolate.hpp", "ops/resample.hpp", "ops/grid_sample.hpp", "ops/sides3.hpp", "ops/matmul.hpp", "ops/pad.hpp",
                                         "ops/slice.hpp", "ops/sort.hpp", "ops/split.hpp", "ops/triangles.hpp"], rows=True),
-        Section("Gradients, loops and checkpoints", ["graph/gradient.hpp", "graph/scan.hpp", "graph/checkpoint.hpp"]),
+        Section("Gradients, loops and checkpoints", ["graph/gradient.hpp", "graph/scan.hpp", "graph/checkpoint.hpp",
+                                                      "graph/checkpoint_sequential.hpp"]),
     ]),
     Page("linear_algebra", "Linear algebra", "Decompositions and solvers of matrices and stacks of them, of tensors and in models, "
          "with gradients.", "linear_algebra.md", [
