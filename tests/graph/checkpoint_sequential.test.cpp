@@ -70,9 +70,9 @@ Weights gradients_of(Value result, Value x, const Weights& w) {
 template <class F> compile::Lowered with_gradients(int weights, const F& f) {
   return lowered(weights, [&](Value x, const Weights& w) {
     const Value loss = sum(square(f(x, w)));
-    Weights all = gradients_of(loss, x, w);
-    all.push_back(loss);
-    return all;
+    Weights found = gradients_of(loss, x, w);
+    found.push_back(loss);
+    return found;
   });
 }
 
@@ -125,6 +125,32 @@ std::vector<std::vector<std::int64_t>> fewest_steps(int parts, int snapshots) {
     }
   return fewest;
 }
+
+/// A chain of scans over the rows of a matrix.
+constexpr auto scans(int parts, int snapshots) {
+  return [=](Value x) {
+    const auto products = [](Value v, int) {
+      return graph::scan(std::array{sum(v, {0})}, std::array{v},
+                         [](Value product, Value row) {
+                           const Value next = tanh(product * row);
+                           return graph::Step<1, 1>{{next}, {next}};
+                         })
+          .results[0];
+    };
+    return checkpoint_sequential(products, {.parts = parts, .snapshots = snapshots})(x);
+  };
+}
+
+/// The loops of a function and of its gradient, in the compiler, which finds every access out of bounds.
+constexpr std::size_t loops_of(const auto& f, const Dims& shape) {
+  graph::Graph graph{DType::float64};
+  const Value x{graph, graph.add_input(DType::float64, graph::extents_of(shape))};
+  static_cast<void>(graph::gradient(sum(f(x)), x));
+  return graph.fault.any() ? 0 : graph.loops.size();
+}
+static_assert(loops_of(scans(4, 1), Dims(3, 4)) == 4 + 6 + 4); // forwards, again, backwards
+static_assert(loops_of(scans(4, 3), Dims(3, 4)) == 4 + 3 + 4);
+static_assert(loops_of([](Value x) { return vmap(scans(4, 1))(x); }, Dims(2, 3, 4)) == 4 + 4 + 6 + 4); // of one, of all
 
 } // namespace
 
@@ -226,9 +252,9 @@ TEST_CASE("chains of parts nest with grad, jvp and vmap, and parts may different
   const auto of_rows = [&](const auto& f) {
     return [&](Value x, const Weights& w) {
       const auto of_one = [&](Value row) { return sum(square(f(graph::unsqueeze(row, 0), w))); };
-      Weights all = gradients_of(sum(vmap(of_one)(x)), x, w);
-      all.push_back(vmap(gradient_of(of_one))(x));
-      return all;
+      Weights found = gradients_of(sum(vmap(of_one)(x)), x, w);
+      found.push_back(vmap(gradient_of(of_one))(x));
+      return found;
     };
   };
   const auto kept = plain(n);

@@ -44,8 +44,9 @@ template <class F> struct Checkpointed {
 namespace twill { inline namespace v0 {
 
 /// f as a part of a model whose inner values are computed again in the backward pass instead of being kept:
-/// `x = checkpoint([](auto x) { return block(x); })(x);`. Gradients have the same bits as without. Parts may hold parts:
-/// an inner one is computed again for the outer one, without keeping its values, and then for its own gradient.
+/// `x = checkpoint([](auto x) { return block(x); })(x);`. Gradients have the same bits as without. Loops inside are run
+/// again as loops. Parts may hold parts: an inner one is computed again for the outer one, without keeping its values,
+/// and then for its own gradient.
 /// cost: the part once more in the backward pass, and once more for each part around it
 template <class F>
 [[nodiscard]] constexpr graph::Checkpointed<F> checkpoint(F f, graph::Recompute recompute = graph::Recompute::yes) {
