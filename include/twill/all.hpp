@@ -19,6 +19,7 @@
 #include <twill/fft/value_lines.hpp>
 #include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
+#include <twill/graph/checkpoint_sequential.hpp>
 #include <twill/io.hpp>
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>

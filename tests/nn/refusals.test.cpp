@@ -8,7 +8,6 @@
 
 #include <twill/compile/passes/fit.hpp>
 #include <twill/compile/run_scalars.hpp>
-#include <twill/graph/checkpoint.hpp>
 #include <twill/nn.hpp>
 #include <twill/ops.hpp>
 #include <twill/ops/cumprod.hpp>
@@ -215,12 +214,6 @@ constexpr Refusal gradients_and_loops[] = {
        const Value x = in(g, {});
        use(loop(x, in(g, {3}),
                 [x](Value carry, Value row) { return step_to(graph::gradient(carry * carry, x) + row); }));
-     }},
-    {Reason::checkpoint_of_a_scan, 2, 0,
-     [](Graph& g) {
-       const Value x = in(g, {});
-       const Value rows = in(g, {3});
-       use(graph::gradient(checkpoint([](Value a, Value b) { return loop(a, b, add_up); })(x, rows), x));
      }},
     {Reason::tap_in_the_body_of_a_scan, 3, 0,
      [](Graph& g) {

@@ -363,4 +363,7 @@ constexpr void loops(Value loss, Value x, Value state) {
   { const auto totals = scan(std::array{state}, std::array{x}, [](Value s, Value e) { return graph::Step<1, 1>{{s + e}, {s + e}}; }); }
   // PyTorch: `torch.utils.checkpoint.checkpoint(f, x)`.
   { const Value y = checkpoint([](auto value) { return tanh(nn::linear(value, 16, "inner")); })(x); }
+  // PyTorch: `torch.utils.checkpoint.checkpoint_sequential(functions, segments, x)` holds an input of each segment.
+  { const Value y = checkpoint_sequential([](auto v, int) { return tanh(v * v); }, {.parts = 12, .snapshots = 3})(x); }
+  { const std::int64_t again = extra_evaluations(12, 3); }
 }

@@ -6,8 +6,9 @@
 #include "tests/training/models.hpp"
 
 #include <twill/compile/report/report.hpp>
-#include <twill/graph/checkpoint.hpp>
+#include <twill/graph/checkpoint_sequential.hpp>
 #include <twill/nn/norm_layers.hpp>
+#include <twill/nn/recurrent_layers.hpp>
 #include <twill/nn/spectral_norm.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/training/train_step.hpp>
@@ -76,6 +77,31 @@ template <Recompute Mode> struct Spectral {
   }
 };
 
+/// A chain of recurrent layers over the rows as steps, the odd ones with both directions, and dropout.
+template <int Layers, int Snapshots, Recompute Mode> struct Recurrent {
+  static constexpr auto forward(Input<Dim<"batch">, width> x) {
+    const auto layer = [](nn::Value steps, int number) {
+      const nn::Scope scope{steps.graph(), "layer", number};
+      const bool both = number % 2 == 1;
+      return nn::dropout(nn::lstm(steps, both ? width / 2 : width, "lstm", {.is_bidirectional = both}).output, 0.25);
+    };
+    const nn::Value y = checkpoint_sequential(layer, {.parts = Layers, .snapshots = Snapshots, .recompute = Mode})(
+        graph::unsqueeze(x, 1));
+    return nn::linear(graph::squeeze(y, 1), 3, "output");
+  }
+};
+
+// region: chain
+struct Deep {
+  static constexpr auto forward(Input<Dim<"batch">, width> x) {
+    const nn::Value hidden = checkpoint_sequential([](nn::Value value, int layer) { return block(value, layer); },
+                                                   {.parts = 12, .snapshots = 3})(x);
+    return nn::linear(hidden, 3, "output");
+  }
+};
+static_assert(extra_evaluations(12, 3) == 21); // 11 with a snapshot for each part, as in PyTorch
+// end region
+
 using Plain = Stack<4, 2, Recompute::no>;
 using Again = Stack<4, 2, Recompute::yes>;
 
@@ -123,6 +149,16 @@ TEST_CASE("a part that is computed again gives the same bits", "[training][TRAIN
   CHECK(trained<Plain>(x, label) == trained<Again>(x, label));
 }
 
+TEST_CASE("a chain of recurrent layers that are computed again several times gives the same bits",
+          "[training][TRAIN-5]") {
+  const auto x = random_rows<float, width>(Cpu{0}, 11);
+  const auto label = random_labels(Cpu{0}, 11, 3);
+  using Kept = Recurrent<3, 1, Recompute::no>;
+  using Again = Recurrent<3, 1, Recompute::yes>;
+  CHECK(staged_gradients<Kept>(x, label) == staged_gradients<Again>(x, label));
+  CHECK(trained<Kept>(x, label) == trained<Again>(x, label));
+}
+
 TEST_CASE("what a part reads of a buffer is what the forward pass read", "[training][TRAIN-5]") {
   const auto x = random_rows<float, width>(Cpu{0}, 37);
   const auto label = random_labels(Cpu{0}, 37, 3);
@@ -136,4 +172,15 @@ TEST_CASE("n layers in k parts that are computed again keep about k + n/k activa
   const double per_layer = plain / 12;
   CHECK(again < 4 + 12 / 4 * per_layer + 2); // inputs of parts, the inside of one, what is at work
   CHECK(again < 0.4 * plain);
+}
+
+TEST_CASE("a chain keeps its snapshots, and the inside or the steps of one part", "[training][TRAIN-5]") {
+  const double layer = activations_of_step<Stack<12, 4, Recompute::no>>(4096) / 12;
+  const double chain = activations_of_step<Deep>(4096);
+  CAPTURE(layer, chain);
+  CHECK(chain < 3 + layer + 3); // inputs of layers, the inside of one, what is at work
+  const double plain = activations_of_step<Recurrent<6, 2, Recompute::no>>(4096);
+  const double again = activations_of_step<Recurrent<6, 2, Recompute::yes>>(4096);
+  CAPTURE(plain, again);
+  CHECK(again < 2 + 2 * plain / 6 + 3);
 }

@@ -177,7 +177,8 @@ PAGES = [
         Section("Statistics in models", ["ops/value_statistics.hpp", "ops/value_quantiles.hpp", "ops/value_diagonals.hpp",
                                          "ops/value_samples.hpp"], rows=True),
         Section("Random draws in models", ["ops/value_draws.hpp"], rows=True),
-        Section("Gradients, loops and checkpoints", ["graph/gradient.hpp", "graph/scan.hpp", "graph/checkpoint.hpp"]),
+        Section("Gradients, loops and checkpoints", ["graph/gradient.hpp", "graph/scan.hpp", "graph/checkpoint.hpp",
+                                                      "graph/checkpoint_sequential.hpp"]),
     ]),
     Page("linear_algebra", "Linear algebra", "Decompositions and solvers of matrices and stacks of them, of tensors and in models, "
          "with gradients.", "linear_algebra.md", [

@@ -65,6 +65,8 @@ template <graph::Fault F> constexpr auto words_of_values() {
     return Words<axes<F.left>, rank<F.right>>{};
   else if constexpr (is_one_of(fourier_transform_needs_at_least_one_point))
     return Words<points<F.left>, extent<F.right>>{};
+  else if constexpr (is_one_of(checkpoint_sequential_needs_at_least_one_part_and_one_snapshot))
+    return Words<parts<F.left>, snapshots<F.right>>{};
   else if constexpr (is_one_of(squeezed_axis_must_have_extent_one))
     return Words<with::axis<F.left>, extent<F.right>>{};
   else if constexpr (is_one_of(parameter_extent_is_negative))
@@ -90,10 +92,9 @@ template <graph::Fault F> constexpr auto words_of_values() {
                                buffer_is_updated_twice, update_of_a_value_that_is_not_a_buffer,
                                operation_has_no_gradient, operation_has_no_batching_rule, vmap_of_an_update_of_a_buffer,
                                vmap_gives_a_value_of_more_than_8_axes, gradient_inside_a_scan_of_a_value_outside,
-                               checkpoint_of_a_scan, scan_inside_the_body_of_a_scan, values_of_different_graphs,
-                               two_symbols_must_be_equal, interpolation_aligns_corners_only_if_linear,
-                               streamed_attention_cannot_drop_weights, tap_in_the_body_of_a_scan,
-                               ranks_work_together_outside_of_scans_only,
+                               scan_inside_the_body_of_a_scan, values_of_different_graphs, two_symbols_must_be_equal,
+                               interpolation_aligns_corners_only_if_linear, streamed_attention_cannot_drop_weights,
+                               tap_in_the_body_of_a_scan, ranks_work_together_outside_of_scans_only,
                                stage_boundary_inside_of_a_scan_or_a_checkpoint,
                                fit_needs_the_size_of_each_named_dimension,
                                model_has_no_weight_before_which_it_is_to_be_cut, matrix_needs_a_proportion_tall_or_wide,

@@ -63,6 +63,8 @@ template <std::int64_t Value> struct elements;
 template <std::int64_t Value> struct requested;
 template <std::int64_t Value> struct count;
 template <std::int64_t Value> struct points;
+template <std::int64_t Value> struct parts;
+template <std::int64_t Value> struct snapshots;
 template <std::int64_t Value> struct left_slot;
 template <std::int64_t Value> struct right_slot;
 template <char Letter> struct letter;

@@ -153,6 +153,7 @@ private:
 
   /// Visits a node, or a loop as a whole; returns the node after it.
   TWILL_CONSTEXPR int visit_loop_or_node(int id) {
+    starts_.items[id - begin_] = graph_->size();
     for (std::size_t i = 0; i < graph_->loops.size(); ++i)
       if (graph_->loops.items[i].begin == id && graph_->loops.items[i].results_end > id) {
         const int loop = static_cast<int>(i);
@@ -161,7 +162,6 @@ private:
         visit_loop(loop, info);
         return info.results_end;
       }
-    starts_.items[id - begin_] = graph_->size();
     visit(id);
     return id + 1;
   }

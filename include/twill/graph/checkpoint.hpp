@@ -4,8 +4,9 @@
 // Activation checkpointing: the values of some parts of a function are not kept for the backward pass but computed
 // again from the part's inputs (Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016). A part is a range of
 // nodes. No kernel crosses its border, recomputed or not, so the same kernels run and the bits agree. Random draws are
-// functions of their counters and repeat exactly. Users mark parts with `checkpoint`; a search for parts under a budget
-// of memory marks them after the trace of the model. Read next: graph/region_gradient.hpp.
+// functions of their counters and repeat exactly. Parts inside a part are computed again while the outer one is. Users
+// mark parts with `checkpoint`; a search for parts under a budget of memory marks them after the trace of the model.
+// Read next: graph/checkpoint_sequential.hpp, graph/region_gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
@@ -33,8 +34,7 @@ template <class F> struct Checkpointed {
     graph.open_region = ++graph.regions_named;
     auto result = function(first, rest...);
     graph.open_region = outer;
-    // Parts inside a part are computed again with it.
-    if (outer == 0) graph.regions.push_back({begin, graph.size(), recompute == Recompute::yes});
+    graph.regions.push_back({begin, graph.size(), recompute == Recompute::yes});
     return result;
   }
 };
@@ -44,8 +44,10 @@ template <class F> struct Checkpointed {
 namespace twill { inline namespace v0 {
 
 /// f as a part of a model whose inner values are computed again in the backward pass instead of being kept:
-/// `x = checkpoint([](auto x) { return block(x); })(x);`. Gradients have the same bits as without.
-/// errors: a scan inside of the part    cost: the part once more in the backward pass
+/// `x = checkpoint([](auto x) { return block(x); })(x);`. Gradients have the same bits as without. Loops inside are run
+/// again as loops. Parts may hold parts: an inner one is computed again for the outer one, without keeping its values,
+/// and then for its own gradient.
+/// cost: the part once more in the backward pass, and once more for each part around it
 template <class F>
 [[nodiscard]] constexpr graph::Checkpointed<F> checkpoint(F f, graph::Recompute recompute = graph::Recompute::yes) {
   return {std::move(f), recompute};

@@ -108,7 +108,6 @@ enum class Problem : std::uint8_t {
   scan_carry_changes_its_shape,
   scan_carry_changes_its_dtype,
   gradient_inside_a_scan_of_a_value_outside,
-  checkpoint_of_a_scan,
   recurrent_layer_needs_steps_rows_and_features,
   recurrent_layer_has_no_hidden_features,
   recurrent_layer_has_no_layers,
@@ -171,6 +170,7 @@ enum class Problem : std::uint8_t {
   quantile_is_outside_0_to_1,
   percentile_is_outside_0_to_100,
   scale_of_a_distribution_is_negative,
+  checkpoint_sequential_needs_at_least_one_part_and_one_snapshot,
 };
 
 /// A name that a fault is about, and of what.

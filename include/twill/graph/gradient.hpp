@@ -61,15 +61,20 @@ TWILL_CONSTEXPR List<char> reaches(const Graph& graph, const List<int>& variable
   return graph.node(graph.loops.items[loop].begin).scope;
 }
 
-/// The part to be computed again that ends with this node and has a gradient, or null.
+/// The part to be computed again that ends with this node and has a gradient, or null; the outermost of several.
 [[nodiscard]] TWILL_CONSTEXPR const RegionInfo* region_to_visit(const Graph& graph, int id,
                                                                 const List<int>& cotangents) {
+  const RegionInfo* found = nullptr;
   for (const RegionInfo& region : graph.regions) {
     if (region.end != id + 1 || !region.is_recomputed) continue;
+    if (found != nullptr && found->begin <= region.begin) continue;
     for (int node = region.begin; node < region.end; ++node)
-      if (cotangents.items[node] >= 0) return &region;
+      if (cotangents.items[node] >= 0) {
+        found = &region;
+        break;
+      }
   }
-  return nullptr;
+  return found;
 }
 
 /// The gradient of a further result of an operation.

@@ -3,10 +3,12 @@
 //
 // Gradients of recomputed parts. A part's nodes are copied after the backward pass of what follows it. The copies read
 // the part's inputs through `after` nodes, which keep them apart from the originals and let them wait for the gradient
-// of the part's result. The gradient of the copies follows. Read next: graph/gradient.hpp.
+// of the part's result. The gradient of the copies follows. Loops are built again. Copies of parts inside the part are
+// parts in turn, which are read forwards only, and copied once more. Read next: graph/gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
+#include <twill/graph/loop.hpp>
 
 #include <cstddef>
 
@@ -20,29 +22,22 @@ public:
         region_{region},
         active_{&active},
         cotangents_{&cotangents},
+        needed_(static_cast<std::size_t>(region.end - region.begin), 0),
         copies_(static_cast<std::size_t>(region.end - region.begin), -1) {}
 
   /// The gradients of the part's inputs, those from after the part included. The part's shares are added in the order
   /// of a part that is not computed again, so the bits are the same.
   [[nodiscard]] TWILL_CONSTEXPR List<Seed> result() {
-    List<char> needed(copies_.size(), 0);
-    for (int id = region_.end; id-- > region_.begin;) {
-      char& own = needed.items[id - region_.begin];
-      if (is_result(id)) {
-        own = 1;
-        waits_for_ = cotangents_->items[id];
-      }
-      if (own == 0) continue;
-      const Node& node = graph_->node(id);
-      for (int k = 0; k < node.arity; ++k)
-        if (node.input(k) >= region_.begin) needed.items[node.input(k) - region_.begin] = 1;
-    }
+    find_needed();
     const int outer = graph_->open_region;
     for (int id = region_.begin; id < region_.end; ++id) {
-      if (needed.items[id - region_.begin] == 0) continue;
+      if (!is_needed(id)) continue;
       graph_->open_region = region_of_copies(graph_->node(id).region);
-      copy(id);
+      name_outside(id);
     }
+    for (int id = region_.begin; id < region_.end;) id = copy_loop_or_node(id);
+    starts_.push_back(graph_->size());
+    mark_parts();
     graph_->open_region = outer;
     List<Seed> seeds{};
     for (int id = region_.begin; id < region_.end; ++id)
@@ -68,6 +63,42 @@ private:
 
   [[nodiscard]] TWILL_CONSTEXPR bool is_active(int id) const {
     return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
+  }
+  [[nodiscard]] constexpr bool is_needed(int id) const { return needed_.data()[id - region_.begin] != 0; }
+  TWILL_CONSTEXPR void need(int id) {
+    if (id >= region_.begin) needed_.items[id - region_.begin] = 1;
+  }
+
+  /// Marks the nodes that the part's results read. A step of a loop reads what the step before it has left.
+  TWILL_CONSTEXPR void find_needed() {
+    for (int id = region_.end; id-- > region_.begin;) {
+      for (const LoopInfo& loop : graph_->loops)
+        if (loop.end == id + 1 && holds(loop) && is_needed(loop)) need_steps(loop);
+      if (is_result(id)) {
+        need(id);
+        waits_for_ = cotangents_->items[id];
+      }
+      if (!is_needed(id)) continue;
+      const Node& node = graph_->node(id);
+      for (int k = 0; k < node.arity; ++k) need(node.input(k));
+    }
+  }
+  [[nodiscard]] constexpr bool holds(const LoopInfo& loop) const {
+    return loop.begin >= region_.begin && loop.end >= 0 && loop.results_end <= region_.end;
+  }
+  [[nodiscard]] TWILL_CONSTEXPR bool is_needed(const LoopInfo& loop) const {
+    for (int id = loop.end; id < loop.results_end; ++id)
+      if (is_needed(id)) return true;
+    return false;
+  }
+  TWILL_CONSTEXPR void need_steps(const LoopInfo& loop) {
+    for (int id = loop.end; id < loop.results_end; ++id) {
+      const Node& node = graph_->node(id);
+      if (node.kind != Kind::close) continue;
+      need(id);
+      need(node.input(0));
+      need(node.input(1));
+    }
   }
 
   /// Whether the part computes the node and a node outside has used it. A weight is the result of no part.
@@ -103,27 +134,123 @@ private:
     return aliases_.back().copy;
   }
 
+  /// Names what a node reads from outside of the part, before all copies: copies of parts hold nothing else.
+  TWILL_CONSTEXPR void name_outside(int id) {
+    const Node node = graph_->node(id); // a copy: naming moves the nodes
+    if (node.kind == Kind::parameter || node.kind == Kind::input || reads_buffer(node)) {
+      copies_.items[id - region_.begin] = outside(id);
+      return;
+    }
+    for (int k = 0; k < node.arity; ++k)
+      if (node.input(k) < region_.begin) static_cast<void>(outside(node.input(k)));
+  }
+
+  /// The node that stands for a node of the part, or for one outside.
+  [[nodiscard]] TWILL_CONSTEXPR int now(int id) {
+    return id >= region_.begin ? copies_.items[id - region_.begin] : outside(id);
+  }
+
+  /// Copies a node that is needed, or a loop as a whole; returns the node after it.
+  TWILL_CONSTEXPR int copy_loop_or_node(int id) {
+    for (std::size_t i = 0; i < graph_->loops.size(); ++i) {
+      const LoopInfo info = graph_->loops[i];
+      if (info.begin != id || !holds(info) || !is_needed(info)) continue;
+      copy_loop(info);
+      return info.results_end;
+    }
+    copy_if_needed(id);
+    return id + 1;
+  }
+  TWILL_CONSTEXPR void copy_if_needed(int id) {
+    starts_.push_back(graph_->size());
+    if (!is_needed(id) || copies_.items[id - region_.begin] >= 0) return;
+    graph_->open_region = region_of_copies(graph_->node(id).region);
+    copy(id);
+  }
+
+  /// Builds a loop whose body is that of a loop in the part.
+  TWILL_CONSTEXPR void copy_loop(const LoopInfo& info) {
+    LoopBuilder builder{*graph_, info.count, info.reversed};
+    const int scope = graph_->scope();
+    List<int> old{};
+    List<int> carries{};
+    for (int id = info.begin; id < info.end; ++id) {
+      const Node node = graph_->node(id);
+      int& place = copies_.items[id - region_.begin];
+      const bool is_memory = node.kind == Kind::cast && graph_->node(node.input(0)).dtype == node.dtype;
+      const bool is_of_loop = node.kind == Kind::carry || node.kind == Kind::slice || is_memory;
+      if (!is_of_loop || !is_needed(id) || place >= 0) {
+        copy_if_needed(id);
+        continue;
+      }
+      starts_.push_back(graph_->size());
+      graph_->open_region = region_of_copies(node.region);
+      graph_->set_scope(node.scope);
+      const Value source{*graph_, now(node.input(0))};
+      if (node.kind == Kind::carry) {
+        place = builder.carry(source).id();
+        old.push_back(id);
+        carries.push_back(place);
+      } else {
+        place = is_memory ? source.id() : builder.slice(source).id(); // the builder makes memory of carries
+      }
+    }
+    graph_->set_scope(scope);
+    finish_loop(builder, info, old, carries);
+  }
+  TWILL_CONSTEXPR void finish_loop(LoopBuilder& builder, const LoopInfo& info, const List<int>& old,
+                                   List<int>& carries) {
+    List<int> next(old.size(), -1);
+    List<int> results{};
+    for (int id = info.end; id < info.results_end; ++id) {
+      const Node node = graph_->node(id);
+      for (std::size_t c = 0; c < old.size(); ++c)
+        if (node.kind == Kind::close && node.input(0) == old[c]) next[c] = now(node.input(1));
+      if (node.kind == Kind::stack && is_needed(id)) results.push_back(now(node.input(0)));
+    }
+    graph_->open_region = region_of_copies(graph_->node(info.end).region);
+    builder.finish(carries, next, results);
+    std::size_t result = 0;
+    for (int id = info.end; id < info.results_end; ++id) {
+      starts_.push_back(graph_->size());
+      const Node node = graph_->node(id);
+      int& place = copies_.items[id - region_.begin];
+      if (node.kind == Kind::stack && is_needed(id)) place = results[result++];
+      for (std::size_t c = 0; c < old.size(); ++c)
+        if (node.kind == Kind::leave && node.input(0) == old[c]) place = carries[c];
+      if (place >= 0 && is_needed(id) && !graph_->taps.empty()) graph_->tap_copy(id, place);
+    }
+  }
+
   TWILL_CONSTEXPR void copy(int id) {
     Node node = graph_->node(id);
     int& place = copies_.items[id - region_.begin];
-    if (node.kind == Kind::parameter || node.kind == Kind::input || reads_buffer(node)) {
-      place = outside(id);
-      return;
-    }
-    if (node.kind == Kind::carry || node.kind == Kind::slice) graph_->refuse_node(Problem::checkpoint_of_a_scan, id);
-    for (int k = 0; k < node.arity; ++k) {
-      const int input = node.input(k);
-      node.inputs.items[k] = input >= region_.begin ? copies_.items[input - region_.begin] : outside(input);
-    }
+    for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = now(node.input(k));
     place = graph_->add(node);
     if (!graph_->taps.empty()) graph_->tap_copy(id, place);
+  }
+
+  /// Marks the copies of the parts inside the part.
+  TWILL_CONSTEXPR void mark_parts() {
+    const std::size_t count = graph_->regions.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      RegionInfo part = graph_->regions[i];
+      const bool is_inside = part.begin >= region_.begin && part.end <= region_.end;
+      const bool is_all = part.begin == region_.begin && part.end == region_.end;
+      if (!is_inside || is_all || !part.is_recomputed) continue;
+      part.begin = starts_.items[part.begin - region_.begin];
+      part.end = starts_.items[part.end - region_.begin];
+      if (part.begin < part.end) graph_->regions.push_back(part);
+    }
   }
 
   Graph* graph_;
   RegionInfo region_;
   const List<char>* active_;
   const List<int>* cotangents_;
-  List<int> copies_; ///< of each node of the part
+  List<char> needed_;  ///< whether a result reads it, for each node of the part
+  List<int> copies_;   ///< of each node
+  List<int> starts_{}; ///< the first copy from each node on, and after the last
   List<Alias> aliases_{};
   List<Alias> regions_{}; ///< numbers of parts, and of those of their copies
   int waits_for_ = -1;    ///< the gradient that has to be there first
