@@ -20,6 +20,7 @@
 #include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
 #include <twill/io.hpp>
+#include <twill/kernel/grid_sampling.hpp>
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>
 #include <twill/nn/convolution3d.hpp>
