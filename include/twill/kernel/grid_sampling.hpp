@@ -10,6 +10,8 @@
 #include <twill/core/promotion.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/blocks.hpp>
+#include <twill/kernel/native.hpp>
+#include <twill/kernel/pack.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -77,6 +79,8 @@ namespace twill { inline namespace v0 { namespace kernel { namespace detail { in
 template <class C, class Index, int Neighbours> struct GridBlock {
   static constexpr int width = 128;
   static constexpr int most_axes = GridSampling::most_axes;
+  static constexpr int lanes = vector_bytes / static_cast<int>(sizeof(float)); ///< read by one instruction
+  static constexpr bool has_packs = vector_bytes >= 32 && std::is_same_v<Index, std::int32_t>;
   alignas(64) Index pixel[Neighbours][width];
   alignas(64) C share[Neighbours][width];
   alignas(64) C is_inside[Neighbours][width];
@@ -147,9 +151,27 @@ template <class C, class Index, int Neighbours> struct GridBlock {
     return AllInside || is_inside[k][p] != 0 ? value : C{};
   }
 
+  /// Pixels of neighbour k of the places from p on, 0 outside.
+  template <bool AllInside, int N>
+  [[nodiscard]] TWILL_INLINE Pack<float, N> read_pack(const float* image, int k, int p) const {
+    const Pack<float, N> value = load_at(image, load<std::int32_t, N>(pixel[k] + p)), none{0.0F};
+    if constexpr (AllInside)
+      return value;
+    else
+      return select(none < load<float, N>(is_inside[k] + p), value, none);
+  }
+
   /// y[p] = the sum of neighbours by their shares.
   template <bool AllInside, class T> void sum(const T* image, T* __restrict y) const {
-    for (int p = 0; p < count; ++p) {
+    int p = 0;
+    if constexpr (has_packs && std::is_same_v<T, float>)
+      for (; p + lanes <= count; p += lanes) {
+        Pack<float, lanes> total = load<float, lanes>(share[0] + p) * read_pack<AllInside, lanes>(image, 0, p);
+        for (int k = 1; k < neighbours(); ++k)
+          total = total + load<float, lanes>(share[k] + p) * read_pack<AllInside, lanes>(image, k, p);
+        store(y + p, total);
+      }
+    for (; p < count; ++p) {
       C total = share[0][p] * read<AllInside>(image, 0, p);
       for (int k = 1; k < neighbours(); ++k) total += share[k][p] * read<AllInside>(image, k, p);
       y[p] = static_cast<T>(total);
@@ -165,8 +187,14 @@ template <class C, class Index, int Neighbours> struct GridBlock {
 
   /// Adds u[p] times each neighbour to `products`.
   template <bool AllInside, class T> void multiply(const T* u, const T* image, C (*__restrict products)[width]) const {
-    for (int k = 0; k < neighbours(); ++k)
-      for (int p = 0; p < count; ++p) products[k][p] += static_cast<C>(u[p]) * read<AllInside>(image, k, p);
+    for (int k = 0; k < neighbours(); ++k) {
+      int p = 0;
+      if constexpr (has_packs && std::is_same_v<T, float>)
+        for (; p + lanes <= count; p += lanes)
+          store(products[k] + p, load<float, lanes>(products[k] + p) +
+                                     load<float, lanes>(u + p) * read_pack<AllInside, lanes>(image, k, p));
+      for (; p < count; ++p) products[k][p] += static_cast<C>(u[p]) * read<AllInside>(image, k, p);
+    }
   }
 };
 
