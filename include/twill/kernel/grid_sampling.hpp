@@ -78,71 +78,82 @@ namespace twill { inline namespace v0 { namespace kernel { namespace detail { in
 /// `Neighbours` of each, or fewer in a block of most.
 template <class C, class Index, int Neighbours> struct GridBlock {
   static constexpr int width = 128;
+  static constexpr bool is_general = Neighbours == GridSampling::most_neighbours; ///< others are of two axes
   static constexpr int most_axes = GridSampling::most_axes;
   static constexpr int lanes = vector_bytes / static_cast<int>(sizeof(float)); ///< read by one instruction
   static constexpr bool has_packs = vector_bytes >= 32 && std::is_same_v<Index, std::int32_t>;
   alignas(64) Index pixel[Neighbours][width];
   alignas(64) C share[Neighbours][width];
   alignas(64) C is_inside[Neighbours][width];
-  alignas(64) C below[most_axes][width];
+  // Along each axis: the lower neighbour, the place's distance from it, and of both neighbours the offset, whether they
+  // are within the image, and the weight.
+  alignas(64) C lower[most_axes][width];
   alignas(64) C beyond[most_axes][width];
+  alignas(64) Index offset[most_axes][2][width];
+  alignas(64) C is_within[most_axes][2][width];
+  alignas(64) C weight[most_axes][2][width];
   int neighbours_of_image = Neighbours;
   int count = 0;
   bool all_inside = false; ///< all neighbours of all places
 
-  [[nodiscard]] int neighbours() const {
-    return Neighbours == GridSampling::most_neighbours ? neighbours_of_image : Neighbours;
-  }
+  [[nodiscard]] int neighbours() const { return is_general ? neighbours_of_image : Neighbours; }
 
   /// Finds the neighbours of `number` places.
   void find(const GridSampling& s, const C* places, int number) {
     count = number;
     neighbours_of_image = s.neighbours();
-    const int axes = Neighbours == 4 ? 2 : s.axes;
-    Index outside{};
-    for (int axis = 0; axis < axes; ++axis)
+    const int axes = is_general ? s.axes : 2;
+    Index step = 1;
+    for (int axis = 0; axis < axes; ++axis) {
       for (int p = 0; p < count; ++p) {
         const C place = places[p * axes + axis];
-        below[axis][p] = s.is_linear ? std::floor(place) : std::nearbyint(place);
-        beyond[axis][p] = place - below[axis][p];
+        const C below = s.is_linear ? std::floor(place) : std::nearbyint(place);
+        lower[axis][p] = below;
+        beyond[axis][p] = place - below;
       }
-    for (int k = 0; k < neighbours(); ++k) {
-      std::fill_n(pixel[k], count, Index{});
-      std::fill_n(is_inside[k], count, C{1});
-      Index step = 1;
-      for (int axis = 0; axis < axes; ++axis) {
-        const C upper = static_cast<C>(k >> axis & 1), last = static_cast<C>(s.extents[axis] - 1);
+      const C last = static_cast<C>(s.extents[axis] - 1);
+      for (int upper = 0; upper < (Neighbours > 1 && s.is_linear ? 2 : 1); ++upper)
         for (int p = 0; p < count; ++p) {
-          const C number_of = below[axis][p] + upper;
+          const C number_of = lower[axis][p] + static_cast<C>(upper);
           const bool is_here = (number_of >= 0) & (number_of <= last); // both, for vectors
-          is_inside[k][p] = is_here ? is_inside[k][p] : C{0};
-          pixel[k][p] += static_cast<Index>(is_here ? number_of : C{0}) * step;
+          is_within[axis][upper][p] = is_here ? C{1} : C{0};
+          offset[axis][upper][p] = static_cast<Index>(is_here ? number_of : C{0}) * step;
         }
-        step *= static_cast<Index>(s.extents[axis]);
-      }
-      for (int p = 0; p < count; ++p) {
-        pixel[k][p] = is_inside[k][p] != 0 ? pixel[k][p] : Index{};
-        outside += is_inside[k][p] != 0 ? Index{} : Index{1};
-      }
+      step *= static_cast<Index>(s.extents[axis]);
     }
+    Index outside{};
+    for (int k = 0; k < neighbours(); ++k)
+      for (int p = 0; p < count; ++p) {
+        Index sum = offset[0][k & 1][p];
+        C inside = is_within[0][k & 1][p];
+        for (int axis = 1; axis < axes; ++axis) {
+          sum += offset[axis][k >> axis & 1][p];
+          inside *= is_within[axis][k >> axis & 1][p];
+        }
+        pixel[k][p] = inside != 0 ? sum : Index{};
+        is_inside[k][p] = inside;
+        outside += inside != 0 ? Index{} : Index{1};
+      }
     all_inside = outside == 0;
     weigh(axes, s.differentiated);
   }
 
   /// Computes their shares.
-  void weigh(int axes, unsigned differentiated) {
-    for (int k = 0; k < neighbours(); ++k) {
-      std::fill_n(share[k], count, C{1});
-      for (int axis = 0; axis < axes && neighbours() > 1; ++axis) {
-        const bool is_upper = (k >> axis & 1) != 0;
-        if ((differentiated >> axis & 1) != 0)
-          for (int p = 0; p < count; ++p) share[k][p] = is_upper ? share[k][p] : -share[k][p];
-        else if (is_upper)
-          for (int p = 0; p < count; ++p) share[k][p] *= beyond[axis][p];
-        else
-          for (int p = 0; p < count; ++p) share[k][p] *= 1 - beyond[axis][p];
+  void weigh(int axes_of_image, unsigned differentiated) {
+    const int axes = is_general ? axes_of_image : 2;
+    for (int axis = 0; axis < axes; ++axis) {
+      const bool is_slope = (differentiated >> axis & 1) != 0;
+      for (int p = 0; p < count; ++p) {
+        weight[axis][0][p] = is_slope ? C{-1} : 1 - beyond[axis][p];
+        weight[axis][1][p] = is_slope ? C{1} : beyond[axis][p];
       }
     }
+    for (int k = 0; k < neighbours(); ++k)
+      for (int p = 0; p < count; ++p) {
+        C product = neighbours() > 1 ? weight[0][k & 1][p] : C{1};
+        for (int axis = 1; axis < axes && neighbours() > 1; ++axis) product *= weight[axis][k >> axis & 1][p];
+        share[k][p] = product;
+      }
   }
 
   /// Pixel of neighbour k of place p, 0 outside.
@@ -201,8 +212,8 @@ template <class C, class Index, int Neighbours> struct GridBlock {
 /// Calls f with the type of blocks for such a sampling.
 template <class C, class F> void with_grid_block(const GridSampling& s, const F& f) {
   const bool is_small = s.pixels() <= std::numeric_limits<std::int32_t>::max();
-  if (is_small && !s.is_linear) return f(std::type_identity<GridBlock<C, std::int32_t, 1>>{});
-  if (is_small && s.axes == 2) return f(std::type_identity<GridBlock<C, std::int32_t, 4>>{});
+  if (is_small && s.axes == 2 && s.is_linear) return f(std::type_identity<GridBlock<C, std::int32_t, 4>>{});
+  if (is_small && s.axes == 2) return f(std::type_identity<GridBlock<C, std::int32_t, 1>>{});
   return f(std::type_identity<GridBlock<C, std::int64_t, GridSampling::most_neighbours>>{});
 }
 

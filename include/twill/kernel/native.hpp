@@ -84,7 +84,11 @@ template <int N>
 #endif
   } else
 #endif
-    return by_lane([base](std::int32_t i) { return base[i]; }, index);
+  {
+    Pack<float, N> loaded;
+    for (int i = 0; i < N; ++i) loaded.v[i] = base[index.v[i]];
+    return loaded;
+  }
 }
 
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> sqrt(const Pack<T, N>& a) {
