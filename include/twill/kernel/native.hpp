@@ -67,13 +67,13 @@ template <class T, int N>
 /// base[index] in each lane. nvcc does not know the instructions.
 template <int N>
 [[nodiscard]] TWILL_INLINE Pack<float, N> load_at(const float* base, const Pack<std::int32_t, N>& index) {
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+#if defined(__AVX512F__) && !TWILL_NVCC
   if constexpr (N == 16)
     return __builtin_ia32_gathersiv16sf(vector_detail::vector_t<float, 16>{}, base, index.v,
                                         vector_detail::all_16_unsigned, 4);
   else
 #endif
-#if defined(__AVX2__) && !defined(__CUDACC__)
+#if defined(__AVX2__) && !TWILL_NVCC
       if constexpr (N == 8) {
     using Floats = vector_detail::vector_t<float, 8>;
     const Floats all = (Floats)(index.v == index.v);
