@@ -21,6 +21,7 @@
 #include <twill/fft/value_transforms.hpp>
 #include <twill/graph/checkpoint_sequential.hpp>
 #include <twill/io.hpp>
+#include <twill/kernel/grid_sampling.hpp>
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>
 #include <twill/nn/convolution3d.hpp>

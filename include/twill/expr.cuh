@@ -43,6 +43,7 @@
 #include <twill/kernel/gpu/distributions.hpp>
 #include <twill/kernel/gpu/divisor.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/grid_sampling.hpp>
 #include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/interpolation.hpp>
 #include <twill/kernel/gpu/joined.hpp>

@@ -60,6 +60,7 @@
 #include <twill/kernel/scalar/incomplete_gamma.hpp>
 #include <twill/kernel/scalar/integers.hpp>
 #include <twill/kernel/scalar/quantile.hpp>
+#include <twill/kernel/scalar/twofold.hpp>
 #include <twill/kernel/scan.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/kernel/small_launch.hpp>

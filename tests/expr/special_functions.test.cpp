@@ -87,12 +87,19 @@ TEST_CASE("incomplete beta functions are near SciPy's", "[expr]") {
   CHECK(eval(betainc(x, x.unsqueeze<1>(), 0.5)).shape() == Dims(2, 2));
 }
 
-TEST_CASE("polygamma and the upper incomplete gamma function have all but the last digits", "[expr]") {
+TEST_CASE("gamma and beta functions have all but the last digits", "[expr]") {
   constexpr double unit = 2.220446049250313e-16;
-  const auto half = [](const std::vector<double>& both, std::ptrdiff_t i) {
-    const auto size = static_cast<std::ptrdiff_t>(both.size() / 2);
-    return held({both.begin() + i * size, both.begin() + (i + 1) * size});
+  const auto part = [](const std::vector<double>& all, std::ptrdiff_t i, std::size_t parts) {
+    const auto size = static_cast<std::ptrdiff_t>(all.size() / parts);
+    return held({all.begin() + i * size, all.begin() + (i + 1) * size});
   };
+  const auto half = [&](const std::vector<double>& both, std::ptrdiff_t i) { return part(both, i, 2); };
+  const auto of_digamma = golden("special_functions/digamma_arguments").values;
+  check_row("digamma", numbers(eval(digamma(held(of_digamma)))), golden("special_functions/digamma").values, 0,
+            16 * unit);
+  const auto of_beta = golden("special_functions/accurate_beta_arguments").values;
+  check_row("betainc", numbers(eval(betainc(part(of_beta, 0, 3), part(of_beta, 1, 3), part(of_beta, 2, 3)))),
+            golden("special_functions/accurate_beta").values, 0, 32 * unit);
   const auto of_polygamma = golden("special_functions/polygamma_arguments").values;
   check_row("polygamma", numbers(eval(polygamma(half(of_polygamma, 0), half(of_polygamma, 1)))),
             golden("special_functions/polygamma").values, 0, 16 * unit);

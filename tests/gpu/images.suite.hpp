@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled functions of images and their gradients, convolved, pooled and resized: a GPU beside a host.
+// Compiled functions of images and their gradients, convolved, pooled, resized and sampled: a GPU beside a host.
 
 #include <tests/support/same_values.hpp>
 #include <tests/support/suite.hpp>
@@ -9,9 +9,11 @@
 #include <twill/compile/function.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/kernel/gpu/convolution.hpp>
+#include <twill/kernel/gpu/grid_sampling.hpp>
 #include <twill/kernel/gpu/interpolation.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/pooling.hpp>
+#include <twill/ops/grid_sample.hpp>
 #include <twill/ops/interpolate.hpp>
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/transposed_convolution.hpp>
@@ -65,7 +67,25 @@ void pooling_agrees() {
   require_near(grad(pooled_sum)(there), grad(pooled_sum)(x), 1e-5);
 }
 
+constexpr auto sampled = [](Value x, Value grid) {
+  return grid_sample(x, grid, {.padding = graph::GridPadding::border});
+};
+constexpr auto sampled_sum = [](Value x, Value grid) { return sum(square(sampled(x, grid))); };
+
+void sampling_agrees() {
+  const auto x = rand<float, Shape<3, 5, 9, 8>>(Cpu{0});
+  const Tensor<float, Cpu, Shape<3, 40, 9, 2>> grid = rand<float, Shape<3, 40, 9, 2>>(Cpu{0}) * 2.4F - 1.2F;
+  const auto there = x.to(TestedDevice{0});
+  const auto places = grid.to(TestedDevice{0});
+  require_near(compiled(sampled)(there, places), compiled(sampled)(x, grid), 1e-6);
+  const auto expected = grad(sampled_sum)(x, grid);
+  const auto got = grad(sampled_sum)(there, places);
+  require_near(std::get<0>(got), std::get<0>(expected), 1e-4);
+  require_near(std::get<1>(got), std::get<1>(expected), 1e-4);
+}
+
 const Case convolutions_case{"convolutions, their transposes and gradients are near the host's", &convolutions_agree};
 const Case pooling_case{"pooled and resized images and their gradients are near the host's", &pooling_agrees};
+const Case sampling_case{"images sampled at places and their gradients are near the host's", &sampling_agrees};
 
 }} // namespace images_suite

@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -124,28 +125,56 @@ struct NormedFromOne {
 
 } // namespace
 
-TEST_CASE("weights with weight norm start as long as they are drawn on average", "[nn][TRAIN-2]") {
-  const std::pair<nn::Initialiser, double> starts[]{
-      {nn::initialise::constant(3), 9},
-      {nn::initialise::uniform(-1, 2), 1},
-      {nn::initialise::normal(1, 2), 5},
-      {nn::initialise::fan_in_uniform(40), 1.0 / 120},
-      {nn::initialise::kaiming_normal(), 2.0 / 40},
-      {nn::initialise::xavier_uniform(), 2.0 / 70},
-      {nn::initialise::orthogonal(2), 4.0 / 40},
-      {nn::initialise::eye(), 1.0 / 40},
+TEST_CASE("weights with weight norm start as they are drawn", "[nn][TRAIN-2]") {
+  using nn::detail::initial_values;
+  const RandomDraw draw{.seed = 7, .step = 3};
+  const auto elements_of = [](DType dtype, const std::vector<std::byte>& bytes) {
+    std::vector<double> result(bytes.size() / size_of(dtype));
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = nn::detail::element_of(dtype, bytes.data(), i);
+    return result;
   };
-  for (const auto& [start, square] : starts) {
-    graph::Graph graph{DType::float32};
-    static_cast<void>(nn::weight_norm(graph, "weight", {30, 40}, start));
-    CHECK(graph.parameters[0].initialiser.a == Approx(std::sqrt(40 * square)));
+  for (const DType dtype : {DType::float64, DType::float32, DType::bfloat16})
+    for (const int axis : {0, 1, 2, -1})
+      for (const nn::Initialiser& start : {nn::initialise::normal(1, 2), nn::initialise::orthogonal(2)}) {
+        INFO(name(dtype) << ", axis " << axis);
+        graph::Graph graph{dtype};
+        static_cast<void>(nn::weight_norm(graph, "weight", {5, 3, 4}, start, {.axis = axis}));
+        const graph::ParameterInfo &of_g = graph.parameters[0], &of_v = graph.parameters[1];
+        const std::vector<double> v = elements_of(dtype, initial_values(of_v, 6, draw, nullptr));
+        const std::vector<double> g = elements_of(dtype, initial_values(of_g, 5, draw, &of_v));
+        std::vector<double> squares(g.size());
+        for (std::size_t i = 0; i < v.size(); ++i) {
+          const std::size_t place[]{i / 12, i / 4 % 3, i % 4};
+          squares[axis < 0 ? 0 : place[axis]] += v[i] * v[i];
+        }
+        for (std::size_t i = 0; i < g.size(); ++i)
+          CHECK(g[i] == Approx(std::sqrt(squares[i])).epsilon(dtype == DType::bfloat16 ? 4e-3 : 1e-7));
+      }
+}
+
+TEST_CASE("first lengths of weight norm are PyTorch's for the same directions", "[nn][TRAIN-2]") {
+  for (const Case& row : cases) {
+    INFO(row.name);
+    const Golden v = golden("weight_norm/" + row.name + "_v"), g = golden("weight_norm/" + row.name + "_first_g");
+    Dims shape{};
+    for (const std::int64_t extent : v.shape) shape[shape.rank++] = extent;
+    const int axis = row.name == "whole" ? -1 : row.name == "columns" || row.name == "conv_channels" ? 1 : 0;
+    const std::vector<double> norms =
+        nn::detail::norms_of_slices(DType::float64, shape, std::as_bytes(std::span{v.values}), axis);
+    REQUIRE(norms.size() == g.values.size());
+    for (std::size_t i = 0; i < norms.size(); ++i) CHECK(norms[i] == Approx(g.values[i]).epsilon(1e-14));
   }
+}
+
+TEST_CASE("a network's lengths of weight norm are the norms of its directions", "[nn][TRAIN-2]") {
   const nn::Network<Normed, Cpu, double> model{Cpu{0}};
   const std::vector<double> g = to_vector(model.parameter<"weight_g">()), v = to_vector(model.parameter<"weight_v">());
-  double total = 0;
-  for (const double element : v) total += element * element;
   CHECK(g.size() == 30);
-  CHECK(g[0] == Approx(std::sqrt(total / 30)).epsilon(0.1));
+  for (std::size_t row = 0; row < g.size(); ++row) {
+    double square = 0;
+    for (std::size_t i = 0; i < 40; ++i) square += v[row * 40 + i] * v[row * 40 + i];
+    CHECK(g[row] == Approx(std::sqrt(square)).epsilon(1e-14));
+  }
   const nn::Network<NormedFromOne, Cpu> other{Cpu{0}};
   CHECK(to_vector(other.parameter<"weight_g">()) == std::vector<float>(30, 1));
 }

@@ -106,7 +106,7 @@ constexpr void norms(Value x, Value image) {
   { const Value y = nn::instance_norm(image, "norm", {.is_affine = true}); }
   { const Value y = local_response_norm(image, 5); }
   { const Value w = nn::spectral_norm(x.graph(), "weight", {64, 32}, nn::initialise::xavier_uniform()); }
-  // PyTorch: lengths start as those that directions have on average, not as each one's own; `.axis = -1` is `dim=None`.
+  // PyTorch: `.axis = -1` is `dim=None`.
   { const Value w = nn::weight_norm(x.graph(), "weight", {64, 32}, nn::initialise::kaiming_uniform()); }
 }
 

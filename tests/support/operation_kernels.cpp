@@ -14,6 +14,7 @@
 #include <twill/ops/cumprod.hpp>
 #include <twill/ops/cumsum.hpp>
 #include <twill/ops/gather.hpp>
+#include <twill/ops/grid_sample.hpp>
 #include <twill/ops/interpolate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/pooling.hpp>
@@ -88,6 +89,9 @@ constexpr KnownKernel all_kernels[]{
     kernel_of<&graph::scatter_largest_operation>,
     kernel_of<&graph::interpolation_operation>,
     kernel_of<&graph::interpolation_gradient_operation>,
+    kernel_of<&graph::sample_grid_operation>,
+    kernel_of<&graph::add_to_grid_operation>,
+    kernel_of<&graph::grid_slopes_operation>,
     kernel_of<&graph::attention_operation, KernelTypes::wide>,
     kernel_of<&graph::attention_backward_operation, KernelTypes::wide>,
     kernel_of<&graph::ring_attention_backward_operation, KernelTypes::wide>,

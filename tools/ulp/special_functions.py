@@ -27,7 +27,7 @@ OPENING = """# Errors of special functions
 Written by `tools/ulp/special_functions.py`; compiler: {compiler}, flags: `{flags}`; reference: mpmath {mpmath} with 60 digits at
 arguments as they are in the type, drawn with a fixed seed. Errors are in units in the last place of the result's type. Results
 that are no normal numbers are left out. The functions are computed in float64 for both types, so those of float32 are nearly always
-the nearest number. Where a function passes through zero, its error relative to the result grows without limit beside the zero.
+the nearest number. Where a function but digamma passes through zero, its error relative to the result grows without limit beside it.
 
 | function | arguments | type | inputs | median (ULP) | 99 % | largest | at |
 |---|---|---|---|---|---|---|---|
@@ -53,6 +53,20 @@ def both_signs(low, high):
 def ends(random, n):
     """Shares of a whole, half of them near 0."""
     return np.where(random.random(n) < 0.5, random.uniform(0, 1, n), 10 ** random.uniform(-30, 0, n))
+
+
+def beside(places, low, high):
+    """Numbers near those given, on both sides."""
+    def draw(random, n):
+        return [random.choice(np.array([float(place) for place in places]), n) + both_signs(low, high)(random, n)]
+    return draw
+
+
+def zeros_of_digamma():
+    """The positive one, and those left of 0, one between two poles."""
+    yield mpmath.findroot(mpmath.digamma, 1.46)
+    for pole in range(20):
+        yield mpmath.findroot(mpmath.digamma, (-pole - 0.999, -pole - 0.01), solver="anderson")
 
 
 def gamma_arguments(low, high):
@@ -94,6 +108,8 @@ def betainc(a, b, x):
 ROWS = [
     ("digamma", "x from 1e-8 to 1e8", [positive(-8, 8)], mpmath.digamma),
     ("digamma", "x from -20 to 0", [between(-20, 0)], mpmath.digamma),
+    ("digamma", "1e-16 to 0.1 beside zeros from -20 to 2", beside(list(zeros_of_digamma()), -16, -1), mpmath.digamma),
+    ("digamma", "1e-5 to 0.1 beside poles from -20 to 0", beside(range(-20, 1), -5, -1), mpmath.digamma),
     ("polygamma", "order 1 to 6, x from 1e-3 to 1e4", [whole(1, 6), positive(-3, 4)], lambda n, x: mpmath.polygamma(int(n), x)),
     ("polygamma", "order 1 to 3, x from -10 to 0", [whole(1, 3), between(-10, 0)], lambda n, x: mpmath.polygamma(int(n), x)),
     ("erfinv", "x from -1 to 1", [between(-1, 1)], mpmath.erfinv),

@@ -86,6 +86,7 @@ struct Initialiser {
     identity,         ///< one where both indices are equal
     dirac,            ///< the identity at the centre of convolution kernels, in a groups
     layers_own,       ///< the layer's default
+    norms_of_next,    ///< the norms of the first values of the next weight's slices along axis a; -1: of all of them
   };
   /// Which fan counts.
   enum class Fan : std::uint8_t { in, out, mean };

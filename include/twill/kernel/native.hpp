@@ -64,6 +64,33 @@ template <class T, int N>
 #endif
 }
 
+/// base[index] in each lane. nvcc does not know the instructions.
+template <int N>
+[[nodiscard]] TWILL_INLINE Pack<float, N> load_at(const float* base, const Pack<std::int32_t, N>& index) {
+#if defined(__AVX512F__) && !TWILL_NVCC
+  if constexpr (N == 16)
+    return __builtin_ia32_gathersiv16sf(vector_detail::vector_t<float, 16>{}, base, index.v,
+                                        vector_detail::all_16_unsigned, 4);
+  else
+#endif
+#if defined(__AVX2__) && !TWILL_NVCC
+      if constexpr (N == 8) {
+    using Floats = vector_detail::vector_t<float, 8>;
+    const Floats all = (Floats)(index.v == index.v);
+#if defined(__clang__)
+    return __builtin_ia32_gatherd_ps256(Floats{}, base, index.v, all, 4);
+#else
+    return __builtin_ia32_gathersiv8sf(Floats{}, base, index.v, all, 4);
+#endif
+  } else
+#endif
+  {
+    Pack<float, N> loaded;
+    for (int i = 0; i < N; ++i) loaded.v[i] = base[index.v[i]];
+    return loaded;
+  }
+}
+
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> sqrt(const Pack<T, N>& a) {
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr bool single = sizeof(T) == 4;

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <limits>
 #include <numbers>
+#include <span>
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
@@ -39,24 +40,30 @@ void orthonormalise(std::vector<double>& matrix, std::size_t rows, std::size_t c
 [[nodiscard]] double initial_value(const graph::Initialiser& initialiser, const Dims& shape, const RandomDraw& draw,
                                    std::uint32_t node, std::uint64_t index);
 
-/// All elements of a weight, as bytes of its type.
+/// All elements of a weight, as bytes of its type. next: the weight after it, which `norms_of_next` requires
 [[nodiscard]] std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node,
-                                                    const RandomDraw& draw);
+                                                    const RandomDraw& draw, const graph::ParameterInfo* next);
+
+/// Euclidean norms of a row-major weight's slices along an axis, or of the whole weight where the axis is -1.
+[[nodiscard]] std::vector<double> norms_of_slices(DType dtype, const Dims& shape, std::span<const std::byte> bytes,
+                                                  int axis);
 
 /// Those that a rank holds.
 [[nodiscard]] std::vector<std::byte> initial_part(const graph::ParameterInfo& info, std::uint32_t node,
-                                                  const RandomDraw& draw, int rank);
+                                                  const RandomDraw& draw, int rank, const graph::ParameterInfo* next);
 
 }}}}} // namespace twill::v0::nn::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// Fills a weight on any device. `rank` is the one along the axis of which each rank holds a part.
+/// Fills a weight on any device. `rank` is the one along the axis of which each rank holds a part, `next` the weight
+/// after this one, if any: lengths of weight norm start as its norms.
 template <ComputeDevice D>
 void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const RandomDraw& draw,
-                          void* data, int rank = 0) {
+                          void* data, int rank = 0, const graph::ParameterInfo* next = nullptr) {
   if constexpr (D::has_memory) {
-    const std::vector<std::byte> bytes = detail::initial_part(info, static_cast<std::uint32_t>(number), draw, rank);
+    const std::vector<std::byte> bytes =
+        detail::initial_part(info, static_cast<std::uint32_t>(number), draw, rank, next);
     copy_bytes(device, data, Cpu{}, bytes.data(), bytes.size(), CopyOptions{});
   }
 }
@@ -66,7 +73,7 @@ void initialise_parameter(const D& device, const graph::ParameterInfo& info, std
 #if !TWILL_HEADER_ONLY
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 TWILL_INSTANCE template void initialise_parameter(const Cpu&, const graph::ParameterInfo&, std::size_t,
-                                                  const RandomDraw&, void*, int);
+                                                  const RandomDraw&, void*, int, const graph::ParameterInfo*);
 }}}} // namespace twill::v0::nn::TWILL_ISA
 #endif
 

@@ -105,17 +105,38 @@ TWILL_BODY double initial_value(const graph::Initialiser& initialiser, const Dim
     return rest / inputs % per_group == rest % inputs ? 1 : 0;
   }
   case Kind::layers_own:
+  case Kind::norms_of_next: // computed for all elements together
     break;
   }
   return 0;
 }
 
+TWILL_BODY std::vector<double> norms_of_slices(DType dtype, const Dims& shape, std::span<const std::byte> bytes,
+                                               int axis) {
+  std::int64_t inner = 1; // elements from one slice to the next
+  for (int later = shape.rank - 1; later > axis && axis >= 0; --later) inner *= shape[later];
+  const std::int64_t slices = axis < 0 ? 1 : shape[axis];
+  std::vector<double> norms(static_cast<std::size_t>(slices));
+  for (std::int64_t i = 0; i < shape.elements(); ++i) {
+    const double element = element_of(dtype, bytes.data(), static_cast<std::size_t>(i));
+    norms[static_cast<std::size_t>(i / inner % slices)] += element * element;
+  }
+  for (double& norm : norms) norm = std::sqrt(norm);
+  return norms;
+}
+
 TWILL_BODY std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node,
-                                                 const RandomDraw& draw) {
+                                                 const RandomDraw& draw, const graph::ParameterInfo* next) {
   const Dims shape = info.shape.evaluate({});
   const auto count = static_cast<std::size_t>(shape.elements());
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = initial_value(info.initialiser, shape, draw, node, i);
+  if (info.initialiser.kind == graph::Initialiser::Kind::norms_of_next && next != nullptr) {
+    graph::ParameterInfo whole = *next;
+    whole.shape = whole_shape(whole);
+    values = norms_of_slices(whole.dtype, whole.shape.evaluate({}), initial_values(whole, node + 1, draw, nullptr),
+                             static_cast<int>(info.initialiser.a));
+  }
   if (info.initialiser.kind == graph::Initialiser::Kind::orthogonal && count > 0) {
     const auto rows = static_cast<std::size_t>(shape.rank > 0 ? shape[0] : 1);
     orthonormalise(values, rows, count / rows);
@@ -131,10 +152,10 @@ TWILL_BODY std::vector<std::byte> initial_values(const graph::ParameterInfo& inf
 }
 
 TWILL_BODY std::vector<std::byte> initial_part(const graph::ParameterInfo& info, std::uint32_t node,
-                                               const RandomDraw& draw, int rank) {
+                                               const RandomDraw& draw, int rank, const graph::ParameterInfo* next) {
   graph::ParameterInfo whole = info;
   whole.shape = whole_shape(info);
-  std::vector<std::byte> bytes = initial_values(whole, node, draw);
+  std::vector<std::byte> bytes = initial_values(whole, node, draw, next);
   return info.shard.is_part() ? part_of_whole(info, bytes, rank) : bytes;
 }
 

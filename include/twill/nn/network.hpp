@@ -309,7 +309,8 @@ private:
     const graph::ParameterInfo& info = state_->infos[i];
     const kernel::RankGroup* const group = info.shard.is_part() ? state_->groups.find(info.shard.axis) : nullptr;
     initialise_parameter(state_->device_of(info), info, i, draw, state_->buffers[i].data(),
-                         group != nullptr ? group->rank() : 0);
+                         group != nullptr ? group->rank() : 0,
+                         i + 1 < state_->infos.size() ? &state_->infos[i + 1] : nullptr);
   }
 
   static constexpr std::size_t find(std::string_view name) {

@@ -28,6 +28,9 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
+/// Number `index` of an array of elements.
+[[nodiscard]] double element_of(DType dtype, const std::byte* data, std::size_t index);
+
 /// Calls `f(in the whole, in the part, bytes)` for every run of bytes shared by a rank's part and the whole.
 template <class F> void for_each_run(const graph::ParameterInfo& info, int rank, const F& f) {
   const Dims part = info.shape.evaluate({});

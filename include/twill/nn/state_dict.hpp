@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/nn/shards.hpp>
 #include <twill/nn/stored_tensor.hpp>
 
 #include <algorithm>
@@ -48,9 +49,6 @@ struct LoadOptions {
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
-
-/// Number `index` of an array of elements.
-[[nodiscard]] double element_of(DType dtype, const std::byte* data, std::size_t index);
 
 /// A tensor's elements as another type.
 [[nodiscard]] std::vector<std::byte> converted(const StoredTensor& tensor, DType dtype);

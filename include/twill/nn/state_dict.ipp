@@ -5,20 +5,7 @@
 
 #include <twill/nn/state_dict.hpp>
 
-#include <type_traits>
-
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
-
-TWILL_BODY double element_of(DType dtype, const std::byte* data, std::size_t index) {
-  return with_scalar(dtype, [&]<class T>() {
-    std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T> value{};
-    std::memcpy(&value, data + index * sizeof(T), sizeof(T));
-    if constexpr (ComplexScalar<T>)
-      return static_cast<double>(value.re); // `compare` refuses them
-    else
-      return static_cast<double>(static_cast<T>(value));
-  });
-}
 
 TWILL_BODY std::vector<std::byte> converted(const StoredTensor& tensor, DType dtype) {
   const std::size_t size = size_of(dtype);

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Images read at any places, as spatial transformers do (Jaderberg et al., 2015): `grid_sample` and `affine_grid`, like
-// those of torch.nn.functional, with gradients by the images and by the places. A pixel of the result gathers its
-// neighbours with all their channels at once and weighs them in one kernel; their gradient adds up in a fixed order.
-// Not in twill.hpp. Read next: ops/resample.hpp, where places form a regular grid.
+// those of torch.nn.functional, with gradients by the images and by the places. Three operations, which are each
+// other's gradients, read images, add to them, and give slopes along the axes. Not in twill.hpp. Read next:
+// kernel/grid_sampling.hpp, ops/resample.hpp, where places form a regular grid.
 
+#include <twill/compile/program_type.hpp>
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
-#include <twill/ops/gather.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/graph/operation.hpp>
+#include <twill/graph/shape_functions.hpp>
+#include <twill/kernel/grid_sampling.hpp>
 #include <twill/ops/interpolate.hpp>
 #include <twill/ops/sides3.hpp>
 #include <twill/ops/slice.hpp>
@@ -35,49 +39,133 @@ struct GridSampleOptions {
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
 
-/// A place c in [-1, 1] in pixels of an axis of `extent`, and for paddings but zeros moved into the image. Slopes at
-/// the bounds are PyTorch's: 0 at and beyond a border.
-[[nodiscard]] TWILL_CONSTEXPR Value pixel_place(Value c, std::int64_t extent, const GridSampleOptions& options) {
+TWILL_CONSTEXPR void sample_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void add_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void slopes_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+
+}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
+
+// Images are (batch, channels, ...), places (batch, points, axes) in pixels, results (batch, channels, points).
+// Attributes: whether it is linear, and the axes by which the shares of pixels are differentiated, as bits.
+/// Results of images x at places: y[n, c, p] = the sum of share[n, p, k] x[n, c, pixel[n, p, k]] over neighbours k.
+inline constexpr Operation sample_grid_operation{
+    .name = "sample_grid", .vjp = &detail::sample_vjp, .wants_dense = true, .batching = Batching::first_axis};
+
+/// Images of results u at places: each pixel has the sum of the u beside it by their shares.
+inline constexpr Operation add_to_grid_operation{.name = "add_to_grid",
+                                                 .vjp = &detail::add_vjp,
+                                                 .typed_by = 0,
+                                                 .wants_dense = true,
+                                                 .batching = Batching::first_axis};
+
+/// Slopes (batch, points, axes) of the sum of u y by the places of y, for results u, images x and places.
+inline constexpr Operation grid_slopes_operation{.name = "grid_slopes",
+                                                 .vjp = &detail::slopes_vjp,
+                                                 .typed_by = 0,
+                                                 .wants_dense = true,
+                                                 .batching = Batching::first_axis};
+
+}}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
+
+/// How a node of the three operations weighs pixels.
+struct GridShares {
+  std::int64_t is_linear = 1;
+  std::int64_t differentiated = 0;
+
+  [[nodiscard]] static TWILL_CONSTEXPR GridShares of(const Graph& graph, const Node& node) {
+    return {graph.attribute(node, 0), graph.attribute(node, 1)};
+  }
+  [[nodiscard]] constexpr bool is_constant_along(int axis) const {
+    return is_linear == 0 || (differentiated >> axis & 1) != 0;
+  }
+  [[nodiscard]] constexpr GridShares along(int axis) const {
+    return {is_linear, differentiated | std::int64_t{1} << axis};
+  }
+};
+
+[[nodiscard]] TWILL_CONSTEXPR Value sampled(Value x, Value places, GridShares by) {
+  return add_operation(sample_grid_operation, {x, places}, x.dtype(), {x.shape()[0], x.shape()[1], places.shape()[1]},
+                       {by.is_linear, by.differentiated});
+}
+[[nodiscard]] TWILL_CONSTEXPR Value added(Value u, Value places, const Extents& image, GridShares by) {
+  return add_operation(add_to_grid_operation, {u, places}, places.dtype(), image, {by.is_linear, by.differentiated});
+}
+[[nodiscard]] TWILL_CONSTEXPR Value slopes_at(Value u, Value x, Value places, GridShares by) {
+  if (by.is_linear == 0) return zeros_like(places);
+  return add_operation(grid_slopes_operation, {u, x, places}, places.dtype(), places.shape(),
+                       {by.is_linear, by.differentiated});
+}
+
+TWILL_CONSTEXPR void sample_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const Value x{graph, self.input(0)}, places{graph, self.input(1)}, u{graph, cotangents[0]};
+  const GridShares by = GridShares::of(graph, self);
+  if (gradients.wants(0)) gradients.set(0, cast(added(u, places, x.shape(), by), x.dtype()));
+  if (gradients.wants(1)) gradients.set(1, slopes_at(u, x, places, by));
+}
+
+TWILL_CONSTEXPR void add_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const Value u{graph, self.input(0)}, places{graph, self.input(1)}, image{graph, cotangents[0]};
+  const GridShares by = GridShares::of(graph, self);
+  if (gradients.wants(0)) gradients.set(0, cast(sampled(image, places, by), u.dtype()));
+  if (gradients.wants(1)) gradients.set(1, slopes_at(cast(u, image.dtype()), image, places, by));
+}
+
+TWILL_CONSTEXPR void slopes_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const Value u{graph, self.input(0)}, x{graph, self.input(1)}, places{graph, self.input(2)};
+  const GridShares by = GridShares::of(graph, self);
+  const Extents shape = self.shape;
+  Value of_u = cast(zeros_like(u), self.dtype), of_x = cast(zeros_like(x), self.dtype), of_places = zeros_like(places);
+  for (int axis = 0; axis < static_cast<int>(shape[2].factor); ++axis) {
+    if (by.is_constant_along(axis)) continue;
+    const Value along = narrow({graph, cotangents[0]}, 2, axis, 1), weights = reshape(along, {shape[0], {}, shape[1]});
+    const GridShares next = by.along(axis);
+    if (gradients.wants(0)) of_u = of_u + weights * cast(sampled(x, places, next), self.dtype);
+    if (gradients.wants(1)) of_x = of_x + added(weights * cast(u, self.dtype), places, x.shape(), next);
+    if (gradients.wants(2)) of_places = of_places + along * slopes_at(u, x, places, next);
+  }
+  if (gradients.wants(0)) gradients.set(0, cast(of_u, u.dtype()));
+  if (gradients.wants(1)) gradients.set(1, cast(of_x, x.dtype()));
+  if (gradients.wants(2)) gradients.set(2, of_places);
+}
+
+/// A number of each axis of images, x first, for the last axis of a grid.
+template <class F> [[nodiscard]] TWILL_CONSTEXPR Value by_axis(Value grid, const Extents& image, const F& number) {
+  const int axes = image.rank - 2;
+  const auto of = [&](int axis) { return number(static_cast<double>(image[image.rank - 1 - axis].factor)); };
+  Value result = constant(grid.graph(), grid.dtype(), of(0));
+  const Value axis_of = iota(grid.graph(), {{}, {}, {axes, 0}});
+  for (int axis = 1; axis < axes; ++axis)
+    if (of(axis) != of(0)) result = where(equal(axis_of, axis), constant(grid.graph(), grid.dtype(), of(axis)), result);
+  return result;
+}
+
+/// Places of a grid (batch, points, axes) of numbers in [-1, 1], in pixels, and for paddings but zeros moved into the
+/// image. Slopes at the bounds are PyTorch's: 0 at and beyond a border.
+[[nodiscard]] TWILL_CONSTEXPR Value pixel_places(Value grid, const Extents& image, const GridSampleOptions& options) {
   const bool align = options.align_corners == AlignCorners::yes;
-  const double n = static_cast<double>(extent), last = n - 1;
-  Value place = align ? (c + 1.0) * (last / 2) : ((c + 1.0) * n - 1.0) * 0.5;
+  const Value last = by_axis(grid, image, [](double extent) { return extent - 1; });
+  const Value place = align ? (grid + 1.0) * by_axis(grid, image, [](double extent) { return (extent - 1) / 2; })
+                            : ((grid + 1.0) * by_axis(grid, image, [](double extent) { return extent; }) - 1.0) * 0.5;
   if (options.padding == GridPadding::zeros) return place;
+  Value inside = place;
   if (options.padding == GridPadding::reflection) {
-    const double low = align ? 0 : -0.5, span = align ? last : n;
-    if (span <= 0) return place * 0.0;
+    const double low = align ? 0 : -0.5;
+    // An axis of one pixel, whose places are 0 where corners are aligned, may have any span.
+    const Value span = by_axis(grid, image, [&](double extent) { return align && extent > 1 ? extent - 1 : extent; });
     const Value from_low = place - low;
     const Value distance = where(from_low < 0, -from_low, from_low);
     const Value extra = fmod(distance, span);
     const Value is_odd = equal(floor(distance / span) % 2.0, 1.0);
-    place = where(is_odd, span - extra, extra) + low;
+    inside = where(is_odd, span - extra, extra) + low;
   }
-  return where(place <= 0, 0.0, where(place >= last, last, place));
-}
-
-/// The sums (batch, channels, points) of the neighbours (batch, 1, neighbours, points) by their shares, or the only
-/// neighbour where there are no shares. Each pixel is read with all its channels.
-[[nodiscard]] TWILL_CONSTEXPR Value sums_by_pixel(Value x, Value index, Value share, std::int64_t pixels) {
-  const Extents image = x.shape(), each = index.shape();
-  const Value rows = transpose(reshape(x, {image[0], image[1], {pixels, 0}}), {0, 2, 1});
-  const Extent count = each[2] * each[3];
-  const Value line = reshape(index, {each[0], count, {}});
-  const Value gathered = add_operation(gather_operation, {rows, line}, x.dtype(), {image[0], count, image[1]});
-  if (share.id() < 0) return transpose(gathered, {0, 2, 1});
-  const Value apart = reshape(gathered, {image[0], each[2], each[3], image[1]});
-  const Value weighed = widened(apart) * reshape(share, {each[0], each[2], each[3], {}});
-  return transpose(sum(weighed, {1}), {0, 2, 1});
-}
-
-/// The same sums channel by channel, where there are few.
-[[nodiscard]] TWILL_CONSTEXPR Value sums_by_channel(Value x, Value index, Value share, std::int64_t pixels) {
-  const Extents image = x.shape(), each = index.shape();
-  const Value rows = reshape(x, {image[0] * image[1], {pixels, 0}, {}});
-  const Extents all{image[0], image[1], each[2], each[3]};
-  const Extents line{image[0] * image[1], each[2] * each[3], {}};
-  const Value gathered =
-      add_operation(gather_operation, {rows, reshape(broadcast_to(index, all), line)}, x.dtype(), line);
-  if (share.id() < 0) return reshape(gathered, {image[0], image[1], each[3]});
-  return sum(widened(reshape(gathered, all)) * share, {2});
+  return where(inside <= 0, 0.0, where(inside >= last, last, inside));
 }
 
 /// Refuses images and grids that do not fit each other.
@@ -108,47 +196,21 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// (batch, channels, rows, columns); volumes (batch, channels, depth, height, width) take (batch, slices, rows,
 /// columns, 3). The last axis holds x, y and z, each -1 to 1 across the image. Half precision is computed in float32.
 /// errors: another number of axes, batches that differ, extents of images unknown until run time
-/// cost: a gather of 4 neighbours, 8 in volumes, 1 where the mode is nearest, whose gradient by places is 0
+/// cost: a pass over 4 neighbours of each place, 8 in volumes, 1 where the mode is nearest, whose slope by places is 0
 [[nodiscard]] TWILL_CONSTEXPR Value grid_sample(Value x, Value grid, const GridSampleOptions& options = {},
                                                 CallSite site = CallSite::here()) {
   if (!detail::check_grid(x, grid, site)) return x;
-  Graph& graph = x.graph();
   const int axes = x.rank() - 2;
   const Extents image = x.shape(), places = grid.shape();
+  Extents result{image[0], image[1]};
   Extent points{};
-  std::int64_t pixels = 1;
   for (int axis = 1; axis <= axes; ++axis) {
     points = points * places[axis];
-    pixels *= image[axis + 1].factor;
+    result.append(places[axis]);
   }
-  // Neighbours are numbered by bits, one an axis; numbers of pixels and shares are (batch, 1, neighbours, points).
-  const bool is_linear = options.mode == Interpolation::linear;
-  const Extent count{is_linear ? std::int64_t{1} << axes : 1, 0};
-  const Value bits = iota(graph, {count, {}});
   const Value flat = widened(reshape(grid, {places[0], points, {axes, 0}}, site));
-  Value pixel{}, is_inside{}, share{};
-  for (int axis = 0; axis < axes; ++axis) {
-    const std::int64_t extent = image[axis + 2].factor;
-    const Value c = reshape(narrow(flat, 2, axes - 1 - axis, 1, site), {places[0], {}, {}, points}, site);
-    const Value place = detail::pixel_place(c, extent, options);
-    const Value is_above = equal((bits >> axis) & 1, 1);
-    const Value below = is_linear ? floor(place) : round(place);
-    const Value number = is_linear ? where(is_above, below + 1.0, below) : below;
-    const Value inside = logical_and(number >= 0, number <= static_cast<double>(extent - 1));
-    const Value index = cast(where(inside, number, 0.0), DType::int64);
-    pixel = axis == 0 ? index : pixel * extent + index;
-    is_inside = axis == 0 ? inside : logical_and(is_inside, inside);
-    if (!is_linear) continue;
-    const Value beyond = place - below; // of slope 1 at pixels, too, as PyTorch's
-    const Value part = where(is_above, beyond, 1.0 - beyond);
-    share = axis == 0 ? part : share * part;
-  }
-  const Value index = where(is_inside, pixel, pixels); // a gather reads 0 outside, and its gradient adds nothing
-  const Value sums = image[1].is_static() && image[1].factor < 16 ? detail::sums_by_channel(x, index, share, pixels)
-                                                                  : detail::sums_by_pixel(x, index, share, pixels);
-  Extents result{image[0], image[1]};
-  for (int axis = 1; axis <= axes; ++axis) result.append(places[axis]);
-  return reshape(cast(sums, x.dtype()), result, site);
+  const Value in_pixels = cast(detail::pixel_places(flat, image, options), widened(x).dtype());
+  return reshape(detail::sampled(x, in_pixels, {options.mode == Interpolation::linear ? 1 : 0, 0}), result, site);
 }
 
 /// The grid of an affine map for `grid_sample`: theta (batch, 2, 3) gives (batch, height, width, 2), and (batch, 3, 4)
@@ -191,3 +253,50 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 }
 
 }}}} // namespace twill::v0::graph::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace detail { inline namespace TWILL_ISA {
+
+/// The sampling of a launch whose operands have these shapes.
+[[nodiscard]] constexpr kernel::GridSampling grid_sampling(const Dims& image, const Dims& places,
+                                                           const std::int64_t* attributes) {
+  kernel::GridSampling sampling{.batch = image[0],
+                                .channels = image[1],
+                                .points = places[1],
+                                .axes = image.rank - 2,
+                                .is_linear = attributes[0] != 0,
+                                .differentiated = static_cast<unsigned>(attributes[1])};
+  for (int axis = 0; axis < sampling.axes; ++axis) sampling.extents[axis] = image[image.rank - 1 - axis];
+  return sampling;
+}
+
+}}}} // namespace twill::v0::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
+
+template <> struct KernelOf<&graph::sample_grid_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    sample_grid(team, detail::grid_sampling(launch.shapes[0], launch.shapes[1], launch.attributes),
+                static_cast<const T*>(launch.operands[0].data),
+                static_cast<const compute_t<T>*>(launch.operands[1].data), static_cast<T*>(launch.operands[2].data));
+  }
+};
+
+template <> struct KernelOf<&graph::add_to_grid_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    using C = compute_t<T>;
+    add_to_grid(team, detail::grid_sampling(launch.shapes[2], launch.shapes[1], launch.attributes),
+                static_cast<const T*>(launch.operands[0].data), static_cast<const C*>(launch.operands[1].data),
+                static_cast<C*>(launch.operands[2].data));
+  }
+};
+
+template <> struct KernelOf<&graph::grid_slopes_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Launch& launch) {
+    using C = compute_t<T>;
+    grid_slopes(team, detail::grid_sampling(launch.shapes[1], launch.shapes[2], launch.attributes),
+                static_cast<const T*>(launch.operands[0].data), static_cast<const T*>(launch.operands[1].data),
+                static_cast<const C*>(launch.operands[2].data), static_cast<C*>(launch.operands[3].data));
+  }
+};
+
+}}} // namespace twill::v0::TWILL_ISA

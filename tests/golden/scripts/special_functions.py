@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Special functions in float64 over their whole ranges: arguments, then SciPy's values, a row for each function. PyTorch's incomplete
-gamma functions have nine digits. Polygamma and the upper incomplete gamma function at small a are mpmath's, with all digits."""
+gamma functions have nine digits. Digamma, polygamma, the upper incomplete gamma function at small a and the incomplete beta function
+at large and at small parameters are mpmath's, with all digits."""
 
 import math
 
@@ -53,3 +54,25 @@ def make(save):
     arguments = np.concatenate([small, large], axis=1)
     save("upper_gamma_arguments", arguments)
     save("upper_gamma", np.array([float(mpmath.gammainc(float(a), float(x), regularized=True)) for a, x in arguments.T]))
+    right = np.concatenate([np.logspace(-8, 8, 33), 1.4616321449683623 + np.array([-1e-3, -1e-9, -2e-16, 0, 2e-16, 1e-9, 1e-3])])
+    zeros = np.array([float(mpmath.findroot(mpmath.digamma, x)) for x in (-0.504, -1.573, -3.635, -9.703, -19.731)])
+    beside = np.add.outer(zeros, [-0.2, -1e-2, -1e-6, -1e-12, 0, 1e-14, 1e-8, 1e-4, 0.1]).reshape(-1)
+    x = np.concatenate([right, beside, [-1e-9, -1 - 1e-9, -7 + 1e-7, -1000.3, -1e6 - 0.25]])
+    save("digamma_arguments", x)
+    save("digamma", np.array([float(mpmath.digamma(float(each))) for each in x]))
+    a, b, deviations = np.meshgrid([0.02, 0.5, 3, 12, 700, 9000], [0.01, 0.3, 1, 7, 15, 5000], [-4.5, -1, 0.3, 2, 4.5], indexing="ij")
+    x = a / (a + b) + deviations * np.sqrt(a * b / (a + b + 1)) / (a + b)
+    arguments = np.stack([a, b, np.where((x > 0) & (x < 1), x, 0.5 + deviations / 10)]).reshape(3, -1)
+    exact = [incomplete_beta(*(mpmath.mpf(float(each)) for each in row)) for row in arguments.T]
+    kept = np.array([value > 1e-290 for value in exact])
+    save("accurate_beta_arguments", arguments[:, kept])
+    save("accurate_beta", np.array([float(value) for value in exact if value > 1e-290]))
+
+
+def incomplete_beta(a, b, x):
+    """By a series of positive terms, on the side of the mean where it is short."""
+    import mpmath
+
+    if x > a / (a + b):
+        return 1 - incomplete_beta(b, a, 1 - x)
+    return x**a * (1 - x) ** b / a / mpmath.beta(a, b) * mpmath.hyp2f1(a + b, 1, a + 1, x)

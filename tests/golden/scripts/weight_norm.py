@@ -26,6 +26,7 @@ def make(save):
     ]:
         bias = plain.bias.detach().clone()
         layer = torch.nn.utils.weight_norm(plain, dim=axis)
+        save(f"{name}_first_g", layer.weight_g)
         with torch.no_grad():
             layer.weight_g.copy_(torch.rand_like(layer.weight_g) + 0.5)
         g, v = layer.weight_g, layer.weight_v

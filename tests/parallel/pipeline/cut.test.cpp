@@ -8,6 +8,7 @@
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/stage_boundary.hpp>
+#include <twill/nn/weight_norm.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/model/parallel_model.hpp>
@@ -40,7 +41,8 @@ struct Skipping {
   static constexpr Value forward(Input<Dim<"batch">, 5> x) {
     const Value shared = nn::parameter(x.graph(), "shared", {6, 6}, nn::initialise::fan_in_uniform(6));
     const Value low = nn::stage_boundary(tanh(nn::linear(tanh(nn::linear(x, 6, "lower")), shared)));
-    const Value middle = nn::stage_boundary(tanh(nn::linear(low, 6, "middle")) * exp(low));
+    const Value normed = nn::weight_norm(x.graph(), "middle", {6, 6}, nn::initialise::fan_in_uniform(6));
+    const Value middle = nn::stage_boundary(tanh(nn::linear(low, normed)) * exp(low));
     return nn::linear(tanh(nn::linear(middle, shared)) + low, 3, "head");
   }
 };

@@ -1,12 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logarithm of the gamma function and its derivatives, the polygamma functions: digamma by recurrence and its
-// asymptotic series (Abramowitz and Stegun 6.3), the higher ones by the Hurwitz zeta function (Euler and Maclaurin's
-// formula), left of zero by reflection, with derivatives of the cotangent. Scalars only, in double. Read next:
-// kernel/apply.hpp.
+// Logarithm of the gamma function and its derivatives, the polygamma functions: digamma by recurrence, a polynomial
+// around its positive zero and its asymptotic series (Abramowitz and Stegun 6.3), the higher ones by the Hurwitz zeta
+// function (Euler and Maclaurin's formula), left of zero by reflection, with derivatives of the cotangent. Scalars
+// only, in double. Read next: kernel/apply.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/kernel/scalar/twofold.hpp>
 
 #include <cmath>
 #include <concepts>
@@ -65,24 +66,64 @@ constexpr double cotangent_derivative(int n, double c) {
   return n % 2 == 0 ? sum * c : sum;
 }
 
+/// digamma(x) for x > 0: its one zero there is a factor, and no term of the rest cancels much.
+constexpr double positive_digamma(double x) {
+  constexpr double asymptotic_from = 10;
+  if (x >= asymptotic_from) { // log x - 1 / 2x - sum of B(2k) / (2k x^2k)
+    const double t = 1 / (x * x);
+    double series = 0;
+    for (int k = 8; k > 0; --k) series = (series + bernoulli[k - 1] / (2 * k)) * t;
+    return std::log(x) - 0.5 / x - series;
+  }
+  // The zero less 1, in two parts, and digamma(x) / (x - zero) from 1 to 2 in powers of x - 3/2, interpolated at
+  // Chebyshev's nodes with an error of 5e-17.
+  constexpr double zero = 0.46163214496836236, zero_low = -1.5522348162858677e-17;
+  constexpr double coefficients[] = {
+      0.95105587603183284,    -0.42362742128146058,    0.24054248424078697,    -0.14840492305388092,
+      0.094988724452890388,   -0.06192213327548831,    0.040760833940846085,   -0.026975796659787055,
+      0.017907248317313294,   -0.011908220105959716,   0.0079270217968681542,  -0.005279937255532708,
+      0.0035181065638024722,  -0.0023454947397380833,  0.0015633696313653504,  -0.0010364584817312839,
+      0.00069092557612829861, -0.00048595039220036254, 0.00032395945401345196, -0.00014480643368061614,
+      9.6536462614100617e-05, -0.00017821885488559231, 0.00011881232908510335};
+  double sum = 0;
+  if (x < 1)
+    sum = -1 / x;
+  else
+    for (x -= 1; x >= 1; x -= 1) sum += 1 / x; // x is the argument less 1, from here to the end
+  double series = 0;
+  for (int k = 22; k >= 0; --k) series = series * (x - 0.5) + coefficients[k];
+  return sum + ((x - zero) - zero_low) * series;
+}
+
+/// digamma(x) for x < 0 beside one of its zeros, in twice the precision. beside: x less the nearest whole number
+constexpr double digamma_beside_negative_zero(double x, double beside) {
+  constexpr double asymptotic_from = 40;
+  constexpr int terms = 12, accurate = 4; // the first ones need both parts
+  constexpr double denominators[accurate] = {12, -120, 252, -240};
+  Twofold z = exact_sum(1, -x), sum{};
+  for (; z.high < asymptotic_from; z = z + Twofold{1}) sum = sum - Twofold{1} / z;
+  const Twofold square = z * z;
+  double tail = 0;
+  for (int k = terms; k > accurate; --k) tail = (tail + bernoulli[k - 1] / (2 * k)) / square.high;
+  Twofold series{tail};
+  for (int k = accurate; k > 0; --k) series = (series + Twofold{1} / Twofold{denominators[k - 1]}) / square;
+  sum = sum + twofold_log(z) - Twofold{0.5} / z - series;
+  const Twofold turn = twofold_pi() * cotangent_of_half_turns(Twofold{std::fabs(beside)});
+  const Twofold result = beside > 0 ? sum - turn : sum + turn;
+  return result.high;
+}
+
+/// digamma(x) = digamma(1 - x) - pi cot(pi x) for x < 0.
 constexpr double digamma_of(double x) {
   if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
-  double result = 0;
-  if (x < 0) {
-    const double beside = x - std::nearbyint(x);
-    if (!(beside != 0)) return std::numeric_limits<double>::quiet_NaN();
-    result = -pi_of_gamma * cotangent_of_half_turns(beside);
-    x = 1 - x;
-  }
-  while (x < 10) {
-    result -= 1 / x;
-    x += 1;
-  }
-  // log x - 1 / 2x - sum of B(2k) / (2k x^2k)
-  const double t = 1 / (x * x);
-  double series = 0;
-  for (int k = 8; k > 0; --k) series = (series + bernoulli[k - 1] / (2 * k)) * t;
-  return result + std::log(x) - 0.5 / x - series;
+  if (!(x < 0)) return positive_digamma(x);
+  constexpr double cancelled = 0.25; // of parts that leave less, the rounded 1 - x is felt
+  const double beside = x - std::nearbyint(x);
+  if (!(beside != 0)) return std::numeric_limits<double>::quiet_NaN();
+  const double mirrored = positive_digamma(1 - x);
+  const double result = mirrored - pi_of_gamma * cotangent_of_half_turns(beside);
+  return std::fabs(result) > cancelled * (mirrored > 1 ? mirrored : 1) ? result
+                                                                       : digamma_beside_negative_zero(x, beside);
 }
 
 /// The sum of (x + k)^-s over k >= 0. requires: x > 0, whole s >= 2

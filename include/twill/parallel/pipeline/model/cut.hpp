@@ -337,7 +337,8 @@ template <FloatingScalar T, CutKind C> struct Plan<T, C> {
       for (std::size_t i = 0; i < infos.size(); ++i)
         if (infos[i].name == state.infos[own].name)
           nn::initialise_parameter(state.device, infos[i], i, draw, state.buffers[own].data(),
-                                   rank_of_part(state.groups, infos[i]));
+                                   rank_of_part(state.groups, infos[i]),
+                                   i + 1 < infos.size() ? &infos[i + 1] : nullptr);
   }
 
 private:
