@@ -14,6 +14,7 @@
 #include <twill/training/step_loss.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <utility>
 
