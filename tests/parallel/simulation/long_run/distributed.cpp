@@ -28,13 +28,12 @@ template <int Stage> struct Distributed {
     const int rank = communicator.rank();
     nn::Network<Plain, Cpu, double> network{communicator.device()};
     begin_at(network, from);
-    DistributedDataParallel model{
-        network, communicator, {.buckets = {.first_bucket_bytes = 64, .bucket_bytes = 100}}};
+    DistributedDataParallel model{network, communicator, {.buckets = {.first_bucket_bytes = 64, .bucket_bytes = 100}}};
     auto step = train_step(model, faulty_loss, rule(), parallel::zero<Stage>);
     for (int i = from.step; i < steps; ++i) {
       const int first = rank * (rank + 3) / 2; // 2, 3 and 4 rows
-      static_cast<void>(step(batch_of<inputs>(Cpu{rank}, i, first, 2 + rank),
-                             batch_of<outputs>(Cpu{rank}, i, first, 2 + rank)));
+      static_cast<void>(
+          step(batch_of<inputs>(Cpu{rank}, i, first, 2 + rank), batch_of<outputs>(Cpu{rank}, i, first, 2 + rank)));
       step.gather_weights();
       note(weights_of(network));
     }

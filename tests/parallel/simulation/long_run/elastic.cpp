@@ -119,8 +119,7 @@ template <int Stage> Course play_processes(std::uint64_t seed, Tally& tally) {
       }
       Trial trial{TroubleSource::of_trial(trouble)};
       std::vector<std::optional<ElasticState>> states(static_cast<std::size_t>(ranks));
-      for (auto& state : states)
-        state.emplace(parallel::ElasticFiles{.folder = folder.path, .save_every = 4});
+      for (auto& state : states) state.emplace(parallel::ElasticFiles{.folder = folder.path, .save_every = 4});
       if (states[0]->step() < reached)
         throw std::logic_error(join_text({"step ", reached, " was committed, and ", states[0]->step(), " is found"}));
       manual_seed_all(7);

@@ -89,8 +89,8 @@ template <class Job> Course play_caller(std::uint64_t seed, Tally& tally) {
       if (trial.was_met() || number >= faults) ++tally.met[static_cast<std::size_t>(trouble.wrong)];
       if (!is_done) ++tally.named;
       const auto fail = [&](const char* what) {
-        throw std::logic_error(join_text({to_string(trouble), ": the step ", what, ", after ",
-                                          ms_since(begin), " ms; it says of rank ", named, ": ", text}));
+        throw std::logic_error(join_text({to_string(trouble), ": the step ", what, ", after ", ms_since(begin),
+                                          " ms; it says of rank ", named, ": ", text}));
       };
       const bool is_harmless = trouble.wrong == Wrong::nothing || trouble.wrong == Wrong::is_late || !trial.was_met();
       if (is_harmless && !is_done) fail("has not come to its end");
