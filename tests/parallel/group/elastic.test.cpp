@@ -132,7 +132,8 @@ TEST_CASE("a rank that does not come in time is left out when its thread returns
   }));
 }
 
-TEST_CASE("a rank that is missing in a sub-group is left out by its number in the group of all", "[parallel][elastic]") {
+TEST_CASE("a rank that is missing in a sub-group is left out by its number in the group of all",
+          "[parallel][elastic]") {
   static_cast<void>(test::simulate(20, [](std::uint64_t seed) {
     const std::vector<Cpu> four{Cpu{0}, Cpu{1}, Cpu{2}, Cpu{3}};
     const Cpu late{static_cast<int>(seed % 4)};

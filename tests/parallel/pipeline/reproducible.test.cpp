@@ -104,8 +104,7 @@ template <class S, class Cut> std::vector<Run> on_ranks(int ranks) {
   manual_seed_all(7);
   const RandomDraw weights = generator(Cpu{0}).next();
   std::vector<std::unique_ptr<Pipe<S, Cut>>> pipes{};
-  for (int rank = 0; rank < ranks; ++rank)
-    pipes.push_back(std::make_unique<Pipe<S, Cut>>(Cpu{rank}, rank, weights));
+  for (int rank = 0; rank < ranks; ++rank) pipes.push_back(std::make_unique<Pipe<S, Cut>>(Cpu{rank}, rank, weights));
   manual_seed_all(11); // of dropout
   std::vector<Run> ends(pipes.size());
   auto world = test::thread_group(ranks);

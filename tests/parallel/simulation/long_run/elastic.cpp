@@ -128,7 +128,12 @@ template <int Stage> Course play_processes(std::uint64_t seed, Tally& tally) {
       const auto endings = play(trial, group, [&](Rank<OnNetwork>& communicator) {
         ElasticState& state = *states[static_cast<std::size_t>(communicator.rank())];
         state.set_process_rank(communicator.rank());
-        elastic::train<Stage>(communicator, state, elastic::batch_of);
+        try {
+          elastic::train<Stage>(communicator, state, elastic::batch_of);
+        } catch (...) { // as in `run_elastic`
+          communicator.fail(std::current_exception());
+          throw;
+        }
       });
       ++tally.starts;
       const bool was_met = trial.was_met() || trouble.is_of_network();
