@@ -93,6 +93,7 @@
 #include <twill/parallel/fit/traces.hpp>
 #include <twill/parallel/group/on_termination.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
+#include <twill/parallel/pipeline/run/reproducible_rank_step.hpp>
 #include <twill/parallel/pipeline/run/reproducible_step.hpp>
 #include <twill/parallel/pipeline/run/shard_runner.hpp>
 #include <twill/parallel/threads/elastic.hpp>

@@ -75,6 +75,7 @@ MADE_BY = {
     "parallel::RankFailure": "parallel::run_elastic",
     "pipeline::PipelineStep": "train_step",
     "pipeline::ReproduciblePipelineStep": "train_step",
+    "pipeline::ReproducibleRankStep": "train_step",
     "pipeline::RankStep": "train_step",
     "pipeline::PipelineInference": "pipeline::inference",
     "pipeline::RankInference": "pipeline::inference",

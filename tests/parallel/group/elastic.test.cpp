@@ -132,6 +132,25 @@ TEST_CASE("a rank that does not come in time is left out when its thread returns
   }));
 }
 
+TEST_CASE("a rank that is missing in a sub-group is left out by its number in the group of all",
+          "[parallel][elastic]") {
+  static_cast<void>(test::simulate(20, [](std::uint64_t seed) {
+    const std::vector<Cpu> four{Cpu{0}, Cpu{1}, Cpu{2}, Cpu{3}};
+    const Cpu late{static_cast<int>(seed % 4)};
+    const ElasticReport report = run_elastic(four, Options{.timeout_ms = 1000}, [&](Rank& rank) {
+      auto pair = rank.split(rank.rank() / 2, rank.rank());
+      for (int step = 0; step < 4; ++step) {
+        if (rank.size() == 4 && rank.device() == late && step == 2) test::pass(std::chrono::seconds(3));
+        barrier(pair);
+      }
+      barrier(rank);
+    });
+    REQUIRE(report.failures.size() == 1);
+    REQUIRE(report.failures[0].device == to_string(late));
+    REQUIRE(report.devices.size() == 3);
+  }));
+}
+
 TEST_CASE("an elastic run that cannot go on names every failure", "[parallel][elastic]") {
   const auto failing = [](const Options& options, int ranks_that_fail) {
     return message_of<ElasticError>([&] {

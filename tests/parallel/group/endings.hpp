@@ -27,6 +27,7 @@ inline void check_endings(const std::vector<Ending>& endings, const Fault& fault
     }
     CHECK(ending.text == ending.again);
     CHECK(ending.named == fault.rank);
+    CHECK(ending.origin == fault.rank);
     CHECK(ending.has_cause == (fault.kind == Kind::throws));
   }
 }

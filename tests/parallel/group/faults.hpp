@@ -215,6 +215,7 @@ struct Ending {
   bool is_done = false;     ///< well
   bool is_injected = false; ///< by the exception that was injected into it
   int named = -1;           ///< the rank that a CommunicatorError is about
+  int origin = -1;          ///< its number in the group of all
   bool has_cause = false;   ///< which was the injected one
   std::string text{};
   std::string again{}; ///< what the group says when it is used once more
@@ -222,14 +223,15 @@ struct Ending {
 
 /// Plays each rank in a thread of its own: `f(communicator)`. Whoever hangs is released when all others have ended. Nobody
 /// tells the group anything but what is tested, and the communicators live until all have ended.
-template <class F> std::vector<Ending> play(Trial& trial, std::vector<FaultyThreads>& communicators, const F& f) {
+template <parallel::Communicator C, class F>
+std::vector<Ending> play(Trial& trial, std::vector<Faulty<C>>& communicators, const F& f) {
   std::vector<Ending> endings(communicators.size());
   parallel::detail::Mutex mutex;
   parallel::detail::Condition changed{"the end of the ranks"};
   std::size_t ended = 0;
   std::vector<parallel::detail::Strand> strands(communicators.size());
   std::vector<std::thread> threads;
-  for (FaultyThreads& communicator : communicators) {
+  for (Faulty<C>& communicator : communicators) {
     const auto play_rank = [&] {
       Ending& own = endings[static_cast<std::size_t>(communicator.rank())];
       try {
@@ -238,6 +240,7 @@ template <class F> std::vector<Ending> play(Trial& trial, std::vector<FaultyThre
       } catch (const parallel::CommunicatorError& error) {
         own.text = error.what();
         own.named = error.rank();
+        own.origin = error.origin();
         try {
           if (error.cause()) std::rethrow_exception(error.cause());
         } catch (const Injected& cause) {

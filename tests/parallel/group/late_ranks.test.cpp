@@ -87,6 +87,8 @@ TEST_CASE("a collective comes after the kernels that were given to the device be
     const Cpu device = communicator.device();
     const auto x = vector_of(device, {0});
     auto slow = submit(device, [data = x.data()] {
+      // Real time, since a device's stream is in no simulation: a call that does not wait for it is done long before. No check
+      // depends on how long this takes.
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       *data = 5;
     });

@@ -16,13 +16,16 @@
 #include <twill/nn/batch_norm.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
-#include <twill/parallel/data/reproducible_step.hpp>
+#include <twill/parallel/data/reproducible_replicas.hpp>
 #include <twill/parallel/fit/estimate.hpp>
 #include <twill/parallel/group/rank_group.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/run/reproducible_rank_step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -257,6 +260,34 @@ void check_pipeline(const std::string& what, MpiCommunicator<>& world, const tes
   require_near(what, play_both(what, world, play), wanted);
 }
 
+struct Dropped {
+  static constexpr auto forward(Input<Dim<"batch">, 6> x) {
+    return nn::linear(nn::dropout(tanh(nn::linear(x, 9, "hidden")), 0.25), 3, "output");
+  }
+};
+
+/// Under the policy pairs of ranks, a stage each, have the bits of one device.
+void check_reproducible_pipeline(MpiCommunicator<>& world, const test::WholeRun& batch) {
+  constexpr Reproducible policy{.shards = 5};
+  nn::Network<Dropped, Cpu, double> whole{Cpu{0}, {}, RandomDraw{7, 0}};
+  auto step_of_whole = train_step(whole, nn::cross_entropy, adam, policy);
+  auto pair = world.split(world.rank() / 2, world.rank());
+  pipeline::BasicPipeline<pipeline::OneForwardOneBackward, double, Cpu, pipeline::CutBefore<Dropped, "output">> pipe{
+      Cpu{0}, pair.rank(), RandomDraw{7, 0}};
+  auto step = train_step(pipe, pair, nn::cross_entropy, adam, policy);
+  const auto losses_of = [&](auto& each) {
+    Numbers losses{};
+    manual_seed(Cpu{0}, 5);
+    for (int i = 0; i < 10; ++i) losses.push_back(each(batch.x, batch.labels).item());
+    return losses;
+  };
+  bool agree = losses_of(step) == losses_of(step_of_whole);
+  const nn::StateDict found = step.state_dict(), wanted = step_of_whole.state_dict();
+  for (const auto& [name, tensor] : wanted.entries())
+    agree = agree && found.find(name) != nullptr && std::ranges::equal(found.find(name)->bytes, tensor.bytes);
+  test::require_of_mesh(agree, "reproducible: a pipeline of processes and one device differ in a bit");
+}
+
 } // namespace
 
 void check_models() {
@@ -271,6 +302,7 @@ void check_models() {
   check_estimate<2>(world, batch);
   check_estimate<3>(world, batch);
   check_reproducible(world, batch);
+  check_reproducible_pipeline(world, batch);
   check_divided(world, batch);
   check_experts(world);
   check_ring(world);

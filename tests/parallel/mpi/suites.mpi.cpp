@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One process of those that mpirun starts: `suites.mpi <part>`. Ends with 0 when all is well; what is wrong goes to stderr. The
-// parts `dies` and `throws` end badly, and the test reads what mpirun makes of that.
+// parts `dies` and `throws` end badly, and the test reads what mpirun makes of that. Time is real here, since MPI's own waits are in
+// no simulation: delays are short, and one time-out of two seconds is waited for; all others are tested in virtual time, on the same
+// engine over a fake network.
 
 #include "tests/parallel/group/collectives.suite.hpp"
 #include "tests/parallel/group/failures.suite.hpp"

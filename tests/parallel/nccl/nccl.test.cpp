@@ -2,9 +2,10 @@
 //
 // Groups of NCCL ranks over a table of NCCL's functions on the host: what every collective moves, and what happens when
 // a call is refused, an error arrives later, a rank is missing or kernels hang: every rank of the process is told, in
-// time.
+// time, which is that of simulations.
 
 #include <tests/parallel/nccl/fake_nccl.hpp>
+#include <tests/support/simulation.hpp>
 #include <tests/support/suite.hpp>
 
 #include <twill/parallel/group/collectives.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -249,37 +251,39 @@ TEST_CASE("a rank that cannot go on says so to all", "[parallel]") {
   CHECK(network.net.aborted == 2);
 }
 
-TEST_CASE("a rank that does not come ends the others' calls within the time-out", "[parallel]") {
-  Network network;
-  auto group = fake_communicators(2, {.timeout_ms = 60, .is_watched = false});
-  std::vector<float> data(3);
-  group[0].run(Call::all_reduce(elements(data.data(), 3)));
-  try {
-    group[0].finish();
-    FAIL("nothing was thrown");
-  } catch (const TimeoutError& error) {
-    CHECK(std::string(error.what()) ==
-          "rank 0 (gpu:0): all_reduce(sum) of 3 float32 has not finished after 60 ms; NCCL does not tell which rank is "
-          "missing");
-    CHECK(error.rank() == -1);
-  }
-  CHECK_THROWS_AS(group[1].run(Call::barrier()), TimeoutError);
+TEST_CASE("a rank that does not come ends the others' calls within the time-out", "[parallel][PAR-9]") {
+  test::simulate(20, [](std::uint64_t) {
+    Network network;
+    auto group = fake_communicators(2, {.timeout_ms = 2000, .is_watched = false});
+    std::vector<float> data(3);
+    const test::Moment limit = parallel::detail::after_ms(3000);
+    group[0].run(Call::all_reduce(elements(data.data(), 3)));
+    try {
+      group[0].finish();
+      FAIL("nothing was thrown");
+    } catch (const TimeoutError& error) {
+      CHECK(std::string(error.what()) ==
+            "rank 0 (gpu:0): all_reduce(sum) of 3 float32 has not finished after 2000 ms; NCCL does not tell which "
+            "rank is missing");
+      CHECK(error.rank() == -1);
+    }
+    CHECK_THROWS_AS(group[1].run(Call::barrier()), TimeoutError);
+    CHECK(parallel::detail::now() < limit);
+  });
 }
 
-TEST_CASE("the watching thread aborts what hangs though no rank asks", "[parallel]") {
-  Network network;
-  auto group = fake_communicators(2, {.timeout_ms = 40, .is_watched = true});
-  std::vector<float> data(3);
-  group[0].run(Call::all_reduce(elements(data.data(), 3)));
-  const auto aborted = [&] {
-    const std::lock_guard lock(network.net.mutex);
-    return network.net.aborted;
-  };
-  nccl::Patience patience(20'000);
-  while (aborted() < 2 && patience.wait()) {
-  }
-  CHECK(aborted() == 2);
-  CHECK_THROWS_AS(group[0].finish(), TimeoutError);
+TEST_CASE("the watching thread aborts what hangs though no rank asks", "[parallel][PAR-9]") {
+  test::simulate(20, [](std::uint64_t) {
+    Network network;
+    auto group = fake_communicators(2, {.timeout_ms = 2000, .is_watched = true});
+    std::vector<float> data(3);
+    group[0].run(Call::all_reduce(elements(data.data(), 3)));
+    test::pass(std::chrono::milliseconds(1900));
+    CHECK(network.net.aborted == 0);
+    test::pass(std::chrono::milliseconds(400));
+    CHECK(network.net.aborted == 2);
+    CHECK_THROWS_AS(group[0].finish(), TimeoutError);
+  });
 }
 
 TEST_CASE("a rank that an exception ends releases the others, sub-groups included", "[parallel]") {
@@ -297,21 +301,27 @@ TEST_CASE("a rank that an exception ends releases the others, sub-groups include
 }
 
 TEST_CASE("no rank is aborted while a thread has a group of calls open", "[parallel]") {
-  Network network;
-  auto ranks = fake_communicators(2, {.timeout_ms = 5000, .is_watched = false});
-  std::thread failing;
-  int aborted = -1;
-  network.net.before_end = [&] {
-    failing = std::thread([&] { ranks[0].transport().group().fail({"the cable was pulled", 0, false, nullptr}); });
-    while (!ranks[0].transport().group().has_failed()) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50)); // for an abort that does not wait
-    const std::lock_guard lock(network.net.mutex);
-    aborted = network.net.aborted;
-  };
-  CHECK_THROWS_WITH(run_together(ranks, {Call::barrier(), Call::barrier()}), "the cable was pulled");
-  failing.join();
-  CHECK(aborted == 0);
-  CHECK(network.net.aborted == 2);
+  test::simulate(20, [](std::uint64_t) {
+    Network network;
+    auto ranks = fake_communicators(2, {.timeout_ms = 5000, .is_watched = false});
+    std::optional<parallel::detail::Strand> strand;
+    std::thread failing;
+    int aborted = -1;
+    network.net.before_end = [&] {
+      strand.emplace();
+      failing = std::thread([&] {
+        strand->run([&] { ranks[0].transport().group().fail({"the cable was pulled", 0, false, nullptr}); });
+      });
+      while (!ranks[0].transport().group().has_failed()) test::pass(std::chrono::milliseconds(1));
+      test::pass(std::chrono::milliseconds(1000)); // for an abort that does not wait
+      aborted = network.net.aborted;
+    };
+    CHECK_THROWS_WITH(run_together(ranks, {Call::barrier(), Call::barrier()}), "the cable was pulled");
+    strand->join();
+    failing.join();
+    CHECK(aborted == 0);
+    CHECK(network.net.aborted == 2);
+  });
 }
 
 TEST_CASE("what is only recorded is not watched", "[parallel]") {

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pipelines under `parallel::Reproducible` against one device, bit by bit: an MLP with dropout and a value that skips a
-// stage, in two and three stages, by several schedules, with uneven shards; and a run that is interrupted.
+// Pipelines under `parallel::Reproducible` against one device, bit by bit: an MLP with dropout, batch norm and a value that
+// skips a stage, in two and three stages, by several schedules, with uneven shards; in one process, and with ranks of their own; and
+// a run that is interrupted.
 
 #include "tests/parallel/data/reproducible_runs.hpp"
 
+#include <twill/nn/batch_norm.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/reproducible_rank_step.hpp>
 #include <twill/parallel/pipeline/run/reproducible_step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -22,11 +27,11 @@ using namespace twill;
 
 namespace {
 
-/// The value `low` is read three times, by two of three stages.
+/// The value `low` is read three times, by two of three stages, and a shard's statistics are its own.
 struct Mlp {
   static constexpr auto forward(Input<Dim<"batch">, 7> x) {
     const auto low = nn::dropout(tanh(nn::linear(x, 19, "hidden")), 0.3);
-    const auto high = relu(nn::linear(low, 19, "more")) + low;
+    const auto high = relu(nn::batch_norm(nn::linear(low, 19, "more"), "norm")) + low;
     return nn::linear(high * low, 5, "output");
   }
 };
@@ -94,6 +99,29 @@ Run on_pipeline(const std::vector<Cpu>& devices, pipeline::Checkpointing mode = 
   return run;
 }
 
+/// The end of one rank that has its own stages, with the states of all.
+template <class S, class Cut> std::vector<Run> on_ranks(int ranks) {
+  manual_seed_all(7);
+  const RandomDraw weights = generator(Cpu{0}).next();
+  std::vector<std::unique_ptr<Pipe<S, Cut>>> pipes{};
+  for (int rank = 0; rank < ranks; ++rank) pipes.push_back(std::make_unique<Pipe<S, Cut>>(Cpu{rank}, rank, weights));
+  manual_seed_all(11); // of dropout
+  std::vector<Run> ends(pipes.size());
+  auto world = test::thread_group(ranks);
+  parallel::run_ranks(world, [&](auto& communicator) {
+    Pipe<S, Cut>& pipe = *pipes[static_cast<std::size_t>(communicator.rank())];
+    auto step = train_step(pipe, communicator, nn::cross_entropy, rule, policy);
+    Run& end = ends[static_cast<std::size_t>(communicator.rank())];
+    for (int i = 0; i < steps; ++i) {
+      const auto data = batch(i);
+      end.losses.push_back(step(data.x, data.label).item());
+    }
+    end.weights = pipeline::state_dict(pipe);
+    end.states = step.state_dict();
+  });
+  return ends;
+}
+
 /// All forward passes, then the backward passes of all micro-batches, the last one first.
 struct LastFirst : pipeline::GPipe {
   static constexpr std::string_view name = "last first";
@@ -118,7 +146,18 @@ TEST_CASE("a pipeline of two or three stages trains to the bits of one device", 
 
 TEST_CASE("the order in which a schedule computes gradients is not in the bits", "[parallel][PAR-9]") {
   CHECK(on_pipeline<LastFirst, Thirds>(three) == one());
-  CHECK(on_pipeline<pipeline::ZeroBubbleH1, Halves>(two) == one());
+}
+
+TEST_CASE("ranks with stages of their own train to the bits of one device", "[parallel][PAR-9]") {
+  std::size_t weights = 0;
+  for (const Run& rank : on_ranks<pipeline::ZeroBubbleH1, Halves>(2)) {
+    CHECK(rank.losses == one().losses);
+    CHECK(test::are_equal(rank.states, one().states));
+    for (const auto& [name, tensor] : rank.weights.entries())
+      CHECK(std::ranges::equal(tensor.bytes, one().weights.find(name)->bytes));
+    weights += rank.weights.size();
+  }
+  CHECK(weights == one().weights.size());
 }
 
 TEST_CASE("a run interrupted in a pipeline goes on elsewhere to the same bits", "[parallel][PAR-9]") {

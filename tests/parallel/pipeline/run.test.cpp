@@ -215,6 +215,7 @@ TEST_CASE("a rank that throws at any action ends all ranks with its error", "[pa
     }
 }
 
+// In real time, whose clocks are compared; nothing waits for any time to pass.
 TEST_CASE("what passes between ranks is told by both, on one clock for all", "[parallel][PAR-6]") {
   const Schedule schedule = pipeline::schedule<OneForwardOneBackward>(3, 4);
   auto stages = make_stages(3);

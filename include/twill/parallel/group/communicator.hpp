@@ -87,16 +87,19 @@ struct Call {
 class TWILL_EXPORT CommunicatorError : public Error {
 public:
   /// Names the rank that failed; `cause` is its exception, if known.
-  CommunicatorError(const std::string& text, int rank, std::exception_ptr cause = nullptr)
-      : Error{text}, rank_{rank}, cause_{std::move(cause)} {}
+  CommunicatorError(const std::string& text, int rank, std::exception_ptr cause = nullptr, int origin = -1)
+      : Error{text}, rank_{rank}, origin_{origin}, cause_{std::move(cause)} {}
 
   /// The rank at fault, or -1 if several disagree.
   [[nodiscard]] int rank() const { return rank_; }
+  /// The rank at fault by its number in the group of all ranks, from which sub-groups come; -1 where it is not known.
+  [[nodiscard]] int origin() const { return origin_; }
   /// The exception of the failing rank; null where it did not throw.
   [[nodiscard]] const std::exception_ptr& cause() const { return cause_; }
 
 private:
   int rank_;
+  int origin_;
   std::exception_ptr cause_;
 };
 

@@ -10,8 +10,8 @@
 namespace twill { inline namespace v0 { namespace parallel { namespace detail { inline namespace TWILL_ISA {
 
 TWILL_COLD TWILL_BODY void throw_failure(const Failure& failure) {
-  if (failure.is_timeout) throw TimeoutError(failure.text, failure.rank, failure.cause);
-  throw CommunicatorError(failure.text, failure.rank, failure.cause);
+  if (failure.is_timeout) throw TimeoutError(failure.text, failure.rank, failure.cause, failure.origin);
+  throw CommunicatorError(failure.text, failure.rank, failure.cause, failure.origin);
 }
 
 TWILL_COLD TWILL_BODY std::string text_of(const std::exception_ptr& cause) {
@@ -73,7 +73,17 @@ TWILL_BODY void GroupState::adopt(const std::shared_ptr<GroupState>& child) {
 }
 
 TWILL_COLD TWILL_BODY void GroupState::fail_for_exception(int rank, const std::exception_ptr& cause) {
-  fail({join_text({label(rank), " failed: ", text_of(cause)}), rank, false, cause, origin(rank)});
+  Failure failure{join_text({label(rank), " failed: ", text_of(cause)}), rank, false, cause, origin(rank)};
+  try {
+    std::rethrow_exception(cause);
+  } catch (const CommunicatorError& error) { // of another group, whose words name the rank at fault
+    if (error.origin() >= 0) failure.origin = error.origin();
+    failure.is_timeout = dynamic_cast<const TimeoutError*>(&error) != nullptr;
+    for (int other = 0; other < size(); ++other)
+      if (origin(other) == failure.origin) failure.rank = other;
+  } catch (...) { // its own
+  }
+  fail(failure);
 }
 
 TWILL_COLD TWILL_BODY void GroupState::fail_for_leaving(int rank) {

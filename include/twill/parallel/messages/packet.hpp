@@ -83,7 +83,7 @@ struct Header {
   std::int32_t root = 0;  ///< failed: the rank at fault; waits: the awaited rank
   std::int32_t tag = 0;
   std::int32_t color = 0; ///< split
-  std::int32_t key = 0;
+  std::int32_t key = 0;   ///< split; failed: the rank at fault by its number in the group of all
   Kind kind = Kind::first;
   Operation operation = Operation::barrier;
   DType dtype = DType::float32;
@@ -126,6 +126,7 @@ static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) % Packet::b
   header.group = group;
   header.kind = Kind::failed;
   header.root = failure.rank;
+  header.key = failure.origin;
   header.flag = failure.is_timeout ? 1 : 0;
   header.bytes = static_cast<std::int64_t>(failure.text.size());
   return pack(header, failure.text.data());
@@ -134,7 +135,7 @@ static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) % Packet::b
 /// The failure reported by another rank.
 [[nodiscard]] inline detail::Failure failure_in(const Header& header, const Packet& packet) {
   return {std::string(reinterpret_cast<const char*>(payload(packet)), static_cast<std::size_t>(header.bytes)),
-          header.root, header.flag != 0, nullptr, -1};
+          header.root, header.flag != 0, nullptr, header.key};
 }
 
 }}}}} // namespace twill::v0::parallel::messages::TWILL_ISA

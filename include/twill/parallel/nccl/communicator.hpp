@@ -13,6 +13,7 @@
 #include <twill/core/text.hpp>
 #include <twill/parallel/group/basic_communicator.hpp>
 #include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/waiting.hpp>
 #include <twill/parallel/nccl/group.hpp>
 #include <twill/parallel/nccl/rank.hpp>
 
@@ -48,7 +49,7 @@ void run_together(std::vector<BasicCommunicator<nccl::Rank<D, A>>>& ranks, const
   std::vector<bool> given(ranks.size());
   std::set<nccl::Group<A>*> groups; // in one order, whichever thread asks
   for (auto& rank : ranks) groups.insert(&rank.transport().group());
-  std::vector<std::unique_lock<std::mutex>> unharmed;
+  std::vector<std::unique_lock<detail::Mutex>> unharmed;
   for (nccl::Group<A>* const group : groups) unharmed.push_back(group->without_aborts());
   int result = A::begin_group();
   int ended = nccl::success;

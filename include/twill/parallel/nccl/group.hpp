@@ -5,23 +5,25 @@
 // outcome is polled later. Every call on a communicator is made under its member's lock, so that any thread can abort
 // it at any moment; aborting ends its kernels, which frees a stream that waits for a missing rank. The first failure of
 // a group is kept, aborts all its ranks in this process, and is thrown by every later call. A watching thread aborts
-// late calls even when no rank asks. Written against a table of NCCL's functions: tests inject every fault.
+// late calls even when no rank asks. Written against a table of NCCL's functions: tests inject every fault,
+// in simulations, since all waits are those of parallel/group/waiting.hpp.
 // Not in the umbrella. Read next: parallel/nccl/rank.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/group/communicator.hpp>
 #include <twill/parallel/group/failure.hpp>
+#include <twill/parallel/group/waiting.hpp>
 #include <twill/parallel/nccl/steps.hpp>
 
 #include <atomic>
 #include <concepts>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -50,16 +52,17 @@ concept Api = requires(typename A::Comm comm, typename A::Comm* new_comm, typena
   A::read_place(comm, status, status);               // rank and size
 };
 
-using Clock = std::chrono::steady_clock;
-
 /// Sleeps a little longer each time, from no time to a millisecond.
 class Patience {
 public:
-  explicit Patience(std::int64_t timeout_ms) : deadline_{Clock::now() + std::chrono::milliseconds(timeout_ms)} {}
+  explicit Patience(std::int64_t timeout_ms) : deadline_{detail::after_ms(timeout_ms)} {}
   /// False when the time is over.
   [[nodiscard]] bool wait() {
-    if (Clock::now() >= deadline_) return false;
-    if (++turns_ < 100)
+    const detail::Moment now = detail::now();
+    if (now >= deadline_) return false;
+    if (detail::scheduler != nullptr)
+      detail::scheduler->pause(now + std::chrono::milliseconds(1));
+    else if (++turns_ < 100)
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(std::chrono::microseconds(turns_ < 200 ? 50 : 1000));
@@ -67,7 +70,7 @@ public:
   }
 
 private:
-  Clock::time_point deadline_;
+  detail::Moment deadline_;
   int turns_ = 0;
 };
 
@@ -76,11 +79,11 @@ template <Api A> struct Member {
   /// A call whose kernels have not finished.
   struct Outstanding {
     typename A::Mark mark{};
-    Clock::time_point began{};
+    detail::Moment began{};
     Call call{};
   };
 
-  std::mutex mutex{};
+  detail::Mutex mutex{};
   typename A::Comm comm{};
   bool is_gone = false; ///< aborted or destroyed
   int rank = 0;
@@ -102,7 +105,9 @@ public:
       is_ending_ = true;
     }
     changed_.notify_all();
-    if (watcher_.joinable()) watcher_.join();
+    if (!watcher_.joinable()) return;
+    strand_->join();
+    watcher_.join();
   }
 
   [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
@@ -112,7 +117,9 @@ public:
   void add(const std::shared_ptr<Member<A>>& member) {
     const std::lock_guard lock(mutex_);
     members_.push_back(member);
-    if (is_watched_ && !watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
+    if (!is_watched_ || watcher_.joinable()) return;
+    strand_.emplace();
+    watcher_ = std::thread([this] { strand_->run([this] { watch(); }); });
   }
   /// Counts a rank that has asked NCCL to finalise, or was aborted. The last of this process waits until NCCL is quiet
   /// and destroys all: one thread may destroy its ranks one after another.
@@ -162,7 +169,7 @@ public:
 
   /// Prevents aborts of ranks while the lock is held: for a thread with an open group of calls, which names
   /// communicators until it is closed.
-  [[nodiscard]] std::unique_lock<std::mutex> without_aborts() { return std::unique_lock(aborting_); }
+  [[nodiscard]] std::unique_lock<detail::Mutex> without_aborts() { return std::unique_lock(aborting_); }
 
   /// Keeps the first failure and aborts every rank of this process, including those of sub-groups.
   TWILL_COLD void fail(const detail::Failure& failure) {
@@ -220,7 +227,7 @@ public:
       if (asked != success) state = asked;
       if (!member.outstanding.empty()) {
         call = member.outstanding.front().call;
-        is_late = Clock::now() - member.outstanding.front().began > std::chrono::milliseconds(timeout_ms_);
+        is_late = detail::now() - member.outstanding.front().began > std::chrono::milliseconds(timeout_ms_);
       }
       if (state != success && state != in_progress) words = A::text(state, member.comm);
     }
@@ -247,10 +254,12 @@ private:
   };
 
   void watch() {
-    const auto pause = std::chrono::milliseconds(timeout_ms_ < 400 ? timeout_ms_ / 4 + 1 : 100);
+    const std::int64_t pause_ms = timeout_ms_ < 400 ? timeout_ms_ / 4 + 1 : 100;
     std::unique_lock lock(mutex_);
     while (!is_ending_ && !has_failed()) {
-      changed_.wait_for(lock, pause, [this] { return is_ending_; });
+      const detail::Moment until = detail::after_ms(pause_ms);
+      while (!is_ending_ && changed_.wait_until(lock, until)) {
+      }
       if (is_ending_) return;
       const std::vector<std::shared_ptr<Member<A>>> members = members_;
       lock.unlock();
@@ -266,16 +275,17 @@ private:
 
   std::int64_t timeout_ms_;
   bool is_watched_;
-  mutable std::mutex failure_mutex_{};
+  mutable detail::Mutex failure_mutex_{};
   detail::Failure failure_{};
   std::atomic<bool> has_failed_{false};
-  std::mutex aborting_{}; ///< locked before a member
-  std::mutex mutex_{};
-  std::condition_variable changed_{};
+  detail::Mutex aborting_{}; ///< locked before a member
+  detail::Mutex mutex_{};
+  detail::Condition changed_{"the end of an NCCL group"};
   std::vector<std::shared_ptr<Member<A>>> members_{};
   std::size_t retired_ = 0;
   std::vector<Child> children_{};
   bool is_ending_ = false;
+  std::optional<detail::Strand> strand_{}; ///< of the watching thread
   std::thread watcher_{};
 };
 

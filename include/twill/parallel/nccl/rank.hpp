@@ -174,7 +174,7 @@ public:
     auto mark = A::mark(device_.index, stream);
     const std::lock_guard lock(member_->mutex);
     Group<A>::forget_finished(*member_);
-    member_->outstanding.push_back({std::move(mark), Clock::now(), call});
+    member_->outstanding.push_back({std::move(mark), detail::now(), call});
   }
 
   /// Waits until the communicator is ready for the next call. throws: CommunicatorError

@@ -33,7 +33,7 @@ TWILL_BODY void ElasticMembers::note(int rank) {
   try {
     std::rethrow_exception(thrown.exception);
   } catch (const CommunicatorError& error) {
-    thrown.rank = error.rank();
+    thrown.rank = error.origin() >= 0 ? error.origin() : error.rank(); // of a group of the group's ranks
     thrown.tells_of_another = true;
   } catch (...) { // its own
   }

@@ -68,10 +68,6 @@ class RankStep : public detail::StagedStep<P, R, Data, Z> {
   using T = typename P::Element;
   template <class, class, optim::Rule> friend class PipelineStep;
   template <class, template <class> class> friend class detail::LocalRanks;
-  using Base::optimisers_;
-  using Base::options_;
-  using Base::pipeline_;
-  using Base::schedule_;
 
 public:
   using Base::rule;
@@ -135,7 +131,12 @@ public:
     return training::with_options(std::move(whole), rule);
   }
 
-private:
+protected:
+  using Base::optimisers_;
+  using Base::options_;
+  using Base::pipeline_;
+  using Base::schedule_;
+
   /// Calls f; an exception of f ends the other ranks' calls, too.
   template <class F> void telling_others(F f) {
     try {
@@ -162,6 +163,25 @@ private:
     pipeline_->for_each_stage_here([&](auto& stage) { stage.context.first_row = rows_.first; });
   }
 
+  [[nodiscard]] int rank() const { return communicator_->rank(); }
+
+  /// The sum of a number over a group.
+  template <class Group> [[nodiscard]] double total(Group& group, double number) const {
+    Tensor<double, D, Shape<>> sum(D(communicator_->device()), Dims{});
+    sum.fill(number);
+    const parallel::Elements elements = parallel::elements(sum);
+    if constexpr (parallel::Communicator<Group>)
+      group.run(parallel::Call::all_reduce(elements));
+    else
+      group.run({kernel::Collective::all_reduce, kernel::Reduction::sum, elements.dtype, elements.data, elements.count,
+                 elements.data, elements.count});
+    if constexpr (D::has_memory) return sum.item();
+    return number;
+  }
+
+  C* communicator_;
+
+private:
   /// The gradients of a step that has begun. Returns the loss; zero on ranks without the last stage.
   template <class X, class Y>
   [[nodiscard]] double run(const X& x, const Y& targets, const std::vector<parallel::Rows>& pieces) {
@@ -179,8 +199,6 @@ private:
     if (rank() != schedule_.rank(P::stages - 1)) return 0;
     return replicas_ ? total(replicas_->communicator(), runner.loss()) : runner.loss();
   }
-
-  [[nodiscard]] int rank() const { return communicator_->rank(); }
 
   void require_own_stages() const {
     if (communicator_->size() != P::ranks)
@@ -202,20 +220,6 @@ private:
         "train_step: the pipeline is not a member of the group of its " + std::to_string(replicas.size()) +
         " replicas along the axis \"data\", so each would draw and normalise its rows by itself; make it a "
         "ParallelModel, or give it that group (rank_group) when it is made");
-  }
-
-  /// The sum of a number over a group.
-  template <class Group> [[nodiscard]] double total(Group& group, double number) const {
-    Tensor<double, D, Shape<>> sum(D(communicator_->device()), Dims{});
-    sum.fill(number);
-    const parallel::Elements elements = parallel::elements(sum);
-    if constexpr (parallel::Communicator<Group>)
-      group.run(parallel::Call::all_reduce(elements));
-    else
-      group.run({kernel::Collective::all_reduce, kernel::Reduction::sum, elements.dtype, elements.data, elements.count,
-                 elements.data, elements.count});
-    if constexpr (D::has_memory) return sum.item();
-    return number;
   }
 
   /// Gives all stages the draws of the first one.
@@ -268,7 +272,6 @@ private:
     return false;
   }
 
-  C* communicator_;
   C* world_;
   L loss_;
   std::optional<ReplicaRanks<Data, D>> replicas_{};

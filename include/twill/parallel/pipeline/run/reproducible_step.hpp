@@ -3,8 +3,9 @@
 //
 // Pipeline training steps to the bits of one device under `parallel::Reproducible`: each shard of the batch is a
 // micro-batch, and losses and gradients are added along the tree of shards, whatever the schedule and the number of
-// stages. Stages are those of one model, in one process on hosts. A model or rule whose numbers would depend on the
-// stages is refused by name. Not in twill.hpp. Read next: parallel/pipeline/run/shard_runner.hpp.
+// stages. Stages are those of one model, in one process on hosts; for ranks of their own, such as processes, see
+// parallel/pipeline/run/reproducible_rank_step.hpp. A model or rule whose numbers would depend on the stages is refused
+// by name. Not in twill.hpp. Read next: parallel/pipeline/run/shard_runner.hpp.
 
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
@@ -27,7 +28,7 @@ inline namespace TWILL_ISA {
 /// Refuses options that contradict the policy.    throws: ValueError naming both
 void require_shards_as_micro_batches(const Reproducible& policy, const StepOptions& options);
 
-/// Refuses a stage that writes buffers, or sums over ranks, in its run.    throws: ValueError
+/// Refuses a stage that sums over ranks in its run.    throws: ValueError
 void require_separate_shards(int stage, const compile::TableView& forward);
 
 /// Whether a stage passes on images that it computes channels-last, or gradients of such. Messages are row-major, and a
@@ -46,6 +47,31 @@ void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages);
 
 /// The shards of a batch.    throws: ValueError if the rows do not fill them
 [[nodiscard]] std::vector<parallel::Rows> shards_of_batch(const Reproducible& policy, std::int64_t rows);
+
+/// Refuses a pipeline and a rule that cannot have the bits of one device.    throws: ValueError naming what differs
+template <class P, optim::Rule R> void require_bits_of_one_device() {
+  static_assert(P::Plan::has_ties, "twill: Reproducible: stages that are separate models draw and name their weights "
+                                   "otherwise than one network; cut one model, pipeline::Cut or pipeline::CutBefore");
+  static_assert(sizeof(typename P::Element) >= sizeof(float),
+                "twill: Reproducible: gradients of weights in half precision are rounded for each shard; keep the "
+                "weights in float and compute in half");
+  static_assert(!asks_for_sums<R>,
+                "twill: Reproducible: clipping by norm and loss scales sum over all gradients, which a pipeline does "
+                "stage by stage; train without, or on one device or replicas");
+  require_no_ties(P::infos());
+  P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    using Source = typename std::tuple_element_t<I, typename P::Stages>::Source;
+    require_separate_shards(static_cast<int>(I),
+                            compile::TableFor<StageForward<Source>, typename P::device_type>::view());
+    require_orders_of_one_device(static_cast<int>(I), joint<Source>());
+  });
+}
+
+/// Options whose micro-batches are the shards of the policy.    throws: ValueError for others
+[[nodiscard]] inline StepOptions options_of_shards(const Reproducible& policy, const StepOptions& options) {
+  require_shards_as_micro_batches(policy, options);
+  return options;
+}
 
 /// One rank's part of reproducible steps.
 template <class P, class L, parallel::Communicator C> class ShardRank {
@@ -86,31 +112,18 @@ class ReproduciblePipelineStep : public detail::StagedStep<P, R, typename P::tem
   using T = typename P::Element;
   using D = typename P::device_type;
   template <class C> using Rank = detail::ShardRank<P, L, C>;
-  static_assert(P::Plan::has_ties, "twill: Reproducible: stages that are separate models draw and name their weights "
-                                   "otherwise than one network; cut one model, pipeline::Cut or pipeline::CutBefore");
-  static_assert(sizeof(T) >= sizeof(float),
-                "twill: Reproducible: gradients of weights in half precision are rounded for each shard; keep the "
-                "weights in float and compute in half");
-  static_assert(!detail::asks_for_sums<R>,
-                "twill: Reproducible: clipping by norm and loss scales sum over all gradients, which a pipeline does "
-                "stage by stage; train without, or on one device or replicas");
 
 public:
   using Base::rule;
 
   /// throws: ValueError if the options have another number of micro-batches than shards or keep the orders of weights,
-  /// if the schedule cannot be carried out, if stages share a weight, or if one writes buffers, sums over ranks
-  /// or passes on images of a convolution or sums along rows what dropout has changed
+  /// if the schedule cannot be carried out, if stages share a weight, or if one sums over ranks, passes on
+  /// images of a convolution or sums along rows what dropout has changed
   ReproduciblePipelineStep(P& pipeline, L loss, R given, const Reproducible& policy, StepOptions options)
-      : Base{pipeline, given, checked(policy, options), {pipeline, given, nullptr, {}}},
+      : Base{pipeline, given, detail::options_of_shards(policy, options), {pipeline, given, nullptr, {}}},
         policy_{policy},
         ranks_{pipeline, {.timeout_ms = options.timeout_ms}, loss} {
-    detail::require_no_ties(P::infos());
-    P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      using Source = typename std::tuple_element_t<I, typename P::Stages>::Source;
-      detail::require_separate_shards(static_cast<int>(I), compile::TableFor<StageForward<Source>, D>::view());
-      detail::require_orders_of_one_device(static_cast<int>(I), detail::joint<Source>());
-    });
+    detail::require_bits_of_one_device<P, R>();
   }
 
   /// One step on a batch: the model's inputs, then the targets. Shard i is micro-batch i, see
@@ -136,11 +149,6 @@ public:
   [[nodiscard]] nn::StateDict state_dict() const { return this->state_of_all_stages(); }
 
 private:
-  static StepOptions checked(const Reproducible& policy, const StepOptions& options) {
-    detail::require_shards_as_micro_batches(policy, options);
-    return options;
-  }
-
   template <class X, class Y> T run(const X& x, const Y& targets) {
     this->require_rows(x, targets);
     const auto shards = detail::shards_of_batch(policy_, detail::rows_of_batch(x, targets));

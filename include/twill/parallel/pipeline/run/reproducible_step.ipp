@@ -20,11 +20,6 @@ TWILL_BODY void require_shards_as_micro_batches(const Reproducible& policy, cons
 }
 
 TWILL_BODY void require_separate_shards(int stage, const compile::TableView& forward) {
-  for (const std::size_t number : parallel::detail::written_buffers(forward))
-    throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline updates the buffer \"",
-                                forward.parameters[number].name.view(),
-                                "\" with each micro-batch, and one device with the first shard only; train on one ",
-                                "device or replicas, or without running statistics"}));
   if (compile::adds_over_ranks(forward))
     throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline sums over ranks inside its run, as ",
                                 "nn::batch_norm with .is_synchronised does, and its micro-batches never run together; ",

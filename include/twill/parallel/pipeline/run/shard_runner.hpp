@@ -13,7 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -85,6 +87,52 @@ template <class T, ComputeDevice D, class S> [[nodiscard]] Tensor<T, D, S> with_
   }
 }
 
+/// Buffers that a stage's forward passes write, such as running statistics: each shard finds the values from before the
+/// step, and those that shard 0 writes stay, as on one device.
+template <HostDevice D> class StageBuffers {
+public:
+  /// requires: the network outlives it, and its device has nothing left to do
+  explicit StageBuffers(nn::NetworkState<D>& network) : network_{&network} {
+    for (std::size_t i = 0; i < network.infos.size(); ++i)
+      if (network.infos[i].role == graph::Role::buffer) numbers_.push_back(i);
+    before_ = values();
+  }
+
+  /// Calls `run()`, the forward pass of a shard, which waits for the device.
+  template <class Run> void run(int shard, const Run& run) {
+    if (numbers_.empty() || shard == 0) return run();
+    struct Restored {
+      const StageBuffers* buffers;
+      Values values;
+      ~Restored() { buffers->write(values); }
+    };
+    const Restored restored{this, values()};
+    write(before_);
+    run();
+  }
+
+private:
+  using Values = std::vector<std::vector<std::byte>>;
+
+  [[nodiscard]] Values values() const {
+    Values all{};
+    for (const std::size_t i : numbers_) {
+      const memory::Buffer<D>& buffer = network_->buffers[i];
+      all.emplace_back(buffer.bytes());
+      std::memcpy(all.back().data(), buffer.data(), buffer.bytes());
+    }
+    return all;
+  }
+  void write(const Values& values) const {
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      std::memcpy(network_->buffers[numbers_[i]].data(), values[i].data(), values[i].size());
+  }
+
+  nn::NetworkState<D>* network_;
+  std::vector<std::size_t> numbers_{};
+  Values before_{};
+};
+
 /// Runs the stages of one rank like a `ModelRunner`, whose micro-batches are all shards of the batch.
 template <class P, class L, class X, class Y>
 class ShardRunner : public ModelRunner<P, RecordedLoss<L, typename P::Element>, X, Y> {
@@ -103,8 +151,16 @@ public:
         shards_{shards},
         newest_{newest},
         losses_{schedule.micro_batches},
-        gradients_(states_.size(), ShardTree<Gradients>{schedule.micro_batches}) {}
+        gradients_(states_.size(), ShardTree<Gradients>{schedule.micro_batches}) {
+    for (const auto& state : states_) {
+      buffers_.emplace_back();
+      if (state) buffers_.back().emplace(*state);
+    }
+  }
 
+  void run_forward(int stage, int shard) {
+    buffers_[static_cast<std::size_t>(stage)]->run(shard, [&] { Base::run_forward(stage, shard); });
+  }
   void run_backward(int stage, int shard) {
     with_loss(stage, shard, [&] { Base::run_backward(stage, shard); });
     take_gradients(stage, shard);
@@ -152,7 +208,8 @@ private:
   const std::vector<parallel::Rows>& shards_;
   ShardLoss<T>& newest_;
   ShardTree<T> losses_;
-  std::vector<ShardTree<Gradients>> gradients_; ///< of each stage
+  std::vector<ShardTree<Gradients>> gradients_;           ///< of each stage
+  std::vector<std::optional<StageBuffers<D>>> buffers_{}; ///< of the stages that are here
 };
 
 }}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
