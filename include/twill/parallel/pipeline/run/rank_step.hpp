@@ -163,6 +163,7 @@ protected:
     pipeline_->for_each_stage_here([&](auto& stage) { stage.context.first_row = rows_.first; });
   }
 
+  /// This rank in the group.
   [[nodiscard]] int rank() const { return communicator_->rank(); }
 
   /// The sum of a number over a group.
@@ -179,7 +180,7 @@ protected:
     return number;
   }
 
-  C* communicator_;
+  C* communicator_; ///< of all ranks of the pipeline
 
 private:
   /// The gradients of a step that has begun. Returns the loss; zero on ranks without the last stage.
