@@ -43,7 +43,7 @@ constexpr Refusal functions[] = {
        Graph other{};
        use(in(g, {2}) + in(other, {2}));
      }},
-    {Reason::condition_of_where_is_not_bool, of(floating), 0,
+    {Reason::condition_of_where_is_not_bool, of(float_type), 0,
      [](Graph& g) { use(graph::where(in(g, {2}), in(g, {2}), 0)); }},
     {Reason::axis_is_outside_the_rank, 2, 2,
      [](Graph& g) {
@@ -78,7 +78,7 @@ constexpr Refusal functions[] = {
      [](Graph& g) {
        use(matmul(in(g, {2, 3}), in(g, {})));
      }},
-    {Reason::matmul_dtypes_differ, of(floating), of(DType::float64),
+    {Reason::matmul_dtypes_differ, of(float_type), of(DType::float64),
      [](Graph& g) {
        use(matmul(in(g, {2, 3}), in(g, {3, 2}, DType::float64)));
      }},
@@ -141,14 +141,14 @@ constexpr Refusal functions[] = {
      [](Graph& g) {
        use(graph::pad_reflect(in(g, {3}), 0, {3, 0}));
      }},
-    {Reason::indices_are_not_integers, of(floating), 0, [](Graph& g) { use(graph::take(in(g, {3}), in(g, {2}))); }},
+    {Reason::indices_are_not_integers, of(float_type), 0, [](Graph& g) { use(graph::take(in(g, {3}), in(g, {2}))); }},
     {Reason::index_has_another_rank, 1, 2,
      [](Graph& g) {
-       use(graph::take_along_axis(in(g, {2, 3}), in(g, {2}, integer), 0));
+       use(graph::take_along_axis(in(g, {2, 3}), in(g, {2}, int_type), 0));
      }},
     {Reason::index_has_another_extent, 4, 3,
      [](Graph& g) {
-       use(graph::take_along_axis(in(g, {2, 3}), in(g, {2, 4}, integer), 0));
+       use(graph::take_along_axis(in(g, {2, 3}), in(g, {2, 4}, int_type), 0));
      }},
     {Reason::topk_exceeds_the_axis, 4, 3, [](Graph& g) { use(graph::topk(in(g, {3}), 4)); }},
 };
@@ -184,14 +184,14 @@ constexpr Refusal gradients_and_loops[] = {
        const Value x = in(g, {3});
        use(graph::gradient(x * x, x));
      }},
-    {Reason::gradient_of_a_value_that_is_not_floating, of(integer), 0,
-     [](Graph& g) { use(graph::gradient(in(g, {}, integer), in(g, {}))); }},
-    {Reason::gradient_with_respect_to_a_value_that_is_not_floating, of(integer), 0,
-     [](Graph& g) { use(graph::gradient(in(g, {}), in(g, {}, integer))); }},
+    {Reason::gradient_of_a_value_that_is_not_floating, of(int_type), 0,
+     [](Graph& g) { use(graph::gradient(in(g, {}, int_type), in(g, {}))); }},
+    {Reason::gradient_with_respect_to_a_value_that_is_not_floating, of(int_type), 0,
+     [](Graph& g) { use(graph::gradient(in(g, {}), in(g, {}, int_type))); }},
     {Reason::operation_has_no_gradient, 1, 0,
      [](Graph& g) {
        const Value x = in(g, {});
-       use(graph::gradient(graph::add_operation(opaque, {x}, floating, {}), x));
+       use(graph::gradient(graph::add_operation(opaque, {x}, float_type, {}), x));
      }},
     {Reason::scan_inside_the_body_of_a_scan, 0, 0,
      [](Graph& g) {
@@ -207,7 +207,7 @@ constexpr Refusal gradients_and_loops[] = {
      [](Graph& g) {
        use(loop(in(g, {}), in(g, {3, 4}), add_up));
      }},
-    {Reason::scan_carry_changes_its_dtype, of(floating), of(DType::float64),
+    {Reason::scan_carry_changes_its_dtype, of(float_type), of(DType::float64),
      [](Graph& g) { use(loop(in(g, {}), in(g, {3}, DType::float64), add_up)); }},
     {Reason::gradient_inside_a_scan_of_a_value_outside, 2, 0,
      [](Graph& g) {
@@ -333,7 +333,7 @@ TEST_CASE("what is at the edge of a refusal is taken", "[nn][TRAIN-1]") {
   constexpr Fault fault = [] {
     Graph g{};
     use(nn::dropout(in(g, {3}), 0), nn::dropout(in(g, {3}), 1));
-    use(nn::cross_entropy(in(g, {3, 4}), in(g, {3}, integer), {.label_smoothing = 1, .weight = in(g, {4})}));
+    use(nn::cross_entropy(in(g, {3, 4}), in(g, {3}, int_type), {.label_smoothing = 1, .weight = in(g, {4})}));
     use(nn::smooth_l1(in(g, {3}), in(g, {3}), {.beta = 0}), nn::huber(in(g, {3}), in(g, {3}), {.delta = 1e-3}));
     use(nn::linear(in(g, {0, 3}), 0, "none"), nn::batch_norm(in(g, {2, 3}), "two"));
     use(graph::topk(in(g, {3}), 3), graph::narrow(in(g, {3}), 0, 3, 0));
@@ -344,8 +344,8 @@ TEST_CASE("what is at the edge of a refusal is taken", "[nn][TRAIN-1]") {
 
 TEST_CASE("a probability of a run is refused outside of 0 and 1", "[nn][TRAIN-2]") {
   const graph::RunScalarInfo infos[] = {
-      {.name = graph::Name{"rate"}, .dtype = floating, .initial = 0.5},
-      {.name = graph::Name{"dropout"}, .dtype = floating, .initial = 0.5, .is_probability = true},
+      {.name = graph::Name{"rate"}, .dtype = float_type, .initial = 0.5},
+      {.name = graph::Name{"dropout"}, .dtype = float_type, .initial = 0.5, .is_probability = true},
   };
   compile::RunScalars run_scalars{ListView<graph::RunScalarInfo>{infos, std::size(infos)}};
   for (const double wrong : {1.5, -0.25, std::nan("")}) CHECK_THROWS_AS(run_scalars.set("dropout", wrong), ValueError);

@@ -21,7 +21,7 @@ inline constexpr Refusal images[] = {
      [](Graph& g) {
        use(graph::conv2d(in(g, {1, 2, 8, 8}), in(g, {4, 2, 3})));
      }},
-    {Reason::convolution_needs_one_floating_type, of(floating), of(DType::float64),
+    {Reason::convolution_needs_one_floating_type, of(float_type), of(DType::float64),
      [](Graph& g) {
        use(graph::conv1d(in(g, {1, 2, 8}), in(g, {4, 2, 3}, DType::float64)));
      }},
@@ -77,9 +77,9 @@ inline constexpr Refusal images[] = {
      [](Graph& g) {
        use(graph::max_pool2d(in(g, {1, 2, 8}), {}));
      }},
-    {Reason::pooling_needs_a_floating_type, of(integer), 0,
+    {Reason::pooling_needs_a_floating_type, of(int_type), 0,
      [](Graph& g) {
-       use(graph::avg_pool2d(in(g, {1, 2, 8, 8}, integer), {}));
+       use(graph::avg_pool2d(in(g, {1, 2, 8, 8}, int_type), {}));
      }},
     {Reason::pooling_window_or_stride_is_not_positive, -1, -1,
      [](Graph& g) {
@@ -101,9 +101,9 @@ inline constexpr Refusal images[] = {
      [](Graph& g) {
        use(graph::interpolate(in(g, {2, 8}), {}));
      }},
-    {Reason::interpolation_needs_a_floating_type, of(integer), 0,
+    {Reason::interpolation_needs_a_floating_type, of(int_type), 0,
      [](Graph& g) {
-       use(graph::interpolate(in(g, {1, 2, 8}, integer), {}));
+       use(graph::interpolate(in(g, {1, 2, 8}, int_type), {}));
      }},
     {Reason::interpolation_needs_an_output_and_an_input, -1, 8,
      [](Graph& g) {
@@ -116,13 +116,13 @@ inline constexpr Refusal images[] = {
 };
 
 inline constexpr Refusal losses[] = {
-    {Reason::labels_are_not_integers, of(floating), 0,
+    {Reason::labels_are_not_integers, of(float_type), 0,
      [](Graph& g) {
        use(nn::cross_entropy(in(g, {3, 4}), in(g, {3})));
      }},
     {Reason::labels_and_logits_have_different_batch_extents, 1, 3,
      [](Graph& g) {
-       use(nn::cross_entropy(in(g, {3, 4}), in(g, {1}, integer)));
+       use(nn::cross_entropy(in(g, {3, 4}), in(g, {1}, int_type)));
      }},
     {Reason::labels_and_logits_have_different_batch_extents, 1, 3, // probabilities
      [](Graph& g) {
@@ -134,19 +134,19 @@ inline constexpr Refusal losses[] = {
      }},
     {Reason::labels_and_logits_have_different_batch_extents, 4, 5, // classes in the middle
      [](Graph& g) {
-       use(nn::nll(in(g, {3, 2, 5}), in(g, {3, 4}, integer), {.axis = 1}));
+       use(nn::nll(in(g, {3, 2, 5}), in(g, {3, 4}, int_type), {.axis = 1}));
      }},
     {Reason::class_weights_are_not_one_for_each_class, 1, 4,
      [](Graph& g) {
-       use(nn::cross_entropy(in(g, {3, 4}), in(g, {3}, integer), {.weight = in(g, {1})}));
+       use(nn::cross_entropy(in(g, {3, 4}), in(g, {3}, int_type), {.weight = in(g, {1})}));
      }},
     {Reason::class_weights_are_not_one_for_each_class, -1, 4,
      [](Graph& g) {
-       use(nn::nll(in(g, {3, 4}), in(g, {3}, integer), {.weight = in(g, {3, 4})}));
+       use(nn::nll(in(g, {3, 4}), in(g, {3}, int_type), {.weight = in(g, {3, 4})}));
      }},
     {Reason::label_smoothing_is_outside_0_to_1, 2, 1,
      [](Graph& g) {
-       use(nn::cross_entropy(in(g, {3, 4}), in(g, {3}, integer), {.label_smoothing = 1.5}));
+       use(nn::cross_entropy(in(g, {3, 4}), in(g, {3}, int_type), {.label_smoothing = 1.5}));
      }},
     {Reason::huber_delta_is_not_positive, 0, 0, [](Graph& g) { use(nn::huber(in(g, {3}), in(g, {3}), {.delta = 0})); }},
     {Reason::smooth_l1_beta_is_negative, -1, 0,
@@ -155,7 +155,7 @@ inline constexpr Refusal losses[] = {
      [](Graph& g) {
        use(nn::mse(in(g, {3, 1}), in(g, {3})));
      }},
-    {Reason::bce_of_probabilities_in_half_precision_use_bce_with_logits, of(DType::bfloat16), of(floating),
+    {Reason::bce_of_probabilities_in_half_precision_use_bce_with_logits, of(DType::bfloat16), of(float_type),
      [](Graph& g) { use(nn::bce(in(g, {3}, DType::bfloat16), in(g, {3}))); }},
 };
 
@@ -204,7 +204,7 @@ inline constexpr Refusal layers[] = {
     {Reason::buffer_is_updated_twice, 1, 0,
      [](Graph& g) {
        const Value x = in(g, {3});
-       const Value b = nn::buffer(g, floating, "b", x.shape(), nn::initialise::zeros());
+       const Value b = nn::buffer(g, float_type, "b", x.shape(), nn::initialise::zeros());
        nn::update_buffer(b, x);
        nn::update_buffer(b, x);
      }},
@@ -214,7 +214,7 @@ inline constexpr Refusal layers[] = {
        nn::update_buffer(x, x);
      }},
     {Reason::padding_index_is_outside, 7, 7,
-     [](Graph& g) { use(nn::embedding(in(g, {3}, integer), 7, 4, "e", {.padding = 7})); }},
+     [](Graph& g) { use(nn::embedding(in(g, {3}, int_type), 7, 4, "e", {.padding = 7})); }},
     {Reason::attention_ranks_differ, 3, 2,
      [](Graph& g) {
        use(graph::streamed_attention(in(g, {2, 3, 4}), in(g, {3, 4}), in(g, {2, 3, 4})));
@@ -223,7 +223,7 @@ inline constexpr Refusal layers[] = {
      [](Graph& g) {
        use(nn::composed_attention(in(g, {2, 3, 4}), in(g, {2, 3, 5}), in(g, {2, 3, 4})));
      }},
-    {Reason::attention_dtypes_differ, of(floating), of(DType::float64),
+    {Reason::attention_dtypes_differ, of(float_type), of(DType::float64),
      [](Graph& g) {
        const Value q = in(g, {2, 3, 4});
        use(graph::streamed_attention(q, q, in(g, {2, 3, 4}, DType::float64)));
@@ -238,10 +238,10 @@ inline constexpr Refusal layers[] = {
        const Value q = in(g, {2, 3, 4});
        use(nn::composed_attention(q, q, q, {.mask = in(g, {1, 2, 3, 3}, DType::boolean)}));
      }},
-    {Reason::attention_mask_is_neither_bool_nor_floating, of(integer), 0,
+    {Reason::attention_mask_is_neither_bool_nor_floating, of(int_type), 0,
      [](Graph& g) {
        const Value q = in(g, {2, 3, 4});
-       use(nn::composed_attention(q, q, q, {.mask = in(g, {3, 3}, integer)}));
+       use(nn::composed_attention(q, q, q, {.mask = in(g, {3, 3}, int_type)}));
      }},
     {Reason::attention_padding_mask_needs_a_batch_and_keys, 1, 3,
      [](Graph& g) {
@@ -271,13 +271,13 @@ inline constexpr Refusal layers[] = {
      [](Graph& g) {
        use(nn::lstm(in(g, {3, 2, 4}), 5, "r", {.layers = 0}));
      }},
-    {Reason::recurrent_lengths_are_not_integers, of(floating), 0,
+    {Reason::recurrent_lengths_are_not_integers, of(float_type), 0,
      [](Graph& g) {
        use(nn::rnn(in(g, {3, 2, 4}), 5, "r", {.lengths = in(g, {2})}));
      }},
     {Reason::recurrent_lengths_are_not_one_for_each_row, 3, 2,
      [](Graph& g) {
-       use(nn::rnn(in(g, {3, 2, 4}), 5, "r", {.lengths = in(g, {3}, integer)}));
+       use(nn::rnn(in(g, {3, 2, 4}), 5, "r", {.lengths = in(g, {3}, int_type)}));
      }},
     {Reason::recurrent_state_has_another_shape_than_layers_rows_hidden, 3, 2,
      [](Graph& g) {

@@ -16,12 +16,12 @@ using graph::Graph;
 using graph::Value;
 using Reason = graph::Problem;
 
-inline constexpr auto floating = DType::float32;
-inline constexpr auto integer = DType::int64;
+inline constexpr auto float_type = DType::float32;
+inline constexpr auto int_type = DType::int64;
 constexpr int of(DType dtype) { return static_cast<int>(dtype); }
 
 /// An input of the traced function.
-constexpr Value in(Graph& graph, std::initializer_list<std::int64_t> extents, DType dtype = floating) {
+constexpr Value in(Graph& graph, std::initializer_list<std::int64_t> extents, DType dtype = float_type) {
   graph::Extents shape{};
   for (std::int64_t extent : extents) shape.append({extent, 0});
   return {graph, graph.add_input(dtype, shape)};
@@ -30,7 +30,7 @@ constexpr Value in(Graph& graph, std::initializer_list<std::int64_t> extents, DT
 constexpr Value rows_of(Graph& graph, std::string_view name) {
   graph::Extents shape{};
   shape.append(graph.symbol(name));
-  return {graph, graph.add_input(floating, shape)};
+  return {graph, graph.add_input(float_type, shape)};
 }
 constexpr void use(const auto&...) {}
 
