@@ -258,7 +258,7 @@ template <class F>
 requires std::invocable < std::decay_t<F>
 & > auto submit(Late device, F&& f) -> Pending<std::invoke_result_t<std::decay_t<F>&>> {
   using Result = std::invoke_result_t<std::decay_t<F>&>;
-  return Pending<Result>::start(&detail::late_state(device).host, twill::to_string(device),
+  return Pending<Result>::start(&detail::late_state(device).host, to_string(device),
                                 std::decay_t<F>(std::forward<F>(f)));
 }
 

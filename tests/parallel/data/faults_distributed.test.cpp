@@ -93,7 +93,7 @@ template <int Stage> void check_all_faults() {
   std::uint64_t seed = 0;
   const auto check = [&](const Fault& fault) {
     Simulation simulation{++seed};
-    INFO("stage " << Stage << ": " << to_string(fault) << ", seed " << seed);
+    INFO("stage " << Stage << ": " << described(fault) << ", seed " << seed);
     simulation.run([&] {
       Trial trial{fault};
       const Run run = trained<Stage>(trial, timeout_ms_for(fault), start);

@@ -92,7 +92,7 @@ template <class Wrapper> void check_faults() {
   int late = 0;
   const auto check = [&](const Fault& fault) {
     Simulation simulation{++seed};
-    INFO(Wrapper::name << ": " << to_string(fault) << ", seed " << seed);
+    INFO(Wrapper::name << ": " << described(fault) << ", seed " << seed);
     const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
     Trial trial{fault};
     const auto play = [&](const auto& step, const auto& weights_now) {

@@ -62,7 +62,7 @@ inline constexpr std::int64_t long_enough_ms = 2 * patience_ms + 1000;
 }
 
 /// "rank 2 throws at place 0, time 3".
-inline std::string to_string(const Fault& fault) {
+inline std::string described(const Fault& fault) {
   return "rank " + std::to_string(fault.rank) +
          (fault.kind == Kind::throws  ? " throws"
           : fault.kind == Kind::hangs ? " hangs"

@@ -115,7 +115,7 @@ template <class S> void check_ranks(bool every_rank) {
   std::uint64_t seed = 0;
   const auto check = [&](const Fault& fault) {
     Simulation simulation{++seed};
-    INFO(S::name << ": " << to_string(fault) << ", seed " << seed);
+    INFO(S::name << ": " << described(fault) << ", seed " << seed);
     simulation.run([&] {
       Trial trial{fault};
       const Run run = stepped<S>(trial, timeout_ms_for(fault));
@@ -157,7 +157,7 @@ template <class S> void check_step_of_all(bool every_rank) {
   int late = 0;
   const auto check = [&](const Fault& fault) {
     Simulation simulation{++seed};
-    INFO(S::name << ": " << to_string(fault) << ", seed " << seed);
+    INFO(S::name << ": " << described(fault) << ", seed " << seed);
     simulation.run([&] {
       Trial trial{fault};
       Stages<S> pipe{devices};
@@ -231,7 +231,7 @@ void check_mesh() {
   std::uint64_t seed = 0;
   const auto check = [&](const Fault& fault) {
     Simulation simulation{++seed};
-    INFO("mesh: " << to_string(fault) << ", seed " << seed);
+    INFO("mesh: " << described(fault) << ", seed " << seed);
     Trial trial{fault};
     std::vector<std::vector<double>> weights;
     const std::vector<Ending> endings = simulation.run([&] { return meshed(trial, timeout_ms_for(fault), weights); });
