@@ -175,13 +175,14 @@ template <class C, class Index, int Neighbours> struct GridBlock {
   /// y[p] = the sum of neighbours by their shares.
   template <bool AllInside, class T> void sum(const T* image, T* __restrict y) const {
     int p = 0;
-    if constexpr (has_packs && std::is_same_v<T, float>)
+    if constexpr (has_packs && std::is_same_v<T, float>) { // nvcc 13.0 counts the loop's braces wrongly without these
       for (; p + lanes <= count; p += lanes) {
         Pack<float, lanes> total = load<float, lanes>(share[0] + p) * read_pack<AllInside, lanes>(image, 0, p);
         for (int k = 1; k < neighbours(); ++k)
           total = total + load<float, lanes>(share[k] + p) * read_pack<AllInside, lanes>(image, k, p);
         store(y + p, total);
       }
+    }
     for (; p < count; ++p) {
       C total = share[0][p] * read<AllInside>(image, 0, p);
       for (int k = 1; k < neighbours(); ++k) total += share[k][p] * read<AllInside>(image, k, p);

@@ -169,8 +169,11 @@ void add_to_grid(const twill::gpu::Queue<R>& queue, const GridSampling& s, const
   if (entries * s.channels == 0) return;
   const std::int64_t most = gpu::QueueSort<std::uint64_t>::most(queue.allowance().bytes);
   gpu::GridEntries<T> part{};
-  part.grid = {
-      .sampling = s, .u = u, .places = places, .to = x, .indices = {s.batch, s.points, std::int64_t{s.neighbours()}}};
+  part.grid.sampling = s; // member by member, for nvcc
+  part.grid.u = u;
+  part.grid.places = places;
+  part.grid.to = x;
+  part.grid.indices = {s.batch, s.points, std::int64_t{s.neighbours()}};
   const int bits = bits_needed(part.outside());
   for (part.first = 0; part.first < entries; part.first += most) {
     part.count = std::min(most, entries - part.first);
