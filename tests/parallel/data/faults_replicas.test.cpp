@@ -164,7 +164,7 @@ TEST_CASE("a staged pass in which a replica throws leaves nothing, and the next 
   const std::vector<std::int64_t> before = bytes_in_use(3);
   for (const Place place : {Place::forward, Place::loss, Place::backward})
     for (int rank = 0; rank < (place == Place::loss ? 1 : 3); ++rank) { // the loss is the first device's
-      INFO(to_string(Fault{rank, place}));
+      INFO(described(Fault{rank, place}));
       Trial trial{{.rank = rank, .place = place}};
       CHECK_THROWS_AS(pass(), Injected);
       CHECK(trial.was_met());
