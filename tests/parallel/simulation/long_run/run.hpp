@@ -83,7 +83,7 @@ struct Trouble {
   if (trouble.is_of_network())
     return join_text({"rank ", trouble.fault.rank, ": ", names_of_wrong[static_cast<std::size_t>(trouble.wrong)],
                       " at packet ", trouble.packet});
-  return join_text({names_of_wrong[static_cast<std::size_t>(trouble.wrong)], ": ", test::to_string(trouble.fault)});
+  return join_text({names_of_wrong[static_cast<std::size_t>(trouble.wrong)], ": ", test::described(trouble.fault)});
 }
 
 /// Draws faults of kinds that come before `end`, at turns up to those that a whole run takes.
