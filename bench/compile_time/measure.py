@@ -42,14 +42,14 @@ BARS = {"#include <twill/tensor.hpp>": {"header-only": (1.3, None), "compiled": 
         "each further fused statement": {"header-only": (0.08, None), "compiled": (0.08, None)},
         "each further row statement": {"header-only": (0.15, None), "compiled": (0.15, None)}}
 BUDGETS = {"#include <twill/tensor.hpp>": {"header-only": (1.8, 220), "compiled": (1.4, 190)},
-           "#include <twill/twill.hpp>": {"header-only": (5.5, 425), "compiled": (3.7, 370), "quick": (3.7, 370)},
+           "#include <twill/twill.hpp>": {"header-only": (5.5, 425), "compiled": (3.7, 370), "quick": (4.4, 370)},
            "fused_chain.cpp": {"header-only": (4.6, 305), "compiled": (2.2, 235), "quick": (2, 235)},
            "mlp.cpp": {"header-only": (20, 670), "compiled": (6.6, 450), "quick": (6, 430)},
            "resnet50.cpp": {"quick": (12.3, 700)},
            "gpt2.cpp": {"quick": (9.2, 500)}}
 BUDGETS_WITH_G = {"mlp.cpp": {"compiled": (7.5, 560), "quick": (6.5, 480)}}
-BUDGETS_OF_CLANG = {"#include <twill/twill.hpp>": {"header-only": (4.9, 320)},
-                    "mlp.cpp": {"header-only": (12, 400), "compiled": (5.1, 300), "quick": (5.4, 300)}}
+BUDGETS_OF_CLANG = {"#include <twill/twill.hpp>": {"header-only": (5.7, 320)},
+                    "mlp.cpp": {"header-only": (13, 400), "compiled": (5.4, 300), "quick": (5.4, 300)}}
 BUDGETS_OF_CLANG_WITH_G = {"mlp.cpp": {"compiled": (6.3, 310)}}
 BUDGETS_OF_STATEMENTS = {"each further fused statement": 0.28, "each further row statement": 0.4}  # units, compiled
 BUDGETS_OF_NVCC = {"fused_chain.cu": 670, "mlp.cu": 2330}
