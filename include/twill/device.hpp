@@ -10,6 +10,7 @@
 #include <twill/device/cpu/gemm.hpp>
 #include <twill/device/cpu/kept_orders.hpp>
 #include <twill/device/cpu/memory.hpp>
+#include <twill/device/cpu/onednn.hpp>
 #include <twill/device/cpu/onednn_convolution.hpp>
 #include <twill/device/cpu/onednn_matmul.hpp>
 #include <twill/device/cpu/partition.hpp>

@@ -78,6 +78,7 @@ namespace twill { inline namespace v0 { namespace kernel { namespace detail { in
 /// `Neighbours` of each, or fewer in a block of most.
 template <class C, class Index, int Neighbours> struct GridBlock {
   static constexpr int width = 128;
+  static constexpr int most_neighbours = Neighbours;
   static constexpr bool is_general = Neighbours == GridSampling::most_neighbours; ///< others are of two axes
   static constexpr int most_axes = GridSampling::most_axes;
   static constexpr int lanes = vector_bytes / static_cast<int>(sizeof(float)); ///< read by one instruction
@@ -286,7 +287,7 @@ void grid_slopes(const Team& team, const GridSampling& s, const T* u, const T* x
   const std::int64_t bytes = s.batch * (s.channels + 1) * s.points * 16;
   detail::for_each_grid_block(team, s, places, bytes, [&](auto& block, std::int64_t image, std::int64_t first) {
     using Block = std::remove_cvref_t<decltype(block)>;
-    alignas(64) C products[sizeof(block.share) / sizeof(block.share[0])][Block::width]{};
+    alignas(64) C products[Block::most_neighbours][Block::width]{};
     for (std::int64_t plane = image * s.channels; plane < (image + 1) * s.channels; ++plane)
       if (block.all_inside)
         block.template multiply<true>(u + plane * s.points + first, x + plane * s.pixels(), products);

@@ -79,8 +79,11 @@ struct PadeOfExponential {
   /// How often a matrix of a norm is halved before, and its exponential squared after; 0 for infinities and NaN.
   [[nodiscard]] static constexpr int halvings(double norm) {
     int count = 0;
-    if (norm <= std::numeric_limits<double>::max())
-      for (; norm > largest_norm; norm /= 2) ++count;
+    if (norm > std::numeric_limits<double>::max()) return count;
+    while (norm > largest_norm) {
+      norm /= 2;
+      ++count;
+    }
     return count;
   }
 };

@@ -1,37 +1,28 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions by oneDNN 2 through its C header (its C++ one costs a second to include), only in the calling thread: a
-// team splits the batch itself. Weights are brought into the library's order in working memory that the caller lends,
-// so none is allocated in a steady step, or kept in that order in a `KeptOrder`; their gradients can stay in it while
-// they are added up. Images are also reordered where that pays: with AVX-512 the library's fastest layout is
-// channels-last, which images already have; with narrower registers convolutions of larger kernels take 1.3 to 1.5
-// times as long on it as on blocks of eight channels, and reordering there and back is a few hundredths of that. Each
-// thread has its own plans, for the last shapes that it used. Read next: kernel/convolution.hpp.
+// Convolutions by oneDNN 2, only in the calling thread: a team splits the batch itself. Weights are brought into the
+// library's order in working memory that the caller lends, so none is allocated in a steady step, or kept in that
+// order in a `KeptOrder`; their gradients can stay in it while they are added up. Images are also reordered where
+// that pays: with AVX-512 the library's fastest layout is channels-last, which images already have; with narrower
+// registers convolutions of larger kernels take 1.3 to 1.5 times as long on it as on blocks of eight channels, and
+// reordering there and back is a few hundredths of that. Each thread has its own plans, for the last shapes that it
+// used. Read next: kernel/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/device/convolution.hpp>
 #include <twill/device/cpu/gemm.hpp>
 #include <twill/device/cpu/kept_orders.hpp>
+#include <twill/device/cpu/onednn.hpp>
 #include <twill/device/cpu/recent_plans.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <mutex>
-#include <new>
-#include <type_traits>
 #include <vector>
-
-#if defined(TWILL_WITH_ONEDNN)
-#include <dnnl_version.h>
-#endif
-#if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
-#include <dnnl.h>
-#endif
 
 namespace twill { inline namespace v0 { namespace cpu {
 
@@ -55,38 +46,6 @@ inline constexpr bool has_onednn_convolution = true;
 [[nodiscard]] std::int64_t images_at_once(ConvolutionPart part, DType dtype, const ConvolutionShape& s);
 
 namespace detail {
-
-struct DestroyDnnl {
-  void operator()(dnnl_primitive_desc_t object) const { dnnl_primitive_desc_destroy(object); }
-  void operator()(dnnl_primitive_t object) const { dnnl_primitive_destroy(object); }
-  void operator()(dnnl_memory_t object) const { dnnl_memory_destroy(object); }
-  void operator()(dnnl_primitive_attr_t object) const { dnnl_primitive_attr_destroy(object); }
-  void operator()(dnnl_stream_t object) const { dnnl_stream_destroy(object); }
-  void operator()(dnnl_engine_t object) const { dnnl_engine_destroy(object); }
-};
-template <class T> using Dnnl = std::unique_ptr<std::remove_pointer_t<T>, DestroyDnnl>;
-
-/// Calls a function of the library whose first argument receives an object; null where it refuses.
-/// throws: std::bad_alloc where it finds no memory, which is not a permanent refusal
-template <class T, class... Rest, class... Arguments>
-[[nodiscard]] Dnnl<T> make_dnnl(dnnl_status_t (*make)(T*, Rest...), Arguments... arguments) {
-  T object = nullptr;
-  const dnnl_status_t status = make(&object, arguments...);
-  if (status == dnnl_out_of_memory) throw std::bad_alloc{};
-  return Dnnl<T>{status == dnnl_success ? object : nullptr};
-}
-
-/// The library's engine and one stream for each thread.
-struct DnnlThread {
-  Dnnl<dnnl_engine_t> engine = make_dnnl<dnnl_engine_t>(&dnnl_engine_create, dnnl_cpu, std::size_t{0});
-  Dnnl<dnnl_stream_t> stream =
-      make_dnnl<dnnl_stream_t>(&dnnl_stream_create, engine.get(), unsigned{dnnl_stream_default_flags});
-};
-
-[[nodiscard]] inline DnnlThread& dnnl_thread() {
-  thread_local DnnlThread thread{};
-  return thread;
-}
 
 /// One of the two image tensors of a plan, in its tensor's order and, if that differs, in the library's order.
 class DnnlPicture {

@@ -9,7 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/half.hpp>
 #include <twill/device/cpu/gemm.hpp>
-#include <twill/device/cpu/onednn_convolution.hpp>
+#include <twill/device/cpu/onednn.hpp>
 
 #include <array>
 #include <atomic>

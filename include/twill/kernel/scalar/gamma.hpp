@@ -86,10 +86,15 @@ constexpr double positive_digamma(double x) {
       0.00069092557612829861, -0.00048595039220036254, 0.00032395945401345196, -0.00014480643368061614,
       9.6536462614100617e-05, -0.00017821885488559231, 0.00011881232908510335};
   double sum = 0;
-  if (x < 1)
+  if (x < 1) {
     sum = -1 / x;
-  else
-    for (x -= 1; x >= 1; x -= 1) sum += 1 / x; // x is the argument less 1, from here to the end
+  } else {
+    x -= 1; // x is the argument less 1, from here to the end
+    while (x >= 1) {
+      sum += 1 / x;
+      x -= 1;
+    }
+  }
   double series = 0;
   for (int k = 22; k >= 0; --k) series = series * (x - 0.5) + coefficients[k];
   return sum + ((x - zero) - zero_low) * series;

@@ -77,7 +77,10 @@ constexpr double beta_fraction(double a, double b, const BetaArgument& at) {
 /// log(y^b gamma(a + b) / gamma(a)), with an error that is small beside b for small b too. requires: 0 < b <= 1
 constexpr double log_power_of_gammas(double y, double a, double b) {
   double steps = 0;
-  for (; a < 10; a += 1) steps -= std::log1p(b / a);
+  while (a < 10) {
+    steps -= std::log1p(b / a);
+    a += 1;
+  }
   // b log(y (a + b)) + (a - 1/2) log(1 + b / a) - b, and the difference of the rests: of their powers v^n - u^n
   const double u = 1 / a, v = 1 / (a + b);
   double power = v, difference = -b * u * v, rest = 0;
