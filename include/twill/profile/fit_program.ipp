@@ -56,10 +56,9 @@ struct FitCommand {
   const std::size_t equals = text.find('=');
   const std::size_t comma = text.find(',');
   if (equals == std::string::npos || comma == std::string::npos || comma < equals)
-    throw ValueError(join_text({"fit: ", option,
-                                " takes rows, seconds of their gradients and of the update, "
-                                "64=0.0021,0.0003, got \"",
-                                text, "\""}));
+    throw ValueError(
+        join_text({"fit: ", option, " takes rows, seconds of gradients and of the update, 64=0.0021,0.0003, got \"",
+                   text, "\""}));
   return {whole_number(option, std::string_view{text}.substr(0, equals), 1),
           positive_number(option, text.substr(equals + 1, comma - equals - 1)),
           positive_number(option, text.substr(comma + 1))};

@@ -10,6 +10,7 @@
 #include <twill/core/half.hpp>
 #include <twill/device/cpu/gemm.hpp>
 #include <twill/device/cpu/onednn.hpp>
+#include <twill/device/cpu/recent_plans.hpp>
 
 #include <array>
 #include <atomic>
