@@ -255,6 +255,8 @@ template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> stru
   using Evaluation = CutStage<C, I, T, false>;
   /// The call that runs it, in messages.
   static constexpr compile::CallName called() { return {written_name<typename C::cut_type>(), "pipeline", true}; }
+  /// Bounds of the tables that its programs compile to.
+  static constexpr compile::TableSizes room() { return nn::ModelStage<CutModel<C, I>, T, true>::room(); }
   /// An empty graph with the model's element type.
   static constexpr graph::Graph make_graph() { return Whole::make_graph(); }
   /// Traces the stage: its inputs are the results of the stages before.
