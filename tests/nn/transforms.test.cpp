@@ -176,11 +176,11 @@ TEST_CASE("the hessian of Rosenbrock's function is symmetric and agrees with fin
     for (std::size_t j = 0; j < 4; ++j) CHECK(h[4 * i + j] == Approx(h[4 * j + i]).epsilon(1e-12).margin(1e-12));
   check_same(differences(x, [](const auto& at) { return numbers(grad(rosenbrock)(at)); }), h, 1e-6);
   const auto t = randn<double, Shape<4>>();
-  const auto [value, product] = hvp(rosenbrock, x, t);
+  const auto [value, curved] = hvp(rosenbrock, x, t);
   check_same(numbers(compiled(rosenbrock)(x)), numbers(value));
   Numbers expected{};
   for (std::size_t i = 0; i < 4; ++i) expected.push_back(dot({&h[4 * i], &h[4 * i] + 4}, numbers(t)));
-  check_same(expected, numbers(product));
+  check_same(expected, numbers(curved));
 }
 
 TEST_CASE("the hessian of a perceptron's loss is symmetric and agrees with finite differences", "[transforms]") {

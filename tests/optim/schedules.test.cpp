@@ -119,6 +119,7 @@ template <class Rule> struct Counted {
   std::int64_t done = 0;
   [[nodiscard]] std::int64_t steps() const { return done; }
 };
+template <class Rule> Counted(Rule) -> Counted<Rule>;
 } // namespace
 
 TEST_CASE("a schedule moves the rates of all groups, as PyTorch's do", "[optim][TRAIN-3]") {
@@ -126,7 +127,7 @@ TEST_CASE("a schedule moves the rates of all groups, as PyTorch's do", "[optim][
   auto driver = optim::scheduled(step, optim::Exponential{.rate = 0.1, .factor = 0.5});
   const auto check = [&](double rule, double group) {
     CHECK(step.rule.options.rate == Approx(rule).epsilon(1e-15));
-    CHECK(step.rule.group<0>().options.rate == Approx(group).epsilon(1e-15));
+    CHECK(step.rule.template group<0>().options.rate == Approx(group).epsilon(1e-15));
     ++step.done;
     driver.update();
   };

@@ -153,10 +153,10 @@ TEST_CASE("a chain of recurrent layers that are computed again several times giv
           "[training][TRAIN-5]") {
   const auto x = random_rows<float, width>(Cpu{0}, 11);
   const auto label = random_labels(Cpu{0}, 11, 3);
-  using Kept = Recurrent<3, 1, Recompute::no>;
-  using Again = Recurrent<3, 1, Recompute::yes>;
-  CHECK(staged_gradients<Kept>(x, label) == staged_gradients<Again>(x, label));
-  CHECK(trained<Kept>(x, label) == trained<Again>(x, label));
+  using KeptChain = Recurrent<3, 1, Recompute::no>;
+  using ChainAgain = Recurrent<3, 1, Recompute::yes>;
+  CHECK(staged_gradients<KeptChain>(x, label) == staged_gradients<ChainAgain>(x, label));
+  CHECK(trained<KeptChain>(x, label) == trained<ChainAgain>(x, label));
 }
 
 TEST_CASE("what a part reads of a buffer is what the forward pass read", "[training][TRAIN-5]") {

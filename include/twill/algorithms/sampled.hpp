@@ -65,7 +65,9 @@ template <TensorOperand X, TensorOperand P, TensorOperand V>
   if (count == 0 || to.elements() != count)
     throw ValueError(join_text(
         {"interp: there are ", count, " places and ", to.elements(), " values; as many of both, at least 1"}));
-  const auto sought = at.template to<T>(), known = from.template to<T>(), heights = to.template to<T>();
+  const auto sought = at.template to<T>();
+  const auto known = from.template to<T>();
+  const auto heights = to.template to<T>();
   const auto end = eval(maximum(minimum(searchsorted(known, sought, side_right), count - 1), count > 1 ? 1 : 0));
   const auto begin = eval(maximum(end - 1, 0));
   const auto x0 = eval(take<0>(known, begin)), x1 = eval(take<0>(known, end));

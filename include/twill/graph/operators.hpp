@@ -68,8 +68,8 @@ namespace detail {
 
 namespace detail {
 
-/// A number in each element of a shape.
-[[nodiscard]] TWILL_CONSTEXPR Value filled(Graph& graph, DType dtype, const Extents& shape, double number) {
+/// A number in each element of a shape. A copy of the shape, which may be that of a node: nodes move.
+[[nodiscard]] TWILL_CONSTEXPR Value filled(Graph& graph, DType dtype, Extents shape, double number) {
   return broadcast_to(constant(graph, dtype, number), shape);
 }
 

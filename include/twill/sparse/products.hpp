@@ -72,6 +72,7 @@ namespace twill { inline namespace v0 { namespace sparse { inline namespace TWIL
 template <class T>
 void multiply(const Team& team, const Structure& a, const T* values, const T* x, std::int64_t width, T* y) {
   if (a.count * a.rows * width == 0) return;
+  if (a.columns == 0) return kernel::fill_elements(team, y, kernel::Filling<T>{a.count * a.rows * width, T{}});
   for_each_row(team, a, detail::bytes_of<T>(width), [&](std::int64_t matrix, std::int64_t r) {
     const Entries row = a.row(matrix, r);
     const T* const own = values + matrix * a.entries;

@@ -97,8 +97,8 @@ template <class T> void check(const GridSampling& s, double tolerance) {
 
   std::vector<T> shared_y(u.size());
   std::vector<C> shared_sums(x.size()), shared_slopes(places.size());
-  std::thread([&] {                                     // rank 0 of a team
-    static std::vector<twill::detail::ForkJoin*> teams; // never destroyed, as those of devices
+  std::thread([&] {                                                  // rank 0 of a team
+    static auto& teams = *new std::vector<twill::detail::ForkJoin*>; // never destroyed, as those of devices
     const int core = twill::cpu::cores_of_process().front();
     teams.push_back(new twill::detail::ForkJoin{{core, core, core}, "grid sampling"});
     const Team team{*teams.back()};
