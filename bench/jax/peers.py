@@ -184,7 +184,7 @@ def main():
     options = timing.options_of(__doc__.splitlines()[0])
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])  # before JAX starts its threads
     jax.config.update("jax_platforms", "cpu")
-    workloads = {name: run for name, run in all_workloads(options.threads) if options.filter in name}
+    workloads = {name: run for name, run in all_workloads(options.threads) if options.filter.search(name)}
     timing.write(options.out, timing.measure(workloads, options), f"JAX {jax.__version__}")
 
 

@@ -67,7 +67,7 @@ def transforms():
 
 def main():
     options = timing.options_of(__doc__.splitlines()[0])
-    workloads = {name: run for part in (decompositions, transforms) for name, run in part() if options.filter in name}
+    workloads = {name: run for part in (decompositions, transforms) for name, run in part() if options.filter.search(name)}
     timing.write(options.out, timing.measure(workloads, options), f"NumPy {np.__version__}, SciPy {scipy.__version__}")
 
 

@@ -211,7 +211,7 @@ def main():
     options = timing.options_of(__doc__.splitlines()[0])
     torch.manual_seed(1)
     torch.set_num_threads(options.threads)
-    workloads = {name: run for name, run in all_workloads(options.threads) if options.filter in name}
+    workloads = {name: run for name, run in all_workloads(options.threads) if options.filter.search(name)}
     timing.write(options.out, timing.measure(workloads, options), f"PyTorch {torch.__version__}")
 
 

@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import random
+import re
 import time
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def options_of(purpose: str):
     parser.add_argument("--threads", type=int, default=1, help="in each operation")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--min-time", type=float, default=0.05, help="seconds of each repetition")
-    parser.add_argument("--filter", default="", help="only names that contain it")
+    parser.add_argument("--filter", type=re.compile, default=re.compile(""), help="only names with a match of this regular expression")
     return parser.parse_args()
 
 
