@@ -46,10 +46,11 @@ template <class T> void locate(const Job<T>& job, std::int64_t first, Strip<T>& 
       from += index[axis] * job.from_strides[axis];
       to += index[axis] * job.to_strides[axis];
     }
-    strip.from[q] = job.from + from;
-    strip.to[q] = job.to + to;
-    strip.from_imaginary[q] = job.from_imaginary != nullptr ? job.from_imaginary + from : nullptr;
-    strip.to_imaginary[q] = job.to_imaginary != nullptr ? job.to_imaginary + to : nullptr;
+    const auto at = [](auto* first, std::int64_t places) { return first != nullptr ? first + places : nullptr; };
+    strip.from[q] = at(job.from, from);
+    strip.to[q] = at(job.to, to);
+    strip.from_imaginary[q] = at(job.from_imaginary, from);
+    strip.to_imaginary[q] = at(job.to_imaginary, to);
     for (int axis = index.rank - 1; axis >= 0 && ++index[axis] == job.extents[axis]; --axis) index[axis] = 0;
   }
 }

@@ -97,8 +97,9 @@ private:
     } else {
       node.kind = Kind::transpose;
       node.inputs.items[0] = id;
-      for (int axis = 0; axis < source.shape.rank; ++axis)
-        node.permutation.items[axis] = static_cast<std::int8_t>(axis_of(axis, source.shape.rank));
+      const int rank = source.shape.rank;
+      for (int axis = 0; axis < rank && axis < max_rank; ++axis) // the second keeps g++ from a warning
+        node.permutation.items[axis] = static_cast<std::int8_t>(axis_of(axis, rank));
     }
     const int made = emit(node);
     other_view_.items[id] = made;
