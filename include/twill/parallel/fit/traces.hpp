@@ -85,7 +85,11 @@ template <nn::Model M, FloatingScalar T> struct StageNow {
     if (graph.fault.any()) return {};
     const auto [begin, end] = PlacesNow::here();
     const int all = graph.size();
-    return pipeline::detail::cut_out(graph, root, begin, end < all ? end : all);
+    List<int> places{};
+    if (begin > 0) places.push_back(begin);
+    if (end < all) places.push_back(end);
+    const List<char> orders = pipeline::detail::find_orders_of_images(graph, root, {places.data(), places.size()});
+    return pipeline::detail::cut_out(graph, root, begin, end < all ? end : all, {orders.data(), orders.size()});
   }
 };
 
