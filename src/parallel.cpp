@@ -36,6 +36,7 @@
 #include <twill/parallel/pipeline/run/gather.ipp>
 #include <twill/parallel/pipeline/run/reproducible_step.ipp>
 #include <twill/parallel/pipeline/run/runner.ipp>
+#include <twill/parallel/pipeline/run/shard_schedule.ipp>
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>
 #include <twill/parallel/pipeline/schedule/action.ipp>
 #include <twill/parallel/pipeline/schedule/verify.ipp>

@@ -95,7 +95,9 @@
 #include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/parallel/pipeline/run/reproducible_rank_step.hpp>
 #include <twill/parallel/pipeline/run/reproducible_step.hpp>
+#include <twill/parallel/pipeline/run/shard_loss.hpp>
 #include <twill/parallel/pipeline/run/shard_runner.hpp>
+#include <twill/parallel/pipeline/run/shard_schedule.hpp>
 #include <twill/parallel/threads/elastic.hpp>
 #include <twill/profile.hpp>
 #include <twill/profile/fit_program.hpp>

@@ -6,6 +6,7 @@
 #include <twill/compile/arguments.hpp>
 #include <twill/compile/call_name.hpp>
 #include <twill/compile/function.hpp>
+#include <twill/compile/in_one_order.hpp>
 #include <twill/compile/passes/channels_last.hpp>
 #include <twill/compile/passes/divisions.hpp>
 #include <twill/compile/passes/draft.hpp>

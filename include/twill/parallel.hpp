@@ -47,6 +47,7 @@
 #include <twill/parallel/model/whole_tensors.hpp>
 #include <twill/parallel/pipeline/model/balance.hpp>
 #include <twill/parallel/pipeline/model/block.hpp>
+#include <twill/parallel/pipeline/model/crossing.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/model/kept_weights.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>

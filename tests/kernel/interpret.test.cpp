@@ -36,6 +36,8 @@ using AnyAll = Program<Along<float>, Immediate<float>, Step<greater, 0, 1>, Redu
 template <class T>
 using Extremes = Program<Apart<T>, Reduce<Reduction::max, 0>, Reduce<Reduction::min, 0>, Reduce<Reduction::sum, 0>,
                          Reduce<Reduction::product, 0>, Out<T, 1>, Out<T, 2>, Out<T, 3>, Out<T, 4>>;
+using SoftmaxInOrder = Program<Along<float>, Reduce<Reduction::max, 0>, Step<subtract, 0, 1>, Step<Primitive::exp, 2>,
+                               ReduceInOrder<Reduction::sum, 3>, Step<divide, 3, 4>, Out<float, 5>>;
 using SharedSum =
     Program<Shared<float>, Along<float>, Reduce<Reduction::sum, 0>, Step<multiply, 1, 2>, Out<float, 3>, Out<float, 0>>;
 using OneHot = Program<Shared<std::int64_t>, Iota, Step<equal, 0, 1>, Along<float>, Immediate<float>,
@@ -95,8 +97,8 @@ TEST_CASE("interpreted elementwise programs give the bits of compiled ones", "[k
 
 TEST_CASE("interpreted row programs give the bits of compiled ones", "[kernel][interpret]") {
   check_programs<Softmax<float>, Softmax<double>, Softmax<half>, SoftmaxAndTerms, LayerNorm<float>, LayerNorm<double>,
-                 LayerNorm<bfloat16>, ArgMax, AnyAll, SharedSum, Extremes<float>, Extremes<double>, Extremes<half>,
-                 Extremes<std::int32_t>, Extremes<std::int64_t>, Extremes<std::uint8_t>>();
+                 LayerNorm<bfloat16>, ArgMax, AnyAll, SharedSum, SoftmaxInOrder, Extremes<float>, Extremes<double>,
+                 Extremes<half>, Extremes<std::int32_t>, Extremes<std::int64_t>, Extremes<std::uint8_t>>();
 }
 
 TEST_CASE("interpreted column programs give the bits of compiled ones", "[kernel][interpret]") {

@@ -25,6 +25,10 @@ using Totals =
     Program<Apart<float>, Along<float>, Step<Primitive::multiply, 0, 1>, Reduce<Reduction::sum, 2>, Out<float, 3>>;
 using Spread = Program<Along<float>, Reduce<Reduction::sum, 0>, Step<Primitive::subtract, 0, 1>,
                        Step<Primitive::square, 2>, Reduce<Reduction::sum, 3>, Out<float, 4>>;
+using InOrder = Program<Along<float>, ReduceInOrder<Reduction::sum, 0>, Out<float, 1>>;
+using InOrderBesideWork =
+    Program<Along<float>, ReduceInOrder<Reduction::sum, 0>, Step<Primitive::tanh, 0>, ReduceInOrder<Reduction::sum, 2>,
+            Step<Primitive::divide, 0, 1>, Out<float, 1>, Out<float, 3>, Out<float, 4>>;
 using Columns = Program<Along<float>, ReduceColumns<Reduction::sum, 0>, Out<float, 1>>;
 
 float total_of(const std::vector<float>& values, int threads) {
@@ -87,5 +91,26 @@ TEST_CASE("the bits of a sum are the same for one, two and three threads", "[ker
     CHECK(same_bits<Spread>(Dims(997, 513), threads));
     CHECK(same_bits<Columns>(Dims(100'003, 7), threads));
     CHECK(same_bits<Columns>(Dims(3, 400'001), threads));
+  }
+}
+
+TEST_CASE("a sum in order has bits that do not depend on what else its program computes", "[kernel]") {
+  for (const std::size_t count : {1, 5, 37, 1000, 40'000}) {
+    const std::vector<float> values = draws(count, -1, 3);
+    float alone = 0, beside = 0, other = 0;
+    std::vector<float> shares(count);
+    auto* const data = const_cast<float*>(values.data());
+    const Dims grid(static_cast<std::int64_t>(count));
+    const Operand operands[] = {{data, 0, {1}}, {&alone, 0, {0}}};
+    const Operand more[] = {{data, 0, {1}}, {&beside, 0, {0}}, {&other, 0, {0}}, {shares.data(), 0, {1}}};
+    run(InOrder{}, Threads{1}, grid, operands);
+    for (const int threads : {1, 3}) {
+      run(InOrderBesideWork{}, Threads{threads}, grid, more);
+      CHECK(std::memcmp(&alone, &beside, sizeof(float)) == 0);
+      std::size_t exact = 0; // no division is a product with the reciprocal
+      for (std::size_t i = 0; i < count; ++i) exact += shares[i] == values[i] / alone ? 1 : 0;
+      CHECK(exact == count);
+    }
+    CHECK(relative_error(static_cast<double>(alone), values) < 1e-4);
   }
 }

@@ -116,6 +116,9 @@ struct Operation {
 /// variables at compile time.
 [[nodiscard]] constexpr bool is_same(const Operation& a, const Operation& b) { return a.name == b.name && &a == &b; }
 
+/// The index of a reduction whose bits do not depend on the kernel that computes it, see compile/in_one_order.hpp.
+inline constexpr int in_order = 1;
+
 /// One value of a graph: an operation, its operands, and the shape and type of what it gives.
 struct Node {
   Kind kind = Kind::constant;               ///< what it is
@@ -127,7 +130,7 @@ struct Node {
   std::int8_t slot = 0;                     ///< of the device that computes it, see graph/slots.hpp
   Few<std::int8_t, max_rank> permutation{}; ///< which axis of the operand each axis is, where it is a view
   Few<int, max_inputs> inputs{-1, -1, -1, -1, -1, -1, -1, -1}; ///< ids of operands
-  int index = 0;    ///< of an input, parameter, run_scalar, result or list of attributes
+  int index = 0;    ///< of an input, parameter, run_scalar, result or list of attributes; of a reduction: `in_order`
   int scope = 0;    ///< in which scope it was traced, from 1; negative: for the gradient of what was traced there
   int region = 0;   ///< the part of the function, see graph/checkpoint.hpp, whose kernels the node is computed in
   double value = 0; ///< of a constant, or the number an operation takes

@@ -130,7 +130,7 @@ constexpr int assign_levels(const Line* lines, LinePlan* plan, int count) {
     if (line.kind == LineKind::reduce) {
       plan[i].level += 1;
       plan[i].cost = 0;
-      reduced[static_cast<std::size_t>(i)] = true;
+      reduced[static_cast<std::size_t>(i)] = !line.in_order;
       if (plan[i].level > stages) stages = plan[i].level;
     } else if (line.kind == LineKind::output && !line.uniform && plan[i].level + 1 > stages) {
       stages = plan[i].level + 1;

@@ -45,6 +45,10 @@ template <Scalar T, int Argument> struct Cast {};
 /// Combines a value over the last dimension of the grid (the row); the result is uniform in the row.
 template <Reduction R, int Argument> struct Reduce {};
 
+/// Like `Reduce`, to bits that depend on the row alone, and not on what else the program computes: in one accumulator,
+/// and no division by the result becomes a product.
+template <Reduction R, int Argument> struct ReduceInOrder {};
+
 /// Combines a value over the first dimension of the grid (down the columns); only `Out` may use the result.
 template <Reduction R, int Argument> struct ReduceColumns {};
 

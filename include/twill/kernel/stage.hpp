@@ -59,6 +59,7 @@ struct StageTotals {
   StageTotals result{};
   int cost = 0;
   bool reduces = false;
+  bool in_order = false;
   for (int i = 0; i < count; ++i) {
     const Line& line = lines[i];
     const bool in_stage = plan[i].in_stage(stage);
@@ -68,13 +69,14 @@ struct StageTotals {
     is_active[i] = in_stage || plan[i].from_scratch(stage);
     if (!is_active[i] || !is_reduction(line)) continue;
     reduces = true;
+    in_order = in_order || line.in_order;
     offsets[i] = result.block_bytes;
     result.block_bytes += lane_bytes(lines[line.arguments[0]], widths[line.arguments[0]]) * lanes;
     if (line.reduction == Reduction::sum && is_floating(line.type) && shape != KernelShape::column)
       result.adds_floats = true;
   }
   // More accumulators for lighter bodies.
-  if (reduces && shape != KernelShape::column) result.accumulators = cost <= 4 ? 4 : cost <= 9 ? 2 : 1;
+  if (reduces && !in_order && shape != KernelShape::column) result.accumulators = cost <= 4 ? 4 : cost <= 9 ? 2 : 1;
   while (result.accumulators > 1 && result.accumulators * result.block_bytes > max_accumulator_bytes)
     result.accumulators /= 2;
   return result;

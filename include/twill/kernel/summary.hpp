@@ -31,14 +31,15 @@ struct Line {
   Reduction reduction = Reduction::sum;
   int arity = 0;
   std::array<int, 4> arguments{};
-  int operand = -1;     ///< which operand the line takes, -1 for none
-  bool uniform = false; ///< equal for every element of a row
-  bool column = false;  ///< made by ReduceColumns: one value for each column, known when all rows are done
+  int operand = -1;      ///< which operand the line takes, -1 for none
+  bool uniform = false;  ///< equal for every element of a row
+  bool column = false;   ///< made by ReduceColumns: one value for each column, known when all rows are done
+  bool in_order = false; ///< a ReduceInOrder
 
   /// Whether two lines of one program compute equal values, if they take equal operands.
   [[nodiscard]] friend constexpr bool operator==(const Line& a, const Line& b) {
     if (a.kind != b.kind || a.type != b.type || a.access != b.access || a.primitive != b.primitive ||
-        a.reduction != b.reduction || a.arity != b.arity)
+        a.reduction != b.reduction || a.arity != b.arity || a.in_order != b.in_order)
       return false;
     for (int i = 0; i < a.arity; ++i)
       if (a.arguments[static_cast<std::size_t>(i)] != b.arguments[static_cast<std::size_t>(i)]) return false;
@@ -100,6 +101,9 @@ template <Scalar T, int Argument> constexpr Line line_of(Cast<T, Argument>) {
 template <Reduction R, int Argument> constexpr Line line_of(Reduce<R, Argument>) {
   return {.kind = LineKind::reduce, .reduction = R, .arity = 1, .arguments = {Argument}};
 }
+template <Reduction R, int Argument> constexpr Line line_of(ReduceInOrder<R, Argument>) {
+  return {.kind = LineKind::reduce, .reduction = R, .arity = 1, .arguments = {Argument}, .in_order = true};
+}
 template <Reduction R, int Argument> constexpr Line line_of(ReduceColumns<R, Argument>) {
   return {.kind = LineKind::reduce_columns, .reduction = R, .arity = 1, .arguments = {Argument}};
 }
@@ -121,6 +125,8 @@ template <Line L, std::size_t... I> constexpr auto type_of_line(std::index_seque
     return std::type_identity<Step<L.primitive, L.arguments[I]...>>{};
   else if constexpr (L.kind == LineKind::cast)
     return std::type_identity<Cast<T, L.arguments[I]...>>{};
+  else if constexpr (L.kind == LineKind::reduce && L.in_order)
+    return std::type_identity<ReduceInOrder<L.reduction, L.arguments[I]...>>{};
   else if constexpr (L.kind == LineKind::reduce)
     return std::type_identity<Reduce<L.reduction, L.arguments[I]...>>{};
   else if constexpr (L.kind == LineKind::reduce_columns)

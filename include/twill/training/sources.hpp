@@ -49,6 +49,18 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr c
   return result;
 }
 
+/// A loss times the weight of its run, and that weight, from which gradients begin.
+struct WeightedLoss {
+  graph::Value loss;
+  graph::Value weight;
+};
+[[nodiscard]] constexpr WeightedLoss weighted(graph::Value loss) {
+  graph::Graph& graph = loss.graph();
+  const graph::Value weight =
+      graph::broadcast_to(graph::run_scalar(graph, loss_weight_scalar, 1, loss.dtype()), loss.shape());
+  return {graph::to_slot(graph::cast(loss * weight, graph.element), 0), weight};
+}
+
 /// Computes `parts` of the model and the loss again in the backward pass.
 template <class M, class T, class L, class R, class... Targets>
 [[nodiscard]] constexpr LossTrace trace_loss(const graph::Parts& parts) {
@@ -61,9 +73,8 @@ template <class M, class T, class L, class R, class... Targets>
   const graph::Value loss{graph, forward.root};
   result.weights = nn::trainable_weights(graph);
   optim::declare_states<R>(graph);
-  const graph::Value weight =
-      graph::broadcast_to(graph::run_scalar(graph, loss_weight_scalar, 1, loss.dtype()), loss.shape());
-  result.loss = graph::to_slot(graph::cast(loss * weight, graph.element), 0).id();
+  const auto [whole, weight] = weighted(loss);
+  result.loss = whole.id();
   graph::Value seed = weight;
   if constexpr (optim::ScaledRule<R>) {
     seed = weight * graph::cast(graph::beside(R::scale(graph), loss.node()), loss.dtype());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages that compute on images: what their programs leave for each other passes between them as it was computed, with its
-// channels last, and the numbers are one network's.
+// Stages that compute on images: what their programs leave for each other and for other stages passes between them as it was
+// computed, with its channels last, and the numbers are one network's.
 #include "tests/support/late_device.hpp"
 #include "tests/support/test_seed.hpp"
 #include "tests/training/models.hpp"
@@ -70,18 +70,18 @@ template <class Program> std::array<int, 2> turned(std::size_t outputs, std::siz
   return count;
 }
 
-TEST_CASE("what programs of a stage leave for each other is not turned round", "[parallel][PAR-6]") {
+TEST_CASE("images that programs of stages leave for each other are not turned round", "[parallel][PAR-6]") {
   using First = pipeline::CutStage<Cuts, 0, float>;
   using Second = pipeline::CutStage<Cuts, 1, float>;
   constexpr std::array none{0, 0};
-  CHECK(turned<pipeline::StageForward<First>>(1, 1, 0) == none);
-  CHECK(turned<pipeline::StageBackward<First>>(0, 2, 1) == none); // but for the result, which is as the model says
-  CHECK(turned<pipeline::StageForward<Second>>(1, 1, 0) == none);
+  CHECK(turned<pipeline::StageForward<First>>(0, 1, 0) == none);
+  CHECK(turned<pipeline::StageBackward<First>>(0, 1, 0) == none);
+  CHECK(turned<pipeline::StageForward<Second>>(1, 0, 0) == none);
   CHECK(turned<pipeline::StageInputGradient<Second>>(1, 2, 0) == none);
   constexpr std::array pooled{0, 1}; // of one pixel each, which the last layer reads as rows
   CHECK(turned<pipeline::StageBackward<Second>>(1000, 2, 0) == pooled);
   CHECK(turned<pipeline::StageWeightGradient<Second>>(0, 2, 0) == pooled);
-  CHECK(turned<pipeline::StageForward<First>>(0, 0, 0) == std::array{1, 1}); // the result, and the images
+  CHECK(turned<pipeline::StageForward<First>>(0, 0, 0) == std::array{0, 1}); // the images of the batch
 }
 
 TEST_CASE("a pipeline on images has the gradients of one network", "[parallel][PAR-6]") {

@@ -152,6 +152,7 @@ private:
     } else {
       line.kind = unit_->kind == UnitKind::column ? LineKind::reduce_columns : LineKind::reduce;
       line.reduction = root.reduction;
+      line.in_order = line.kind == LineKind::reduce && root.index == graph::in_order;
       domain = proper_axes(graph_->nodes.items[root.inputs[0]].shape);
     }
     for (int i = 0; i < root.arity; ++i)

@@ -7,6 +7,7 @@
 // threads and processes, and ZeRO's stages agree in every bit of weights and states. What would depend on the number of
 // ranks is refused by name. Not in twill.hpp. Read next: parallel/data/shard_sums.hpp.
 
+#include <twill/compile/in_one_order.hpp>
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -81,7 +82,8 @@ class ReproducibleStep : public training::TrainingState<R, detail::DistributedUp
 
 public:
   /// The program of one shard for arguments of these types, for inspection.
-  template <AnyTensor... Tensors> using source = training::source_for<Plain, M, share_t<Tensors>...>;
+  template <AnyTensor... Tensors>
+  using source = compile::InOneOrder<training::source_for<Plain, M, share_t<Tensors>...>>;
 
   using Base::rule;
 

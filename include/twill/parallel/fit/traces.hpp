@@ -85,7 +85,22 @@ template <nn::Model M, FloatingScalar T> struct StageNow {
     if (graph.fault.any()) return {};
     const auto [begin, end] = PlacesNow::here();
     const int all = graph.size();
-    return pipeline::detail::cut_out(graph, root, begin, end < all ? end : all);
+    const List<char>& orders = orders_of_images(graph, root, begin, end);
+    return pipeline::detail::cut_out(graph, root, begin, end < all ? end : all, {orders.data(), orders.size()});
+  }
+
+private:
+  /// Those of the latest places are kept: each program of a stage asks for them.
+  static const List<char>& orders_of_images(const graph::Graph& graph, int root, int begin, int end) {
+    thread_local PlacesNow latest{-1, -1};
+    thread_local List<char> orders{};
+    if (latest.begin == begin && latest.end == end) return orders;
+    List<int> places{};
+    if (begin > 0) places.push_back(begin);
+    if (end < graph.size()) places.push_back(end);
+    orders = pipeline::detail::find_orders_of_images(graph, root, {places.data(), places.size()});
+    latest = {begin, end};
+    return orders;
   }
 };
 

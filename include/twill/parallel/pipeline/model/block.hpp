@@ -63,48 +63,61 @@ private:
   kernel::RankGroup* replicas_;
 };
 
-/// A program with its own executor, made at its first run.
-template <compile::Source S, ComputeDevice D> class Program {
+/// A program with its own executors: one, or as many as there are runs at once, which may wait for each other's sums.
+template <ComputeDevice D> class Program {
 public:
-  /// Runs it; outputs are new blocks. Convolutions find the weights kept in their order, and the order of weights'
-  /// gradients.
-  Blocks<D> operator()(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
-                       std::span<void* const> parameters, const nn::RunContext& context,
-                       cpu::KeptOrders* orders = nullptr) {
-    if (!executor_ || !(executor_->devices().front() == device))
-      executor_ = std::make_unique<compile::Executor<D>>(device, compile::TableFor<S, D>::view(),
-                                                         compile::TableFor<S, D>::template kernels<team_t<D>>(),
-                                                         compile::Arena::for_each_run);
+  /// Runs the program of a source, in most cases always of one; outputs are new blocks. Convolutions find the weights
+  /// kept in their order, and the order of weights' gradients.
+  template <compile::Source S>
+  Blocks<D> run(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
+                std::span<void* const> parameters, const nn::RunContext& context, cpu::KeptOrders* orders = nullptr) {
+    std::unique_ptr<compile::Executor<D>> executor = take_executor<S>(device);
     std::optional<parallel::AddUpRankSums<SumOverReplicas>> sums{};
     if (kernel::RankGroup* const replicas = context.groups.find(replicas_axis); replicas != nullptr)
-      sums.emplace(executor_->table(), SumOverReplicas{*replicas});
+      sums.emplace(executor->table(), SumOverReplicas{*replicas});
     const bool has_sums = sums.has_value() && !sums->empty();
-    Blocks<D> outputs(static_cast<std::size_t>(executor_->table().outputs));
-    for (const compile::ValueInfo& value : executor_->table().values)
+    Blocks<D> outputs(static_cast<std::size_t>(executor->table().outputs));
+    for (const compile::ValueInfo& value : executor->table().values)
       if (value.storage == compile::Storage::output)
         outputs[static_cast<std::size_t>(value.index)] =
             Block<D>::make(device, value.dtype, value.shape.evaluate(symbols));
     std::vector<void*> addresses;
     for (const Block<D>& output : outputs) addresses.push_back(output.data);
     if (orders != nullptr && !orders->gradients().empty()) {
-      executor_->wait(); // the last run reads its own
+      executor->wait(); // the last run reads its own
       orders->place_gradients(addresses);
     }
-    compile::RunScalars run_scalars{executor_->table().run_scalars};
+    compile::RunScalars run_scalars{executor->table().run_scalars};
     run_scalars.take(context.run_scalars);
-    executor_->run(symbols, {.inputs = inputs,
-                             .parameters = parameters,
-                             .outputs = addresses,
-                             .run_scalars = run_scalars.bits(),
-                             .first_row = context.first_row,
-                             .callback = has_sums ? &*sums : nullptr,
-                             .groups = &context.groups,
-                             .orders = orders});
+    executor->run(symbols, {.inputs = inputs,
+                            .parameters = parameters,
+                            .outputs = addresses,
+                            .run_scalars = run_scalars.bits(),
+                            .first_row = context.first_row,
+                            .callback = has_sums ? &*sums : nullptr,
+                            .groups = &context.groups,
+                            .orders = orders});
+    executors_.push_back(std::move(executor));
     return outputs;
   }
 
 private:
-  std::unique_ptr<compile::Executor<D>> executor_{};
+  template <compile::Source S> [[nodiscard]] std::unique_ptr<compile::Executor<D>> take_executor(const D& device) {
+    static constexpr auto source = &compile::TableFor<S, D>::view;
+    if (source_ != source || (!executors_.empty() && !(executors_.back()->devices().front() == device)))
+      executors_.clear();
+    source_ = source;
+    if (executors_.empty())
+      return std::make_unique<compile::Executor<D>>(device, compile::TableFor<S, D>::view(),
+                                                    compile::TableFor<S, D>::template kernels<team_t<D>>(),
+                                                    compile::Arena::for_each_run);
+    std::unique_ptr<compile::Executor<D>> executor = std::move(executors_.back());
+    executors_.pop_back();
+    return executor;
+  }
+
+  std::vector<std::unique_ptr<compile::Executor<D>>> executors_{}; ///< that no run uses
+  compile::TableView (*source_)() = nullptr;                       ///< of their program
 };
 
 }}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

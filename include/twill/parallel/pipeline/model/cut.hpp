@@ -11,6 +11,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/parallel/pipeline/model/crossing.hpp>
 #include <twill/parallel/pipeline/model/plan.hpp>
 
 #include <array>
@@ -119,55 +120,31 @@ inline constexpr CutPlaces evaluation_places = [] {
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
 inline namespace TWILL_ISA {
 
-/// The values that pass a place in a trace, and those that each side makes for itself.
-class Crossing {
-public:
-  constexpr Crossing(const graph::Graph& graph, int root) : graph_{&graph}, root_{root} {
-    // Made only from the batch, weights and numbers, by arithmetic: each user makes it.
-    own_.resize(graph.nodes.size(), 0);
-    for (int id = 0; id < graph.size(); ++id) {
-      const graph::Node& node = graph.node(id);
-      bool is_own = node.arity == 0 || is_elementwise(node.kind) || is_view(node.kind);
-      for (int k = 0; k < node.arity && is_own; ++k) is_own = own_.items[node.input(k)] != 0;
-      own_.items[id] = is_own ? 1 : 0;
-    }
-  }
-
-  /// The values before `place` that are sent over it, in order; the nodes after it need no more.
-  [[nodiscard]] constexpr List<int> values(int place) const {
-    List<char> needed(graph_->nodes.size(), 0);
-    needed.items[root_] = 1;
-    List<int> sent{};
-    for (int id = graph_->size(); id-- > 0;) {
-      const graph::Node& node = graph_->node(id);
-      if (node.kind == graph::Kind::assign && id >= place) needed.items[id] = 1;
-      if (needed.items[id] == 0) continue;
-      if (id < place && is_sent(id)) {
-        sent.push_back(id);
-        continue;
-      }
-      for (int k = 0; k < node.arity; ++k) needed.items[node.input(k)] = 1;
-    }
-    List<int> sorted{};
-    for (std::size_t i = sent.size(); i-- > 0;) sorted.push_back(sent[i]);
-    return sorted;
-  }
-
-private:
-  /// A view of a sent value is taken where it is used. A rule stays with its operands, which would be sent, too.
-  [[nodiscard]] constexpr bool is_sent(int id) const {
-    const graph::Node& node = graph_->node(id);
-    return own_.items[id] == 0 && (!is_view(node.kind) || (node.kind == graph::Kind::rule && node.arity > 1));
-  }
-
-  const graph::Graph* graph_;
-  int root_;
-  List<char> own_{};
-};
+/// The orders of images that pass the cuts of a kind, found once.
+template <CutKind C, FloatingScalar T>
+inline constexpr auto orders_of_images = [] {
+  constexpr auto find = [] {
+    using Whole = nn::ModelStage<typename C::cut_type, T, true>;
+    const CutPlaces& places = cut_places<C, T>;
+    graph::Graph graph = Whole::make_graph();
+    const int root = Whole::build(graph).id();
+    if (places.fault.any()) return List<char>{};
+    return find_orders_of_images(graph, root, {places.nodes.items, static_cast<std::size_t>(places.count)});
+  };
+  constexpr std::size_t size = find().size();
+  std::array<char, size> orders{};
+  const List<char> found = find();
+  for (std::size_t i = 0; i != size; ++i) orders[i] = found[i];
+  return orders;
+}();
 
 /// Reduces a traced model to the nodes between two places. Nodes keep their numbers; those of other stages become
 /// unread constants.
-constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) {
+constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end, ListView<char> orders_of_images) {
+  const auto passes = [&](int id, PassesLast what) {
+    const auto node = static_cast<std::size_t>(id);
+    return node < orders_of_images.size() && (orders_of_images[node] & what) != 0;
+  };
   StageTrace trace{};
   const int all = graph.size();
   const Crossing crossing{graph, root};
@@ -179,6 +156,13 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
     trace.results.push_back(root);
   if (trace.results.empty())
     graph.refuse(graph::Problem::stage_before_a_boundary_makes_nothing_for_the_next, begin, end, {});
+
+  if (end < all)
+    for (const int id : trace.results) {
+      trace.results_last.push_back(passes(id, value_passes_last) ? 1 : 0);
+      trace.cotangents_last.push_back(passes(id, gradient_passes_last) ? 1 : 0);
+    }
+  for (const int id : received) trace.gradients_last.push_back(passes(id, gradient_passes_last) ? 1 : 0);
 
   List<char> of_model(graph.nodes.size(), 0); // weights used by any stage
   of_model.items[root] = 1;
@@ -234,7 +218,7 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
   graph.bounds.swap(bounds);
   graph.regions.swap(regions);
   graph.taps.clear();
-  for (const int id : received) make_input(graph, id, false);
+  for (const int id : received) make_input(graph, id, passes(id, value_passes_last));
   return trace;
 }
 
@@ -266,10 +250,19 @@ template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> stru
     if (places.fault.any()) graph.fault = places.fault;
     if (graph.fault.any()) return {};
     constexpr int own = static_cast<int>(I);
-    return detail::cut_out(graph, root, places.begin(own), places.end(own, graph.size()));
+    return detail::cut_out(graph, root, places.begin(own), places.end(own, graph.size()), orders());
   }
 
 private:
+  /// Outside of training messages are row-major.
+  static constexpr ListView<char> orders() {
+    if constexpr (Training) {
+      constexpr const auto& found = detail::orders_of_images<C, T>;
+      return {found.data(), found.size()};
+    } else {
+      return {};
+    }
+  }
   static constexpr const CutPlaces& places_in_trace() {
     if constexpr (Training)
       return cut_places<C, T>;

@@ -19,8 +19,11 @@ namespace twill { inline namespace v0 { namespace parallel { namespace pipeline 
 
 /// A traced stage: its inputs are declared in the graph, those of the batch first.
 struct StageTrace {
-  List<int> results{}; ///< the inputs of the next stage, or the model's result
-  List<int> given{};   ///< the batch's inputs that are its first ones; the later ones come from the stage before
+  List<int> results{};       ///< the inputs of the next stage, or the model's result
+  List<int> given{};         ///< the batch's inputs that are its first ones; the later ones come from the stage before
+  List<char> results_last{}; ///< results that are handed on channels-last; none after its end
+  List<char> cotangents_last{}; ///< results whose gradients are received channels-last; none after its end
+  List<char> gradients_last{};  ///< received inputs whose gradients are handed back channels-last; none after its end
 
   constexpr StageTrace() = default;
 };
@@ -55,9 +58,15 @@ inline namespace TWILL_ISA {
 struct StageJoint : nn::Joint {
   std::size_t weights = 0;    ///< that have gradients
   std::size_t cotangents = 0; ///< inputs with gradients of results, after those of the stage
+  List<char> outputs_last{};  ///< outputs that other stages take channels-last
 
   constexpr StageJoint() = default;
 };
+
+/// Whether a list of flags has one at a place; it may end before.
+[[nodiscard]] constexpr bool is_set(const List<char>& flags, std::size_t place) {
+  return place < flags.size() && flags[place] != 0;
+}
 
 template <StageSource F> [[nodiscard]] constexpr StageJoint joint() {
   StageJoint result{};
@@ -70,13 +79,22 @@ template <StageSource F> [[nodiscard]] constexpr StageJoint joint() {
   List<int> variables = nn::trainable_weights(graph);
   result.weights = variables.size();
   const std::size_t inputs = graph.inputs.size();
-  for (std::size_t i = trace.given.size(); i < inputs; ++i)
-    if (is_floating(graph.inputs[i].dtype)) variables.push_back(graph.inputs[i].node);
-  List<graph::Seed> seeds{};
-  for (const int id : trace.results) {
-    const graph::Node node = graph.node(id);
-    if (is_floating(node.dtype)) seeds.push_back({id, graph.add_input(node.dtype, node.shape)});
+  List<char> gradients_last(result.weights, 0);
+  for (std::size_t i = trace.given.size(); i < inputs; ++i) {
+    if (!is_floating(graph.inputs[i].dtype)) continue;
+    variables.push_back(graph.inputs[i].node);
+    gradients_last.push_back(is_set(trace.gradients_last, i - trace.given.size()) ? 1 : 0);
   }
+  List<graph::Seed> seeds{};
+  for (std::size_t i = 0; i < trace.results.size(); ++i) {
+    const graph::Node node = graph.node(trace.results[i]);
+    if (!is_floating(node.dtype)) continue;
+    seeds.push_back({trace.results[i], graph.add_input(node.dtype, node.shape)});
+    graph.inputs.items[graph.inputs.size() - 1].is_channels_last = is_set(trace.cotangents_last, i);
+  }
+  result.outputs_last = trace.results_last;
+  result.outputs_last.resize(result.results, 0);
+  result.outputs_last.append(gradients_last);
   result.cotangents = seeds.size();
   const List<int> found = gradients(graph, seeds, variables);
   graph.outputs = trace.results;
@@ -109,11 +127,11 @@ constexpr void hand_out(graph::Graph& graph, int id, bool is_channels_last) {
   graph.channels_last_outputs.push_back(is_channels_last ? 1 : 0);
 }
 
-/// Whether a node is one of the stage's results, whose types the model determines.
-[[nodiscard]] constexpr bool is_result(const StageJoint& joint, const List<int>& outputs, int id) {
+/// The first of the stage's results that is this node, -1 for none.
+[[nodiscard]] constexpr int result_number(const StageJoint& joint, const List<int>& outputs, int id) {
   for (std::size_t i = 0; i < joint.results; ++i)
-    if (outputs[i] == id) return true;
-  return false;
+    if (outputs[i] == id) return static_cast<int>(i);
+  return -1;
 }
 
 constexpr void drop_assignments(graph::Graph& graph) {
@@ -124,11 +142,18 @@ constexpr void drop_assignments(graph::Graph& graph) {
 /// Reduces to the backward pass: inputs are those of the stage, the cotangents, and values kept by the forward pass.
 constexpr void keep_backward(StageJoint& joint) {
   const List<char> is_last = compile::carried_channels_last(joint.graph);
-  for (const int id : nn::kept_nodes(joint))
+  for (const int id : nn::kept_nodes(joint)) {
+    const int result = result_number(joint, joint.graph.outputs, id);
     make_input(joint.graph, id,
-               is_last[static_cast<std::size_t>(id)] != 0 && !is_result(joint, joint.graph.outputs, id));
+               result < 0 ? is_last[static_cast<std::size_t>(id)] != 0
+                          : is_set(joint.outputs_last, static_cast<std::size_t>(result)));
+  }
   List<int> gradients{};
-  for (std::size_t i = joint.results; i < joint.graph.outputs.size(); ++i) gradients.push_back(joint.graph.outputs[i]);
+  joint.graph.channels_last_outputs.clear();
+  for (std::size_t i = joint.results; i < joint.graph.outputs.size(); ++i) {
+    gradients.push_back(joint.graph.outputs[i]);
+    joint.graph.channels_last_outputs.push_back(joint.outputs_last[i]);
+  }
   joint.graph.outputs.swap(gradients);
   joint.graph.bounds.clear(); // the forward pass has checked them
   drop_assignments(joint.graph);
@@ -197,8 +222,10 @@ template <StageSource F> struct StageForward : StageProgram<F> {
     const List<char> is_last = compile::carried_channels_last(graph);
     while (graph.outputs.size() > joint.results) graph.outputs.pop_back();
     const List<int> results = graph.outputs;
+    graph.channels_last_outputs = joint.outputs_last;
+    graph.channels_last_outputs.resize(joint.results, 0);
     for (const int id : kept)
-      if (!detail::is_result(joint, results, id))
+      if (detail::result_number(joint, results, id) < 0)
         detail::hand_out(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
     for (std::size_t i = 0; i < joint.cotangents; ++i) graph.inputs.pop_back();
     return static_cast<graph::Graph&&>(graph);
@@ -242,7 +269,7 @@ template <StageSource F> struct StageInputGradient : StageProgram<F> {
     detail::keep_backward(joint);
     const List<int> between = detail::nodes_between(graph, joint.weights);
     const List<char> is_last = compile::carried_channels_last(graph);
-    for (std::size_t i = 0; i < joint.weights; ++i) graph.outputs.pop_front();
+    for (std::size_t i = 0; i < joint.weights; ++i) graph.outputs.pop_front(), graph.channels_last_outputs.pop_front();
     for (const int id : between) detail::hand_out(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
     return static_cast<graph::Graph&&>(graph);
   }
@@ -259,6 +286,7 @@ template <StageSource F> struct StageWeightGradient : StageProgram<F> {
     for (const int id : detail::nodes_between(graph, joint.weights))
       detail::make_input(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
     while (graph.outputs.size() > joint.weights) graph.outputs.pop_back();
+    graph.channels_last_outputs.resize(joint.weights, 0);
     return static_cast<graph::Graph&&>(graph);
   }
 };
@@ -306,9 +334,9 @@ struct AsCompiled {
   }
 };
 /// A type for programs that run on a device.
-template <class D> struct AsRun {
+template <class D, template <class> class Order> struct AsRun {
   template <compile::Source S> [[nodiscard]] static bool reads(std::size_t input) {
-    static const auto found = inputs_read<compile::TableFor<S, D>>();
+    static const auto found = inputs_read<compile::TableFor<Order<S>, D>>();
     return input + 1 < found.size() && found[input];
   }
 };

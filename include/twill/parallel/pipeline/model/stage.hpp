@@ -7,6 +7,7 @@
 // stage never keeps more micro-batches than its schedule has in flight, and the size of each is known to the byte. Read
 // next: parallel/pipeline/model/pipeline.hpp.
 
+#include <twill/compile/in_one_order.hpp>
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/checkpoint.hpp>
@@ -58,13 +59,16 @@ public:
   Network network;
   nn::RunContext context{};  ///< of this step: its draws are those of the whole batch
   bool keeps_orders = false; ///< of the weights, for the micro-batches to come, until `drop_orders`
+  /// Where the next forward pass and its backward pass find weights and buffers, if not in the network.
+  std::vector<void*> parameters_of_next{};
 
   /// A micro-batch between its forward pass and its last gradient: the operands of its backward programs.
   struct Kept {
     graph::SymbolValues symbols{};
     nn::RunContext context{};
     Blocks<D> operands{};
-    bool is_recomputed = false; ///< the operands are only the inputs
+    bool is_recomputed = false;      ///< the operands are only the inputs
+    std::vector<void*> parameters{}; ///< in place of the network's; empty for those
   };
 
   std::map<int, Blocks<D>> inputs{}; ///< received
@@ -75,29 +79,31 @@ public:
 
   /// Computes the outputs of a micro-batch from `given`, its part of the batch, and received values. `first_row` is its
   /// first row in the rank's batch, which begins at the context's. Keeps gradients' operands, or inputs to recompute.
+  /// The source that each program is made of is given by `Order`, here and in the backward passes.
+  template <template <class> class Order = compile::AsTraced>
   void forward(int micro_batch, Blocks<D> given, const graph::SymbolValues& symbols, std::int64_t first_row,
                Recompute recompute = Recompute::no) {
     keep_orders();
-    Kept own{symbols, context, std::move(given), recompute == Recompute::yes};
+    Kept own{symbols, context, std::move(given), recompute == Recompute::yes, std::exchange(parameters_of_next, {})};
     own.context.first_row += first_row;
     own.context.run_scalars.set_if_present("train.continues",
                                            first_row > 0 ? 1 : 0); // deferred batch norm accumulates them
     if (counts.received > 0)
       for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));
-    Blocks<D> made = run(forward_, own);
+    Blocks<D> made = run<Order<StageForward<F>>>(forward_, own);
     outputs.insert_or_assign(micro_batch, Blocks<D>(made.begin(), made.begin() + counts.results));
-    if (!own.is_recomputed) complete(own, std::move(made));
+    if (!own.is_recomputed) complete<Order>(own, std::move(made));
     kept.insert_or_assign(micro_batch, std::move(own));
   }
 
   /// The whole backward pass: adds to the gradients of the weights and leaves those of the inputs.
-  void backward(int micro_batch) {
+  template <template <class> class Order = compile::AsTraced> void backward(int micro_batch) {
     if constexpr (Split) {
-      input_gradient(micro_batch);
-      weight_gradient(micro_batch);
+      input_gradient<Order>(micro_batch);
+      weight_gradient<Order>(micro_batch);
     } else {
-      Kept own = take_with_cotangents(micro_batch);
-      Blocks<D> made = run(backward_, own);
+      Kept own = take_with_cotangents<Order>(micro_batch);
+      Blocks<D> made = run<Order<StageBackward<F>>>(backward_, own);
       const auto first = made.begin() + counts.weights;
       if (counts.received > 0) input_gradients.insert_or_assign(micro_batch, Blocks<D>(first, made.end()));
       made.erase(first, made.end());
@@ -106,23 +112,23 @@ public:
   }
 
   /// The part for which the stage before waits. The first stage has none: its whole backward pass can wait.
-  void input_gradient(int micro_batch) requires Split {
-    Kept own = take_with_cotangents(micro_batch);
+  template <template <class> class Order = compile::AsTraced> void input_gradient(int micro_batch) requires Split {
+    Kept own = take_with_cotangents<Order>(micro_batch);
     if constexpr (counts.received > 0) {
-      Blocks<D> made = run(input_, own);
+      Blocks<D> made = run<Order<StageInputGradient<F>>>(input_, own);
       const auto first = made.begin() + input_gradients_made();
       std::move(first, made.end(), std::back_inserter(own.operands));
       made.erase(first, made.end());
       input_gradients.insert_or_assign(micro_batch, std::move(made));
     }
-    release(own.operands, [](std::size_t i) { return is_read_by_weights<detail::AsRun<D>>(i); });
+    release(own.operands, [](std::size_t i) { return is_read_by_weights<detail::AsRun<D, Order>>(i); });
     kept.insert_or_assign(micro_batch, std::move(own));
   }
 
   /// The rest: adds to the gradients of the weights.
-  void weight_gradient(int micro_batch) requires Split {
+  template <template <class> class Order = compile::AsTraced> void weight_gradient(int micro_batch) requires Split {
     const Kept own = detail::take(kept, micro_batch);
-    if constexpr (counts.weights > 0) add_gradients(run(weight_, own));
+    if constexpr (counts.weights > 0) add_gradients(run<Order<StageWeightGradient<F>>>(weight_, own));
   }
 
   /// Memory for the received values of a micro-batch.
@@ -279,12 +285,13 @@ private:
   [[nodiscard]] std::span<void* const> parameters() const { return network.state()->addresses(); }
 
   /// Runs a program on the values of a micro-batch.
-  template <class Program> [[nodiscard]] Blocks<D> run(Program& program, const Kept& own) {
+  template <compile::Source S> [[nodiscard]] Blocks<D> run(detail::Program<D>& program, const Kept& own) {
     cpu::KeptOrders* orders = nullptr;
     if (kept_weights_)
-      orders = std::same_as<Program, detail::Program<Maker, D>> ? &kept_weights_->orders_with_gradients()
-                                                                : &kept_weights_->orders();
-    return program(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders);
+      orders = std::same_as<S, Maker> ? &kept_weights_->orders_with_gradients() : &kept_weights_->orders();
+    return program.template run<S>(network.device(), own.symbols, addresses(own.operands),
+                                   own.parameters.empty() ? parameters() : std::span<void* const>{own.parameters},
+                                   own.context, orders);
   }
 
   /// Allocates memory for weights in the order of their readers, at the first micro-batch of a step.
@@ -308,23 +315,23 @@ private:
   }
 
   /// Appends the results of the forward program, then its other outputs, to the inputs.
-  static void complete(Kept& own, Blocks<D> made) {
+  template <template <class> class Order> static void complete(Kept& own, Blocks<D> made) {
     const auto first_kept = made.begin() + counts.results;
     own.operands.resize(own.operands.size() + static_cast<std::size_t>(counts.cotangents)); // not there yet
     std::move(first_kept, made.end(), std::back_inserter(own.operands));
     for (std::size_t i = 0; i < results_kept.size(); ++i)
       if (results_kept[i]) own.operands.push_back(std::move(made[i]));
-    release(own.operands, [](std::size_t i) { return is_read_after_forward<detail::AsRun<D>>(i); });
+    release(own.operands, [](std::size_t i) { return is_read_after_forward<detail::AsRun<D, Order>>(i); });
     own.is_recomputed = false;
   }
 
-  [[nodiscard]] Kept take_with_cotangents(int micro_batch) {
+  template <template <class> class Order> [[nodiscard]] Kept take_with_cotangents(int micro_batch) {
     Kept own = detail::take(kept, micro_batch);
     if (own.is_recomputed) {
       if constexpr (updates_buffers)
-        complete(own, run(again_, own));
+        complete<Order>(own, run<Order<StageForwardAgain<F>>>(again_, own));
       else
-        complete(own, run(forward_, own));
+        complete<Order>(own, run<Order<StageForward<F>>>(forward_, own));
     }
     Blocks<D> given = detail::take(cotangents, micro_batch);
     std::move(given.begin(), given.end(), own.operands.begin() + static_cast<std::ptrdiff_t>(first_cotangent));
@@ -338,11 +345,11 @@ private:
   }
 
   std::optional<KeptWeights<D>> kept_weights_{};
-  detail::Program<StageForward<F>, D> forward_{};
-  detail::Program<StageForwardAgain<F>, D> again_{};
-  detail::Program<StageBackward<F>, D> backward_{};
-  detail::Program<StageInputGradient<F>, D> input_{};
-  detail::Program<StageWeightGradient<F>, D> weight_{};
+  detail::Program<D> forward_{};
+  detail::Program<D> again_{};
+  detail::Program<D> backward_{};
+  detail::Program<D> input_{};
+  detail::Program<D> weight_{};
 };
 
 }}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA

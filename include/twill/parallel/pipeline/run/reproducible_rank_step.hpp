@@ -31,13 +31,13 @@ class ReproducibleRankStep : public RankStep<P, L, R, C> {
 
 public:
   /// throws: ValueError like `RankStep`; if the options have another number of micro-batches than shards or keep the
-  /// orders of weights; if stages share a weight, or if one sums over ranks, passes on images of a convolution or sums
-  /// along rows what dropout has changed
+  /// orders of weights; if more than two stages share a weight, or if the result is an image of a convolution
   ReproducibleRankStep(P& pipeline, C& communicator, L loss, R given, const Reproducible& policy, StepOptions options)
       : Base{pipeline, communicator, loss, std::move(given), detail::options_of_shards(policy, options)},
         policy_{policy},
-        shards_{pipeline, communicator, loss} {
+        shards_{pipeline, communicator} {
     detail::require_bits_of_one_device<P, R>();
+    this->schedule_ = detail::schedule_of_shards<P>(this->schedule_, options);
   }
 
   /// One step on a batch: the model's inputs, then the targets, on all ranks the same. Shard i is micro-batch i, see
@@ -52,11 +52,8 @@ public:
   /// The loss, and the gradients of this rank's stages without an update.
   template <AnyTensor... Batch> T gradients(const Batch&... batch) {
     Base::template check<Batch...>();
-    const std::tuple all{detail::with_rows_apart(batch)...};
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return run(std::tie(std::get<I>(all)...), std::get<sizeof...(I)>(all));
-    }
-    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    return detail::with_inputs_and_targets([this](const auto& x, const auto& targets) { return run(x, targets); },
+                                           std::tuple{detail::with_rows_apart(batch)...});
   }
 
 private:

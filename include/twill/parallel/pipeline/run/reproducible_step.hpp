@@ -7,12 +7,14 @@
 // parallel/pipeline/run/reproducible_rank_step.hpp. A model or rule whose numbers would depend on the stages is refused
 // by name. Not in twill.hpp. Read next: parallel/pipeline/run/shard_runner.hpp.
 
+#include <twill/compile/in_one_order.hpp>
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/reproducible_step.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>
 #include <twill/parallel/pipeline/run/local_ranks.hpp>
 #include <twill/parallel/pipeline/run/shard_runner.hpp>
+#include <twill/parallel/pipeline/run/shard_schedule.hpp>
 #include <twill/parallel/pipeline/run/staged_step.hpp>
 #include <twill/training/step_loss.hpp>
 
@@ -28,22 +30,15 @@ inline namespace TWILL_ISA {
 /// Refuses options that contradict the policy.    throws: ValueError naming both
 void require_shards_as_micro_batches(const Reproducible& policy, const StepOptions& options);
 
-/// Refuses a stage that sums over ranks in its run.    throws: ValueError
-void require_separate_shards(int stage, const compile::TableView& forward);
+/// Refuses a result that is an image which the model computes channels-last: the loss takes it row-major and gives such
+/// a gradient, and a sum over rows and pixels, such as that of a bias, adds in the order of memory.
+/// throws: ValueError
+void require_rows_as_result(const StageJoint& last);
 
-/// Whether a stage passes on images that it computes channels-last, or gradients of such. Messages are row-major, and a
-/// sum over rows and pixels, such as the gradient of a convolution's bias, adds in the order of memory.
-[[nodiscard]] bool passes_channels_last(const StageJoint& joint);
-
-/// Whether a stage sums along rows what random draws have changed, such as the gradient of a softmax whose results are
-/// dropped: in one program with the forward pass such a sum may be part of another kernel, which adds in another order.
-[[nodiscard]] bool sums_draws_along_rows(const graph::Graph& graph);
-
-/// Refuses a stage whose sums are in another order than on one device.    throws: ValueError
-void require_orders_of_one_device(int stage, const StageJoint& joint);
-
-/// Refuses weights that several stages use.    throws: ValueError naming one
-void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages);
+/// Refuses weights whose gradients would be added in another order than by one device, where the last use of a weight
+/// comes first: of more than two stages, or with several uses in the first of two.    throws: ValueError naming one
+void require_ties_in_order(const std::vector<StageJoint>& stages,
+                           const std::vector<ListView<graph::ParameterInfo>>& infos);
 
 /// The shards of a batch.    throws: ValueError if the rows do not fill them
 [[nodiscard]] std::vector<parallel::Rows> shards_of_batch(const Reproducible& policy, std::int64_t rows);
@@ -58,13 +53,26 @@ template <class P, optim::Rule R> void require_bits_of_one_device() {
   static_assert(!asks_for_sums<R>,
                 "twill: Reproducible: clipping by norm and loss scales sum over all gradients, which a pipeline does "
                 "stage by stage; train without, or on one device or replicas");
-  require_no_ties(P::infos());
+  std::vector<StageJoint> stages{};
   P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    using Source = typename std::tuple_element_t<I, typename P::Stages>::Source;
-    require_separate_shards(static_cast<int>(I),
-                            compile::TableFor<StageForward<Source>, typename P::device_type>::view());
-    require_orders_of_one_device(static_cast<int>(I), joint<Source>());
+    stages.push_back(joint<typename std::tuple_element_t<I, typename P::Stages>::Source>());
   });
+  require_rows_as_result(stages.back());
+  require_ties_in_order(stages, P::infos());
+}
+
+/// The schedule of a step whose micro-batches are shards.    throws: ValueError if it cannot be carried out
+template <class P> [[nodiscard]] Schedule schedule_of_shards(const Schedule& whole, const StepOptions& options) {
+  std::vector<bool> meets{};
+  bool any_meets = false;
+  P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    using Forward = compile::InOneOrder<StageForward<typename std::tuple_element_t<I, typename P::Stages>::Source>>;
+    meets.push_back(compile::adds_over_ranks(compile::TableFor<Forward, typename P::device_type>::view()));
+    any_meets = any_meets || meets.back();
+  });
+  if (!any_meets) return whole;
+  require_equal_passes(options.checkpointing, meets);
+  return schedule_of_meetings(table<typename P::ScheduleType>(P::ranks, options.micro_batches), meets);
 }
 
 /// Options whose micro-batches are the shards of the policy.    throws: ValueError for others
@@ -79,26 +87,26 @@ template <class P, class L, parallel::Communicator C> class ShardRank {
   template <class, template <class> class> friend class LocalRanks;
 
 public:
-  ShardRank(P& pipeline, C& communicator, const L& loss)
-      : pipeline_{&pipeline}, communicator_{&communicator}, loss_{loss} {}
+  ShardRank(P& pipeline, C& communicator) : pipeline_{&pipeline}, communicator_{&communicator} {}
 
   /// The gradients of this rank's stages. Returns the loss; zero on ranks without the last stage.
   template <class X, class Y>
   [[nodiscard]] T run(const Schedule& schedule, const StageCheckpointing& checkpointing, const X& x, const Y& targets,
                       const std::vector<parallel::Rows>& shards) {
-    ShardLoss<T> newest{};
-    const RecordedLoss<L, T> loss{loss_, &newest};
-    ShardRunner<P, L, X, Y> runner{*pipeline_, schedule, loss, newest, shards, x, targets, rank(), checkpointing};
+    using Losses = ShardLosses<L, T, typename P::device_type>;
+    Losses losses{shards, loss_program_};
+    ShardRunner<P, Losses, X, Y> runner{*pipeline_, schedule, losses, tied_, shards, x, targets, rank(), checkpointing};
     static_cast<void>(pipeline::run(schedule, *communicator_, runner));
-    runner.leave_gradients();
-    return rank() == schedule.rank(P::stages - 1) ? runner.loss() : T{};
+    runner.leave_gradients(*communicator_, schedule);
+    return rank() == schedule.rank(P::stages - 1) ? losses.take() : T{};
   }
   [[nodiscard]] int rank() const { return communicator_->rank(); }
 
 private:
   P* pipeline_;
   C* communicator_;
-  L loss_;
+  Program<typename P::device_type> loss_program_{};
+  std::vector<TiedWeight> tied_ = tied_weights(P::infos());
 };
 
 }}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
@@ -117,13 +125,14 @@ public:
   using Base::rule;
 
   /// throws: ValueError if the options have another number of micro-batches than shards or keep the orders of weights,
-  /// if the schedule cannot be carried out, if stages share a weight, or if one sums over ranks, passes on
-  /// images of a convolution or sums along rows what dropout has changed
-  ReproduciblePipelineStep(P& pipeline, L loss, R given, const Reproducible& policy, StepOptions options)
+  /// if the schedule cannot be carried out, if more than two stages share a weight, or if the result is an image of a
+  /// convolution
+  ReproduciblePipelineStep(P& pipeline, L, R given, const Reproducible& policy, StepOptions options)
       : Base{pipeline, given, detail::options_of_shards(policy, options), {pipeline, given, nullptr, {}}},
         policy_{policy},
-        ranks_{pipeline, {.timeout_ms = options.timeout_ms}, loss} {
+        ranks_{pipeline, {.timeout_ms = options.timeout_ms}} {
     detail::require_bits_of_one_device<P, R>();
+    this->schedule_ = detail::schedule_of_shards<P>(this->schedule_, options);
   }
 
   /// One step on a batch: the model's inputs, then the targets. Shard i is micro-batch i, see
@@ -138,11 +147,8 @@ public:
   /// The loss, and the gradients of all stages without an update.
   template <AnyTensor... Batch> T gradients(const Batch&... batch) {
     Base::template check<Batch...>();
-    const std::tuple all{detail::with_rows_apart(batch)...};
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return run(std::tie(std::get<I>(all)...), std::get<sizeof...(I)>(all));
-    }
-    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    return detail::with_inputs_and_targets([this](const auto& x, const auto& targets) { return run(x, targets); },
+                                           std::tuple{detail::with_rows_apart(batch)...});
   }
 
   /// The rule's states, the count of steps and the rule's options, equal to one network's. Waits for the devices.

@@ -19,55 +19,44 @@ TWILL_BODY void require_shards_as_micro_batches(const Reproducible& policy, cons
                      "along the tree of shards; leave .weight_orders at WeightOrders::made_each_time");
 }
 
-TWILL_BODY void require_separate_shards(int stage, const compile::TableView& forward) {
-  if (compile::adds_over_ranks(forward))
-    throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline sums over ranks inside its run, as ",
-                                "nn::batch_norm with .is_synchronised does, and its micro-batches never run together; ",
-                                "train on one device or ranks of DistributedDataParallel"}));
+TWILL_BODY void require_rows_as_result(const StageJoint& last) {
+  if (compile::carried_channels_last(last.graph)[static_cast<std::size_t>(last.graph.outputs[0])] != 0)
+    throw ValueError("Reproducible: the result of the pipeline is an image of a convolution, which one device keeps "
+                     "channels-last and adds up in that order, while the loss of a pipeline takes rows; let the model "
+                     "end in values that are not images, such as after a pooling");
 }
 
-TWILL_BODY bool passes_channels_last(const StageJoint& joint) {
-  const List<char> is_last = compile::carried_channels_last(joint.graph);
-  for (std::size_t i = 0; i < joint.graph.outputs.size(); ++i) {
-    const bool is_weight = i >= joint.results && i < joint.results + joint.weights;
-    if (!is_weight && is_last[static_cast<std::size_t>(joint.graph.outputs[i])] != 0) return true;
+/// How often the forward pass of a stage reads a node, through views and casts.
+[[nodiscard]] TWILL_BODY int uses_in_forward(const StageJoint& stage, int id) {
+  int uses = 0;
+  for (int reader = 0; reader < stage.cotangent; ++reader) {
+    const graph::Node& node = stage.graph.node(reader);
+    bool reads = false;
+    for (int k = 0; k < node.arity; ++k) reads = reads || node.input(k) == id;
+    if (!reads) continue;
+    const bool passes_on = graph::is_view(node.kind) || node.kind == graph::Kind::cast;
+    uses += passes_on ? uses_in_forward(stage, reader) : 1;
   }
-  return false;
+  return uses;
 }
 
-TWILL_BODY bool sums_draws_along_rows(const graph::Graph& graph) {
-  List<char> is_drawn(graph.nodes.size(), 0);
-  for (int id = 0; id < graph.size(); ++id) {
-    const graph::Node& node = graph.node(id);
-    bool reads_drawn = false;
-    for (int k = 0; k < node.arity; ++k) reads_drawn = reads_drawn || is_drawn[static_cast<std::size_t>(node.input(k))];
-    if (node.kind == graph::Kind::reduce && node.axis == node.shape.rank - 1 && reads_drawn) return true;
-    const bool draws = node.kind == graph::Kind::primitive && (node.primitive == graph::Primitive::random_uniform ||
-                                                               node.primitive == graph::Primitive::random_integer);
-    const bool is_fused = graph::is_elementwise(node.kind) || graph::is_view(node.kind);
-    is_drawn.items[id] = draws || (is_fused && reads_drawn) ? 1 : 0;
-  }
-  return false;
-}
-
-TWILL_BODY void require_orders_of_one_device(int stage, const StageJoint& joint) {
-  if (passes_channels_last(joint))
-    throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline passes on images of a convolution, ",
-                                "which one device keeps channels-last and adds up in that order; cut the model where ",
-                                "its values are not images, such as after the pooling"}));
-  if (sums_draws_along_rows(joint.graph))
-    throw ValueError(join_text({"Reproducible: stage ", stage, " of the pipeline sums along rows what dropout has ",
-                                "changed, as the gradient of dropped attention weights does, and one device may do so ",
-                                "in another kernel; train without this dropout, or on one device or replicas"}));
-}
-
-TWILL_BODY void require_no_ties(const std::vector<ListView<graph::ParameterInfo>>& stages) {
-  for (const TiedWeight& tied : tied_weights(stages)) {
+TWILL_BODY void require_ties_in_order(const std::vector<StageJoint>& stages,
+                                      const std::vector<ListView<graph::ParameterInfo>>& infos) {
+  for (const TiedWeight& tied : tied_weights(infos)) {
     const auto first = tied.owners[0];
-    throw ValueError(
-        join_text({"Reproducible: stages ", first.stage, " and ", tied.owners[1].stage,
-                   " of the pipeline share the weight \"", stages[first.stage][first.index].name.view(),
-                   "\", whose gradients would be added stage by stage; cut the model so that one stage ", "uses it"}));
+    const std::string_view name = infos[first.stage][first.index].name.view();
+    if (tied.owners.size() > 2)
+      throw ValueError(join_text({"Reproducible: ", tied.owners.size(), " stages of the pipeline share the weight \"",
+                                  name, "\", whose gradients one device adds from the last use to the first; cut the ",
+                                  "model so that at most two stages use it"}));
+    int uses = 0;
+    for (const graph::ParameterInfo& info : stages[first.stage].graph.parameters)
+      if (info.name.view() == name) uses = uses_in_forward(stages[first.stage], info.node);
+    if (uses > 1)
+      throw ValueError(join_text({"Reproducible: stage ", first.stage, " of the pipeline uses the weight \"", name,
+                                  "\" ", uses, " times and stage ", tied.owners[1].stage, " too, and one device adds ",
+                                  "the gradients of these uses one after another; cut the model so that the first of ",
+                                  "the two stages uses it once"}));
   }
 }
 

@@ -112,6 +112,9 @@ template <class P, class Stage, class X>
   return P::Plan::template symbols<Stage>(shapes, rows);
 }
 
+/// The shape of a value traced as (batch, channels, ...), as a message has it.
+[[nodiscard]] Dims shape_in_message(const Dims& traced, bool is_channels_last);
+
 /// One side of a border between two stages, as messages name it.
 struct BorderSide {
   int stage = 0;
@@ -130,7 +133,8 @@ void require_fit(const X& x, std::int64_t rows, const Blocks<D>& made) {
     const compile::TableView next = Next::shown();
     const graph::SymbolValues symbols = symbols_of_rows<P, Next>(x, rows);
     for (std::size_t k = 0; k < made.size(); ++k) {
-      const Dims taken = next.inputs[static_cast<std::size_t>(Next::counts.given) + k].shape.evaluate(symbols);
+      const graph::InputInfo& info = next.inputs[static_cast<std::size_t>(Next::counts.given) + k];
+      const Dims taken = shape_in_message(info.shape.evaluate(symbols), info.is_channels_last);
       if (!(taken == made[k].shape))
         refuse_border({static_cast<int>(I), Stage::shown().name.type, made[k].shape},
                       {static_cast<int>(I) + 1, next.name.type, taken});
@@ -138,8 +142,14 @@ void require_fit(const X& x, std::int64_t rows, const Blocks<D>& made) {
   }
 }
 
-/// P is a pipeline, L a loss, X the tuple of the model's inputs, Y the targets.
-template <class P, class L, class X, class Y> class ModelRunner {
+/// A loss that gives the gradient of the result itself, `loss(result, targets)`, which begins the backward pass.
+template <class L>
+concept GradientLoss = requires {
+  typename L::gradient_type;
+};
+
+/// P is a pipeline, L a loss, X the tuple of the model's inputs, Y the targets. `Order` makes the sources of stages.
+template <class P, class L, class X, class Y, template <class> class Order = compile::AsTraced> class ModelRunner {
   using Stages = typename P::Stages;
   using D = typename P::device_type;
   static constexpr int last = P::stages - 1;
@@ -150,8 +160,8 @@ template <class P, class L, class X, class Y> class ModelRunner {
       std::is_same_v<typename std::tuple_element_t<I, Stages>::D, typename std::tuple_element_t<I + 1, Stages>::D>;
 
 public:
-  ModelRunner(P& pipeline, const Schedule& schedule, const L& loss, const std::vector<parallel::Rows>& pieces,
-              const X& x, const Y& targets, int rank, const StageCheckpointing& checkpointing)
+  ModelRunner(P& pipeline, const Schedule& schedule, L& loss, const std::vector<parallel::Rows>& pieces, const X& x,
+              const Y& targets, int rank, const StageCheckpointing& checkpointing)
       : pipeline_{pipeline},
         schedule_{schedule},
         loss_{loss},
@@ -169,7 +179,7 @@ public:
       if constexpr (I > 0)
         if constexpr (is_with_the_next<I - 1>)
           if (is_here(stage - 1)) own.inputs.insert_or_assign(m, take(pipeline_.template at<I - 1>().outputs, m));
-      own.forward(m, given(own, m), symbols(own, m), piece(m).begin, recompute(stage, m));
+      own.template forward<Order>(m, given(own, m), symbols(own, m), piece(m).begin, recompute(stage, m));
       require_fit<P, I>(x_, piece(m).count, own.outputs.at(m));
       synchronize(own.network.device());
     });
@@ -178,15 +188,15 @@ public:
   void run_backward(int stage, int m) {
     visit(stage, [&](auto number, auto& own) {
       find_cotangents(number, own, m);
-      own.backward(m);
+      own.template backward<Order>(m);
       finish(stage, own);
     });
   }
   void run_input_gradient(int stage, int m) {
     visit(stage, [&](auto number, auto& own) {
-      if constexpr (requires { own.input_gradient(m); }) {
+      if constexpr (requires { own.template input_gradient<Order>(m); }) {
         find_cotangents(number, own, m);
-        own.input_gradient(m);
+        own.template input_gradient<Order>(m);
         synchronize(own.network.device());
       } else {
         refuse_parts(stage);
@@ -195,8 +205,8 @@ public:
   }
   void run_weight_gradient(int stage, int m) {
     visit(stage, [&](auto, auto& own) {
-      if constexpr (requires { own.weight_gradient(m); }) {
-        own.weight_gradient(m);
+      if constexpr (requires { own.template weight_gradient<Order>(m); }) {
+        own.template weight_gradient<Order>(m);
         finish(stage, own);
       } else {
         refuse_parts(stage);
@@ -250,6 +260,16 @@ public:
   /// The loss of the whole batch, on the rank of the last stage; for one of several replicas its share.
   [[nodiscard]] double loss() const { return loss_sum_; }
 
+protected:
+  template <class F> void visit(int stage, F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((stage == static_cast<int>(I) ? f(std::integral_constant<std::size_t, I>{}, pipeline_.template at<I>())
+                                     : void()),
+       ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Stages>>{});
+  }
+
 private:
   [[noreturn]] static void refuse_parts(int stage) {
     throw ValueError("train_step: " + std::string{P::ScheduleType::name} + " computes the gradients of stage " +
@@ -265,14 +285,6 @@ private:
     if (is_last && complete_) complete_(number);
   }
 
-  template <class F> void visit(int stage, F f) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((stage == static_cast<int>(I) ? f(std::integral_constant<std::size_t, I>{}, pipeline_.template at<I>())
-                                     : void()),
-       ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<Stages>>{});
-  }
   template <class F> Message in(int stage, F f) {
     Message result;
     visit(stage, [&](auto, auto& own) { result = f(own); });
@@ -288,7 +300,11 @@ private:
 
   /// The gradients of a stage's results: of the loss, or of the next stage on this rank; others were received.
   template <std::size_t I, class Own> void find_cotangents(std::integral_constant<std::size_t, I>, Own& own, int m) {
-    if constexpr (I == static_cast<std::size_t>(last)) {
+    if constexpr (I == static_cast<std::size_t>(last) && GradientLoss<L>) {
+      const auto result = detail::take(own.outputs, m)[0].template as<typename Own::Output>();
+      const auto targets = parallel::rows_of<0>(targets_, piece(m)).to(own.network.device()).contiguous();
+      own.cotangents.insert_or_assign(m, Blocks<typename Own::D>{loss_(result, targets)});
+    } else if constexpr (I == static_cast<std::size_t>(last)) {
       const nn::Leaf result{detail::take(own.outputs, m)[0].template as<typename Own::Output>()};
       const auto value = loss_(result, parallel::rows_of<0>(targets_, piece(m)).to(own.network.device()).contiguous());
       using Value = typename std::remove_cvref_t<decltype(value)>::Value;
@@ -317,7 +333,7 @@ private:
 
   P& pipeline_;
   const Schedule& schedule_;
-  const L& loss_;
+  L& loss_;
   const std::vector<parallel::Rows>& pieces_;
   const X& x_;
   const Y& targets_;

@@ -18,6 +18,13 @@ TWILL_BODY std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int m
   return pieces;
 }
 
+TWILL_BODY Dims shape_in_message(const Dims& traced, bool is_channels_last) {
+  Dims shape = traced;
+  for (int axis = 1; axis < shape.rank && is_channels_last; ++axis)
+    shape[axis] = traced[axis + 1 < shape.rank ? axis + 1 : 1];
+  return shape;
+}
+
 TWILL_COLD TWILL_BODY void refuse_border(const BorderSide& made, const BorderSide& taken) {
   const auto name = [](const BorderSide& side) {
     const std::string model = side.model != nullptr ? readable_name(side.model) : std::string{};

@@ -3,18 +3,22 @@
 //
 // Stage runner of reproducible pipeline steps: a micro-batch is a shard of the batch, and a stage's gradients of each
 // micro-batch are taken from its network and added along the tree of shards, in whatever order a schedule computes
-// them. So are the losses, weighted by rows and rounded like those of the network's own step. Not in twill.hpp. Read
-// next: parallel/pipeline/run/reproducible_step.hpp.
+// them. Those of a weight that two stages share are kept, and added shard by shard before. Where a stage sums over the
+// batch inside its run, its shards run together. Not in twill.hpp. Read next:
+// parallel/pipeline/run/reproducible_step.hpp.
 
+#include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/reproducible.hpp>
+#include <twill/parallel/data/shard_buffers.hpp>
+#include <twill/parallel/data/shard_meeting.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
+#include <twill/parallel/pipeline/run/shard_loss.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <map>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -22,51 +26,6 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
 inline namespace TWILL_ISA {
-
-/// Sums along the tree of shards of values that come in any order: `add(left, right)` adds the right one to the left.
-template <class Value> class ShardTree {
-public:
-  explicit ShardTree(int shards) : stack_{shards} {}
-
-  template <class Add> void push(int shard, Value value, const Add& add) {
-    early_.insert_or_assign(shard, std::move(value));
-    for (auto next = early_.find(next_); next != early_.end(); next = early_.find(++next_)) {
-      sums_.push_back(std::move(next->second));
-      early_.erase(next);
-      stack_.push({next_, next_ + 1}, [&](std::size_t left, std::size_t right) {
-        add(sums_[left], sums_[right]);
-        sums_.pop_back();
-      });
-    }
-  }
-  /// The sum over all shards.    requires: all were pushed
-  [[nodiscard]] Value take() { return std::move(sums_.front()); }
-
-private:
-  parallel::detail::ShardStack stack_;
-  std::map<int, Value> early_{}; ///< shards that wait for one before them
-  int next_ = 0;
-  std::vector<Value> sums_{}; ///< the nodes of the stack
-};
-
-/// The loss of the shard that is computed now, weighted and rounded as by a network's own step.
-template <FloatingScalar T> struct ShardLoss {
-  double weight = 0;
-  T value{};
-};
-
-/// A loss that also writes its value.
-template <class L, FloatingScalar T> struct RecordedLoss {
-  L loss;
-  ShardLoss<T>* shard;
-
-  template <class Result, class Targets> auto operator()(const Result& result, const Targets& targets) const {
-    auto value = loss(result, targets);
-    using Wide = typename decltype(value)::Value::value_type;
-    shard->value = static_cast<T>(value.item() * static_cast<Wide>(shard->weight));
-    return value;
-  }
-};
 
 /// The tensor with each row on a cache line of its own, or right after the row before: shards, which are copied unless
 /// they are in one piece, begin on a cache line as in every allocation, so no kernel meets another alignment.
@@ -87,129 +46,186 @@ template <class T, ComputeDevice D, class S> [[nodiscard]] Tensor<T, D, S> with_
   }
 }
 
-/// Buffers that a stage's forward passes write, such as running statistics: each shard finds the values from before the
-/// step, and those that shard 0 writes stay, as on one device.
-template <HostDevice D> class StageBuffers {
-public:
-  /// requires: the network outlives it, and its device has nothing left to do
-  explicit StageBuffers(nn::NetworkState<D>& network) : network_{&network} {
-    for (std::size_t i = 0; i < network.infos.size(); ++i)
-      if (network.infos[i].role == graph::Role::buffer) numbers_.push_back(i);
-    before_ = values();
-  }
+/// The communicator of a stage's shards, which are all on one rank.
+struct LoneRank {
+  [[nodiscard]] static int rank() { return 0; }
+  [[nodiscard]] static int size() { return 1; }
+  static void run(const parallel::Call&) {}
+};
 
-  /// Calls `run()`, the forward pass of a shard, which waits for the device.
-  template <class Run> void run(int shard, const Run& run) {
-    if (numbers_.empty() || shard == 0) return run();
-    struct Restored {
-      const StageBuffers* buffers;
-      Values values;
-      ~Restored() { buffers->write(values); }
-    };
-    const Restored restored{this, values()};
-    write(before_);
-    run();
-  }
+/// One shard among those of its stage, as a replica that its programs sum over.
+template <ComputeDevice D> class ShardAsReplica final : public kernel::RankGroup {
+public:
+  using Turn = typename parallel::ShardMeeting<LoneRank, D>::Turn;
+
+  explicit ShardAsReplica(int shard) : RankGroup{replicas_axis}, shard_{shard} {}
+
+  [[nodiscard]] int rank() const override { return shard_; }
+  void run(const kernel::GroupCall& call) override { turn->sum({call.target, call.target_count, call.dtype}); }
+
+  Turn* turn = nullptr; ///< of the pass that runs now
 
 private:
-  using Values = std::vector<std::vector<std::byte>>;
+  int shard_;
+};
 
-  [[nodiscard]] Values values() const {
-    Values all{};
-    for (const std::size_t i : numbers_) {
-      const memory::Buffer<D>& buffer = network_->buffers[i];
-      all.emplace_back(buffer.bytes());
-      std::memcpy(all.back().data(), buffer.data(), buffer.bytes());
-    }
-    return all;
-  }
-  void write(const Values& values) const {
-    for (std::size_t i = 0; i < numbers_.size(); ++i)
-      std::memcpy(network_->buffers[numbers_[i]].data(), values[i].data(), values[i].size());
+/// The gradients of a stage's weights; those that are not there have no memory.
+template <HostDevice D> using StageGradients = std::vector<memory::Buffer<D>>;
+
+/// Adds gradients of a network to others.
+template <HostDevice D>
+void add_gradients(nn::NetworkState<D>& state, const StageGradients<D>& left, const StageGradients<D>& right) {
+  for (std::size_t i = 0; i < left.size(); ++i)
+    if (left[i])
+      state.add(state.device, state.infos[i].dtype, state.infos[i].shape.elements().factor, left[i].data(),
+                right[i].data());
+  synchronize(state.device);
+}
+
+/// The shards of one stage: its buffers, its gradients, and, where shards meet inside a run, their meeting.
+template <HostDevice D> struct ShardsOfStage {
+  using Gradients = StageGradients<D>;
+  using Meeting = parallel::ShardMeeting<LoneRank, D>;
+
+  ShardsOfStage(const D& device, const compile::TableView& forward, int shards)
+      : gradients{shards}, tied(static_cast<std::size_t>(shards)), buffers{forward} {
+    if (!compile::adds_over_ranks(forward)) return;
+    meeting.emplace(alone, device, Reproducible{.shards = shards});
+    for (int shard = 0; shard < shards; ++shard) replicas.push_back(std::make_shared<ShardAsReplica<D>>(shard));
   }
 
-  nn::NetworkState<D>* network_;
-  std::vector<std::size_t> numbers_{};
-  Values before_{};
+  ShardTree<Gradients> gradients;
+  std::vector<Gradients> tied; ///< of each shard, those of weights that another stage shares
+  parallel::ShardBuffers<D> buffers;
+  LoneRank alone{};
+  std::optional<Meeting> meeting{};
+  std::vector<std::shared_ptr<ShardAsReplica<D>>> replicas{};
 };
 
 /// Runs the stages of one rank like a `ModelRunner`, whose micro-batches are all shards of the batch.
-template <class P, class L, class X, class Y>
-class ShardRunner : public ModelRunner<P, RecordedLoss<L, typename P::Element>, X, Y> {
-  using T = typename P::Element;
+template <class P, class Losses, class X, class Y>
+class ShardRunner : public ModelRunner<P, Losses, X, Y, compile::InOneOrder> {
   using D = typename P::device_type;
-  using Base = ModelRunner<P, RecordedLoss<L, T>, X, Y>;
-  using Gradients = std::vector<memory::Buffer<D>>;
+  using Base = ModelRunner<P, Losses, X, Y, compile::InOneOrder>;
+  using Shards = ShardsOfStage<D>;
+  using Gradients = StageGradients<D>;
 
 public:
-  /// requires: `loss` writes to `newest`, and all outlive the runner
-  ShardRunner(P& pipeline, const Schedule& schedule, const RecordedLoss<L, T>& loss, ShardLoss<T>& newest,
+  /// requires: all outlive the runner
+  ShardRunner(P& pipeline, const Schedule& schedule, Losses& losses, const std::vector<TiedWeight>& tied,
               const std::vector<parallel::Rows>& shards, const X& x, const Y& targets, int rank,
               const StageCheckpointing& checkpointing)
-      : Base{pipeline, schedule, loss, shards, x, targets, rank, checkpointing},
+      : Base{pipeline, schedule, losses, shards, x, targets, rank, checkpointing},
         states_{pipeline.template states<D>()},
         shards_{shards},
-        newest_{newest},
-        losses_{schedule.micro_batches},
-        gradients_(states_.size(), ShardTree<Gradients>{schedule.micro_batches}) {
-    for (const auto& state : states_) {
-      buffers_.emplace_back();
-      if (state) buffers_.back().emplace(*state);
-    }
+        losses_{losses},
+        tied_{tied} {
+    P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      stages_.push_back(nullptr);
+      if (!pipeline.template has<I>()) return;
+      auto& stage = pipeline.template at<I>();
+      using Forward = compile::InOneOrder<StageForward<typename std::remove_reference_t<decltype(stage)>::Source>>;
+      stages_.back() = std::make_unique<Shards>(stage.network.device(), compile::TableFor<Forward, D>::view(),
+                                                schedule.micro_batches);
+      stages_.back()->buffers.begin(*stage.network.state(), shards.size());
+    });
   }
 
   void run_forward(int stage, int shard) {
-    buffers_[static_cast<std::size_t>(stage)]->run(shard, [&] { Base::run_forward(stage, shard); });
+    run_when_all_are_there(stage, shard, [&, stage](int own) {
+      prepare(stage, own);
+      Base::run_forward(stage, own);
+    });
   }
   void run_backward(int stage, int shard) {
-    with_loss(stage, shard, [&] { Base::run_backward(stage, shard); });
-    take_gradients(stage, shard);
+    run_when_all_are_there(stage, shard, [&, stage](int own) {
+      losses_.name(own);
+      Base::run_backward(stage, own);
+      take_gradients(stage, own);
+    });
   }
   void run_input_gradient(int stage, int shard) {
-    with_loss(stage, shard, [&] { Base::run_input_gradient(stage, shard); });
+    run_when_all_are_there(stage, shard, [&, stage](int own) {
+      losses_.name(own);
+      Base::run_input_gradient(stage, own);
+    });
   }
   void run_weight_gradient(int stage, int shard) {
-    Base::run_weight_gradient(stage, shard);
-    take_gradients(stage, shard);
+    run_when_all_are_there(stage, shard, [&, stage](int own) {
+      Base::run_weight_gradient(stage, own);
+      take_gradients(stage, own);
+    });
   }
 
-  /// Gives the stages that are here the sums of their gradients, when all are computed.
-  void leave_gradients() {
-    for (std::size_t stage = 0; stage < states_.size(); ++stage)
-      if (states_[stage]) states_[stage]->gradients = gradients_[stage].take();
+  /// Gives the stages that are here the sums of their gradients, when all are computed. All ranks call it.
+  template <parallel::Communicator C> void leave_gradients(C& communicator, const Schedule& schedule) {
+    std::vector<ShardTree<Gradients>> sums(stages_.size(), ShardTree<Gradients>{schedule.micro_batches});
+    const auto for_each_here = [&](const auto& f) {
+      for (std::size_t stage = 0; stage < stages_.size(); ++stage)
+        if (stages_[stage]) f(stage, *states_[stage]);
+    };
+    for (int shard = 0; shard < schedule.micro_batches && !tied_.empty(); ++shard) {
+      for_each_here([&](std::size_t stage, nn::NetworkState<D>& state) {
+        state.gradients = std::move(stages_[stage]->tied[static_cast<std::size_t>(shard)]);
+      });
+      RankTies<C, D>{communicator, schedule, states_}.add(tied_);
+      for_each_here([&](std::size_t stage, nn::NetworkState<D>& state) {
+        sums[stage].push(shard, std::exchange(state.gradients, Gradients(state.gradients.size())),
+                         [&](const auto& left, const auto& right) { add_gradients(state, left, right); });
+      });
+    }
+    for_each_here([&](std::size_t stage, nn::NetworkState<D>& state) {
+      state.gradients = stages_[stage]->gradients.take();
+      if (tied_.empty()) return;
+      Gradients own = sums[stage].take();
+      for (std::size_t i = 0; i < own.size(); ++i)
+        if (own[i]) state.gradients[i] = std::move(own[i]);
+    });
   }
-  /// The loss of the whole batch, on the rank of the last stage.
-  [[nodiscard]] T loss() { return losses_.take(); }
 
 private:
-  template <class Run> void with_loss(int stage, int shard, const Run& run) {
-    if (stage + 1 < P::stages) return run();
-    const std::int64_t all_rows = shards_.back().begin + shards_.back().count;
-    newest_.weight =
-        static_cast<double>(shards_[static_cast<std::size_t>(shard)].count) / static_cast<double>(all_rows);
-    run();
-    losses_.push(shard, newest_.value, [](T& left, T right) { left += right; });
+  [[nodiscard]] Shards& shards_of(int stage) { return *stages_[static_cast<std::size_t>(stage)]; }
+
+  /// Runs a pass of one shard, or of all when the last one comes if these meet: `run(shard)`.
+  template <class Run> void run_when_all_are_there(int stage, int shard, const Run& run) {
+    Shards& own = shards_of(stage);
+    if (!own.meeting) return run(shard);
+    if (static_cast<std::size_t>(shard) + 1 < shards_.size()) return;
+    own.meeting->run_all([&](std::size_t place, typename Shards::Meeting::Turn& turn) {
+      own.replicas[place]->turn = &turn;
+      run(static_cast<int>(place));
+    });
+  }
+
+  /// Gives a forward pass its buffers and its place among the shards.
+  void prepare(int stage, int shard) {
+    Shards& shards = shards_of(stage);
+    const auto place = static_cast<std::size_t>(shard);
+    this->visit(stage, [&](auto, auto& own) {
+      const auto& state = *own.network.state();
+      if (!shards.buffers.empty())
+        own.parameters_of_next = shards.buffers.parameters(state, state.addresses(), shard, place);
+      if (shards.meeting) own.context.groups.add(shards.replicas[place]);
+    });
   }
 
   void take_gradients(int stage, int shard) {
     nn::NetworkState<D>& state = *states_[static_cast<std::size_t>(stage)];
-    gradients_[static_cast<std::size_t>(stage)].push(
-        shard, std::exchange(state.gradients, Gradients(state.gradients.size())),
-        [&](const Gradients& left, const Gradients& right) {
-          for (std::size_t i = 0; i < left.size(); ++i)
-            if (left[i])
-              state.add(state.device, state.infos[i].dtype, state.infos[i].shape.elements().factor, left[i].data(),
-                        right[i].data());
-          synchronize(state.device);
-        });
+    Gradients all = std::exchange(state.gradients, Gradients(state.gradients.size()));
+    Gradients& kept = shards_of(stage).tied[static_cast<std::size_t>(shard)];
+    kept.resize(all.size());
+    for (const TiedWeight& weight : tied_)
+      for (const TiedWeight::Owner& owner : weight.owners)
+        if (owner.stage == static_cast<std::size_t>(stage)) kept[owner.index] = std::move(all[owner.index]);
+    shards_of(stage).gradients.push(shard, std::move(all),
+                                    [&](const auto& left, const auto& right) { add_gradients(state, left, right); });
   }
 
   StageStates<D> states_;
   const std::vector<parallel::Rows>& shards_;
-  ShardLoss<T>& newest_;
-  ShardTree<T> losses_;
-  std::vector<ShardTree<Gradients>> gradients_;           ///< of each stage
-  std::vector<std::optional<StageBuffers<D>>> buffers_{}; ///< of the stages that are here
+  Losses& losses_;
+  const std::vector<TiedWeight>& tied_;
+  std::vector<std::unique_ptr<Shards>> stages_{}; ///< those that are here
 };
 
 }}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

@@ -32,6 +32,14 @@ template <class All, std::size_t... I> struct FirstOf<All, std::index_sequence<I
 template <class... Batch>
 using AllButLast = typename FirstOf<std::tuple<Batch...>, std::make_index_sequence<sizeof...(Batch) - 1>>::type;
 
+/// Calls `f(inputs, targets)` with the tensors of a batch.
+template <class F, class Batch> auto with_inputs_and_targets(const F& f, const Batch& batch) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return f(std::tie(std::get<I>(batch)...), std::get<sizeof...(I)>(batch));
+  }
+  (std::make_index_sequence<std::tuple_size_v<Batch> - 1>{});
+}
+
 /// `Data` is the communicator of replicas, Z the states that these divide.
 template <class P, optim::Rule R, parallel::Communicator Data, class Z> class StagedStep {
 public:
@@ -97,13 +105,10 @@ protected:
   /// Calls `f(inputs, targets, micro_batches)` with the parts of a batch.
   template <class F, AnyTensor... Batch> double with_parts(F f, const Batch&... batch) {
     check<Batch...>();
-    const std::tuple<const Batch&...> all{batch...};
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const auto x = std::tie(std::get<I>(all)...);
-      const auto& targets = std::get<sizeof...(I)>(all);
+    const auto run = [&](const auto& x, const auto& targets) {
       return f(x, targets, micro_batches_of(rows_of_batch(x, targets), options_.micro_batches));
-    }
-    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    };
+    return with_inputs_and_targets(run, std::tie(batch...));
   }
 
   /// Updates the stages that are here by the sums over all gradients.
