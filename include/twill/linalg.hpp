@@ -16,3 +16,4 @@
 #include <twill/linalg/reported.hpp>
 #include <twill/linalg/svd.hpp>
 #include <twill/linalg/tensors.hpp>
+#include <twill/linalg/triangular.hpp>

@@ -7,6 +7,13 @@
 #include "tests/support/table_interpreter.hpp"
 
 #include <twill/fft/value_lines.hpp>
+#include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/eigh.hpp>
+#include <twill/linalg/lu.hpp>
+#include <twill/linalg/matrix_functions.hpp>
+#include <twill/linalg/qr.hpp>
+#include <twill/linalg/svd.hpp>
+#include <twill/linalg/triangular.hpp>
 #include <twill/ops/attention.hpp>
 #include <twill/ops/biased_product.hpp>
 #include <twill/ops/collective.hpp>
@@ -23,6 +30,7 @@
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/ops/split.hpp>
+#include <twill/sparse/csr_value.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -75,43 +83,46 @@ struct KnownKernel {
 template <const graph::Operation* O, KernelTypes Types = KernelTypes::floating>
 constexpr KnownKernel kernel_of{O, &run_in<O, Types>};
 
-constexpr KnownKernel all_kernels[]{
-    kernel_of<&graph::matmul_operation, KernelTypes::numbers>,
-    kernel_of<&graph::biased_product_operation>,
-    kernel_of<&graph::gelu_product_operation>,
-    kernel_of<&graph::summing_product_operation>,
-    kernel_of<&graph::convolution_operation>,
-    kernel_of<&graph::convolution_input_gradient_operation>,
-    kernel_of<&graph::convolution_weight_gradient_operation>,
-    kernel_of<&graph::average_pool_operation>,
-    kernel_of<&graph::average_pool_gradient_operation>,
-    kernel_of<&graph::pick_largest_operation>,
-    kernel_of<&graph::scatter_largest_operation>,
-    kernel_of<&graph::interpolation_operation>,
-    kernel_of<&graph::interpolation_gradient_operation>,
-    kernel_of<&graph::sample_grid_operation>,
-    kernel_of<&graph::add_to_grid_operation>,
-    kernel_of<&graph::grid_slopes_operation>,
-    kernel_of<&graph::attention_operation, KernelTypes::wide>,
-    kernel_of<&graph::attention_backward_operation, KernelTypes::wide>,
-    kernel_of<&graph::ring_attention_backward_operation, KernelTypes::wide>,
-    kernel_of<&graph::gather_operation, KernelTypes::numbers>,
-    kernel_of<&graph::scatter_operation, KernelTypes::numbers>,
-    kernel_of<&graph::slice_operation, KernelTypes::numbers>,
-    kernel_of<&graph::place_operation, KernelTypes::numbers>,
-    kernel_of<&graph::concatenate_operation, KernelTypes::numbers>,
-    kernel_of<&graph::split_in_2, KernelTypes::numbers>,
-    kernel_of<&graph::split_in_3, KernelTypes::numbers>,
-    kernel_of<&graph::split_in_4, KernelTypes::numbers>,
-    kernel_of<&graph::cumsum_operation, KernelTypes::numbers>,
-    kernel_of<&graph::cumprod_operation, KernelTypes::numbers>,
-    kernel_of<&graph::cummax_operation, KernelTypes::numbers>,
-    kernel_of<&graph::cummin_operation, KernelTypes::numbers>,
-    kernel_of<&graph::rank_sum_operation>,
-    kernel_of<&graph::argsort_operation, KernelTypes::numbers>,
-    kernel_of<&graph::split_to_operation, KernelTypes::numbers>,
-    kernel_of<&fft::detail::to_complex_operation, KernelTypes::wide>,
-    kernel_of<&fft::detail::to_real_operation, KernelTypes::wide>,
+constexpr KnownKernel all_kernels[] {
+  kernel_of<&graph::matmul_operation, KernelTypes::numbers>, kernel_of<&graph::biased_product_operation>,
+      kernel_of<&graph::gelu_product_operation>, kernel_of<&graph::summing_product_operation>,
+      kernel_of<&graph::convolution_operation>, kernel_of<&graph::convolution_input_gradient_operation>,
+      kernel_of<&graph::convolution_weight_gradient_operation>, kernel_of<&graph::average_pool_operation>,
+      kernel_of<&graph::average_pool_gradient_operation>, kernel_of<&graph::pick_largest_operation>,
+      kernel_of<&graph::scatter_largest_operation>, kernel_of<&graph::interpolation_operation>,
+      kernel_of<&graph::interpolation_gradient_operation>, kernel_of<&graph::sample_grid_operation>,
+      kernel_of<&graph::add_to_grid_operation>, kernel_of<&graph::grid_slopes_operation>,
+      kernel_of<&graph::attention_operation, KernelTypes::wide>,
+      kernel_of<&graph::attention_backward_operation, KernelTypes::wide>,
+      kernel_of<&graph::ring_attention_backward_operation, KernelTypes::wide>,
+      kernel_of<&graph::gather_operation, KernelTypes::numbers>,
+      kernel_of<&graph::scatter_operation, KernelTypes::numbers>,
+      kernel_of<&graph::slice_operation, KernelTypes::numbers>,
+      kernel_of<&graph::place_operation, KernelTypes::numbers>,
+      kernel_of<&graph::concatenate_operation, KernelTypes::numbers>,
+      kernel_of<&graph::split_in_2, KernelTypes::numbers>, kernel_of<&graph::split_in_3, KernelTypes::numbers>,
+      kernel_of<&graph::split_in_4, KernelTypes::numbers>, kernel_of<&graph::cumsum_operation, KernelTypes::numbers>,
+      kernel_of<&graph::cumprod_operation, KernelTypes::numbers>,
+      kernel_of<&graph::cummax_operation, KernelTypes::numbers>,
+      kernel_of<&graph::cummin_operation, KernelTypes::numbers>, kernel_of<&graph::rank_sum_operation>,
+      kernel_of<&graph::argsort_operation, KernelTypes::numbers>,
+      kernel_of<&graph::split_to_operation, KernelTypes::numbers>,
+      kernel_of<&fft::detail::to_complex_operation, KernelTypes::wide>,
+      kernel_of<&fft::detail::to_real_operation, KernelTypes::wide>,
+      kernel_of<&sparse::detail::matmul_operation, KernelTypes::wide>,
+      kernel_of<&sparse::detail::transposed_operation, KernelTypes::wide>,
+      kernel_of<&sparse::detail::sampled_operation, KernelTypes::wide>,
+#if defined(TWILL_WITH_LAPACK)
+      kernel_of<&linalg::detail::lu_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::exchange_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::lu_solve_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::triangular_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::cholesky_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::qr_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::eigh_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::svd_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::matrix_exp_operation, KernelTypes::wide>,
+#endif
 };
 
 } // namespace
