@@ -12,6 +12,7 @@
 #include <twill/linalg/least_squares.hpp>
 #include <twill/linalg/lu.hpp>
 #include <twill/linalg/matrix_functions.hpp>
+#include <twill/linalg/norms.hpp>
 #include <twill/linalg/qr.hpp>
 #include <twill/linalg/reported.hpp>
 #include <twill/linalg/svd.hpp>

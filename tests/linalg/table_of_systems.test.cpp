@@ -88,6 +88,10 @@ Array cholesky_reference(const Arrays& x) {
   return systems_each(x[0], [](const DenseMatrix& a) { return cholesky_factor(systems_definite(a)); });
 }
 
+Array upper_cholesky_reference(const Arrays& x) {
+  return systems_each(x[0], [](const DenseMatrix& a) { return transposed(cholesky_factor(systems_definite(a))); });
+}
+
 const OperationRow systems_rows[] = {
     {"solve", systems_sides(), [](const Value* x) { return linalg::solve(systems_regular(x[0]), x[1]); },
      &solve_reference, RowTypes::wide},
@@ -158,6 +162,25 @@ const OperationRow systems_rows[] = {
      RowTypes::wide,
      {},
      false}, // the gradient is that of a symmetric matrix
+    {"cholesky of an upper triangle", systems_squares(),
+     [](const Value* x) { return linalg::cholesky<UpLo::upper>(systems_definite(x[0])); }, &upper_cholesky_reference,
+     RowTypes::wide},
+    {"cholesky_ex of an upper triangle, whose other elements are not read",
+     systems_squares(),
+     [](const Value* x) { return linalg::cholesky_ex<UpLo::upper>(triu(systems_definite(x[0]))).result; },
+     &upper_cholesky_reference,
+     RowTypes::wide,
+     {},
+     false},
+    {"cholesky_solve by an upper factor", systems_sides(),
+     [](const Value* x) { return linalg::cholesky_solve<UpLo::upper>(x[1], systems_triangle(x[0])); },
+     [](const Arrays& x) {
+       return systems_each(x, [](const DenseMatrix& a, const DenseMatrix& b) {
+         const DenseMatrix u = systems_triangle(a, UpLo::upper);
+         return solution(product(transposed(u), u), b);
+       });
+     },
+     RowTypes::wide},
     {"cholesky_solve", systems_sides(),
      [](const Value* x) { return linalg::cholesky_solve(x[1], systems_triangle(x[0])); },
      [](const Arrays& x) {

@@ -114,7 +114,6 @@ constexpr KnownKernel all_kernels[] {
       kernel_of<&sparse::detail::sampled_operation, KernelTypes::wide>,
 #if defined(TWILL_WITH_LAPACK)
       kernel_of<&linalg::detail::lu_operation, KernelTypes::wide>,
-      kernel_of<&linalg::detail::exchange_operation, KernelTypes::wide>,
       kernel_of<&linalg::detail::lu_solve_operation, KernelTypes::wide>,
       kernel_of<&linalg::detail::triangular_operation, KernelTypes::wide>,
       kernel_of<&linalg::detail::cholesky_operation, KernelTypes::wide>,

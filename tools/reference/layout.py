@@ -186,7 +186,7 @@ PAGES = [
         Section("Solvers", ["linalg/lu.hpp", "linalg/triangular.hpp", "linalg/cholesky.hpp", "linalg/reported.hpp",
                             "linalg/least_squares.hpp"], rows=True),
         Section("Decompositions", ["linalg/qr.hpp", "linalg/svd.hpp", "linalg/eigh.hpp", "linalg/eig.hpp"], rows=True),
-        Section("Functions of matrices", ["linalg/matrix_functions.hpp"], rows=True),
+        Section("Functions of matrices", ["linalg/matrix_functions.hpp", "linalg/norms.hpp"], rows=True),
         Section("For functions of one's own", ["linalg/*"], needs_code=False),
     ]),
     Page("fft", "Fourier transforms", "Fourier and cosine transforms of tensors, their frequencies, and convolutions by them; Fourier "

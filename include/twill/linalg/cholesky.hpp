@@ -22,11 +22,14 @@ TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangent
 inline constexpr graph::Operation cholesky_operation{
     .name = "cholesky", .vjp = &cholesky_vjp, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
 
-/// The factor of square matrices.
-[[nodiscard]] TWILL_CONSTEXPR Reported factor_of(Value a, OnFailure failing) {
-  const Value l = add_operation(cholesky_operation, {a}, a.dtype(), a.shape(), {failing == OnFailure::reports});
-  if (failing == OnFailure::throws) return {l, l};
-  return {l, add_result(l, 1, DType::int32, stack_of(a.shape()))};
+/// The factor of square matrices. The operation reads lower triangles: the upper one of A is that of A^T.
+[[nodiscard]] TWILL_CONSTEXPR Reported factor_of(Value a, OnFailure failing, UpLo triangle) {
+  const bool is_upper = triangle == UpLo::upper;
+  const Value l = add_operation(cholesky_operation, {is_upper ? transpose(a) : a}, a.dtype(), a.shape(),
+                                {failing == OnFailure::reports});
+  const Value factor = is_upper ? transpose(l) : l;
+  if (failing == OnFailure::throws) return {factor, factor};
+  return {factor, add_result(l, 1, DType::int32, stack_of(a.shape()))};
 }
 
 [[noreturn]] TWILL_COLD inline void throw_not_positive_definite(const FirstFailure& failure, std::int64_t count) {
@@ -52,18 +55,22 @@ TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangent
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
 
-/// Lower triangular L with L L^T = A for symmetric positive definite A (..., n, n); the lower triangle is read.
+/// Lower triangular L with L L^T = A for symmetric positive definite A (..., n, n); the lower triangle is read. With
+/// `UpLo::upper`, PyTorch's and NumPy's `upper`, U with U^T U = A, and the upper triangle is read.
 /// throws: LinAlgError when a matrix is not positive definite: it names the matrix and the leading minor
-[[nodiscard]] TWILL_CONSTEXPR Value cholesky(Value a, CallSite site = CallSite::here()) {
+template <UpLo Triangle = UpLo::lower>
+[[nodiscard]] constexpr Value cholesky(Value a, CallSite site = CallSite::here()) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return a;
-  return detail::factor_of(a, OnFailure::throws).result;
+  return detail::factor_of(a, OnFailure::throws, Triangle).result;
 }
 
-/// X with A X = B from the Cholesky factor L of A.
-[[nodiscard]] TWILL_CONSTEXPR Value cholesky_solve(Value b, Value l, CallSite site = CallSite::here()) {
-  const Value half = detail::solved_with_triangle(l, b, {}, site);
-  return detail::solved_with_triangle(l, half, {.transposed = true}, site);
+/// X with A X = B from the Cholesky factor of A: L with L L^T = A, or U with U^T U = A.
+template <UpLo Triangle = UpLo::lower>
+[[nodiscard]] constexpr Value cholesky_solve(Value b, Value factor, CallSite site = CallSite::here()) {
+  constexpr bool is_upper = Triangle == UpLo::upper;
+  const Value half = detail::solved_with_triangle(factor, b, {Triangle, Diagonal::stored, is_upper}, site);
+  return detail::solved_with_triangle(factor, half, {Triangle, Diagonal::stored, !is_upper}, site);
 }
 
 }}}} // namespace twill::v0::linalg::TWILL_ISA

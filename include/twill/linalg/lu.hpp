@@ -31,40 +31,11 @@ template <class Factors, class Pivots> struct LU {
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_CONSTEXPR void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                  graph::InputGradients& gradients);
-inline constexpr graph::Operation exchange_operation{
-    .name = "exchange_rows", .vjp = &exchange_vjp, .wants_dense = true, .batching = graph::Batching::stack};
-
-/// The rows of B after the exchanges of a factorisation, or before them.
-[[nodiscard]] TWILL_CONSTEXPR Value exchanged(Value pivots, Value b, bool is_reversed) {
-  return add_operation(exchange_operation, {pivots, b}, b.dtype(), b.shape(), {is_reversed});
-}
-
-TWILL_CONSTEXPR void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                  graph::InputGradients& gradients) {
-  const graph::Node call = graph.node(node);
-  gradients.set(1, exchanged({graph, call.input(0)}, {graph, cotangents[0]}, graph.attribute(call, 0) == 0));
-}
-
 TWILL_CONSTEXPR void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                             graph::InputGradients& gradients);
 /// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
 inline constexpr graph::Operation lu_operation{
     .name = "lu_factor", .vjp = &lu_vjp, .results = 3, .wants_dense = true, .batching = graph::Batching::stack};
-
-/// dA = P^T L^-T (tril(L^T dL, -1) + triu(dU U^T)) U^-T (de Hoog, Anderssen and Lukas, 2011).
-TWILL_CONSTEXPR void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                            graph::InputGradients& gradients) {
-  const Value factors{graph, node};
-  const Value pivots = add_result(factors, 1, DType::int64, with_vector(factors.shape(), rows_of(factors.shape())));
-  const Value g{graph, cotangents[0]};
-  const Value l = tril(factors, -1) + identity_like(factors);
-  const Value inner = tril(matmul(transpose(l), tril(g, -1)), -1) + triu(matmul(triu(g), transpose(triu(factors))));
-  const Value right = transpose(solve_with_triangle(factors, transpose(inner), {.triangle = UpLo::upper}));
-  const Triangular by_lower{.triangle = UpLo::lower, .diagonal = Diagonal::ones, .transposed = true};
-  gradients.set(0, exchanged(pivots, solve_with_triangle(factors, right, by_lower), true));
-}
 
 /// The functions that solve with LU factors, as errors name them.
 enum class Solver : std::int64_t { solve, inv };
@@ -75,15 +46,6 @@ template <class T> [[nodiscard]] constexpr int first_zero_pivot(const T* factors
   for (std::int64_t row = 0; row < n; ++row)
     if (factors[row * n + row] == T{0}) return static_cast<int>(row) + 1;
   return 0;
-}
-
-/// Exchanges the rows of x (n x k) as a factorisation did, or back.
-template <class T>
-void exchange_rows(const std::int64_t* pivots, T* x, std::int64_t n, std::int64_t k, bool is_reversed) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t row = is_reversed ? n - 1 - i : i;
-    if (pivots[row] != row) std::swap_ranges(x + row * k, x + (row + 1) * k, x + pivots[row] * k);
-  }
 }
 
 [[noreturn]] TWILL_COLD inline void throw_singular(const FirstFailure& failure, Solver function, std::int64_t count) {
@@ -137,6 +99,39 @@ TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& 
   if (gradients.wants(1))
     gradients.set(1, transposed ? -matmul(solution, transpose(g)) : -matmul(g, transpose(solution)));
   if (gradients.wants(2)) gradients.set(2, g);
+}
+
+TWILL_CONSTEXPR void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                  graph::InputGradients& gradients);
+inline constexpr graph::Operation exchange_rule{
+    .name = "exchange_rows", .vjp = &exchange_vjp, .batching = graph::Batching::stack};
+
+/// The rows of B after the exchanges of a factorisation, or before them: a solution with the factors of the identity.
+[[nodiscard]] TWILL_CONSTEXPR Value exchanged(Value identity, Value pivots, Value b, bool is_reversed) {
+  const Value x = add_operation(lu_solve_operation, {identity, pivots, b}, b.dtype(), b.shape(),
+                                {is_reversed, static_cast<std::int64_t>(Solver::solve), true});
+  return with_rule(x, exchange_rule, {b});
+}
+
+TWILL_CONSTEXPR void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                  graph::InputGradients& gradients) {
+  const graph::Node call = graph.node(graph.node(node).input(0));
+  gradients.set(1, exchanged({graph, call.input(0)}, {graph, call.input(1)}, {graph, cotangents[0]},
+                             graph.attribute(call, 0) == 0));
+}
+
+/// dA = P^T L^-T (tril(L^T dL, -1) + triu(dU U^T)) U^-T (de Hoog, Anderssen and Lukas, 2011).
+TWILL_CONSTEXPR void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                            graph::InputGradients& gradients) {
+  const Value factors{graph, node};
+  const Value pivots = add_result(factors, 1, DType::int64, with_vector(factors.shape(), rows_of(factors.shape())));
+  const Value g{graph, cotangents[0]};
+  const Value identity = identity_like(factors);
+  const Value l = tril(factors, -1) + identity;
+  const Value inner = tril(matmul(transpose(l), tril(g, -1)), -1) + triu(matmul(triu(g), transpose(triu(factors))));
+  const Value right = transpose(solve_with_triangle(factors, transpose(inner), {.triangle = UpLo::upper}));
+  const Triangular by_lower{.triangle = UpLo::lower, .diagonal = Diagonal::ones, .transposed = true};
+  gradients.set(0, exchanged(identity, pivots, solve_with_triangle(factors, right, by_lower), true));
 }
 
 /// The gradient of the logarithm by A is inv(A)^T.
@@ -244,26 +239,6 @@ struct KernelOf<&linalg::detail::lu_operation> : linalg::detail::QueueKernel<&li
 };
 
 template <>
-struct KernelOf<&linalg::detail::exchange_operation>
-    : linalg::detail::QueueKernel<&linalg::detail::exchange_operation> {
-  using ForQueues::run;
-
-  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[1]);
-    const std::int64_t n = stack.rows;
-    const std::int64_t k = stack.columns;
-    const auto* pivots = static_cast<const std::int64_t*>(launch.operands[0].data);
-    const auto* from = static_cast<const T*>(launch.operands[1].data);
-    auto* to = static_cast<T*>(launch.operands[2].data);
-    linalg::detail::for_each_matrix(team, stack, [&](std::int64_t i) {
-      T* const x = to + i * n * k;
-      std::copy(from + i * n * k, from + (i + 1) * n * k, x);
-      linalg::detail::exchange_rows(pivots + i * n, x, n, k, launch.attributes[0] != 0);
-    });
-  }
-};
-
-template <>
 struct KernelOf<&linalg::detail::lu_solve_operation>
     : linalg::detail::QueueKernel<&linalg::detail::lu_solve_operation> {
   using ForQueues::run;
@@ -288,6 +263,10 @@ struct KernelOf<&linalg::detail::lu_solve_operation>
       if (info != 0 && !reports) return;
       T* const x = to + i * n * k;
       std::copy(from + i * n * k, from + (i + 1) * n * k, x);
+      const std::int64_t* const exchanges = pivots + i * n;
+      const auto exchange = [&](std::int64_t row) {
+        if (exchanges[row] != row) std::swap_ranges(x + row * k, x + (row + 1) * k, x + exchanges[row] * k);
+      };
       // To LAPACK x is X^T and lu holds U^T below L^T.
       const auto by_lower = [&](linalg::detail::Transposed t) {
         linalg::detail::Lapack<T>::trsm_right(linalg::detail::Triangle::upper, t, linalg::detail::UnitDiagonal::yes, k,
@@ -300,9 +279,9 @@ struct KernelOf<&linalg::detail::lu_solve_operation>
       if (transposed) {
         by_upper(linalg::detail::Transposed::yes);
         by_lower(linalg::detail::Transposed::yes);
-        linalg::detail::exchange_rows(pivots + i * n, x, n, k, true);
+        for (std::int64_t row = n - 1; row >= 0; --row) exchange(row);
       } else {
-        linalg::detail::exchange_rows(pivots + i * n, x, n, k, false);
+        for (std::int64_t row = 0; row < n; ++row) exchange(row);
         by_lower(linalg::detail::Transposed::no);
         by_upper(linalg::detail::Transposed::no);
       }

@@ -19,7 +19,6 @@
 #include <twill/linalg/matrix_functions.hpp>
 #include <twill/linalg/qr.hpp>
 #include <twill/linalg/svd.hpp>
-#include <twill/linalg/triangular.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -119,15 +118,6 @@ public:
       solve_right({.is_upper = true, .is_transposed = false, .has_unit_diagonal = true}, stack, factors, x);
       solve_right({.is_upper = false, .is_transposed = false}, stack, factors, x);
     }
-  }
-
-  void exchange() const {
-    const Stack stack = matrices_of(launch_.shapes[1]);
-    const std::int64_t count = stack.count * stack.rows * stack.columns;
-    if (count == 0) return;
-    T* const x = operand<T>(2);
-    copy(operand<T>(1), x, count);
-    exchange_rows(stack, operand<std::int64_t>(0), x, launch_.attributes[0] != 0);
   }
 
   void triangular() const {
@@ -262,8 +252,6 @@ void decompose_on(const twill::gpu::Queue<typename D::Runtime>& queue, const ker
       work.lu();
     else if constexpr (graph::is_same(*O, lu_solve_operation))
       work.lu_solve();
-    else if constexpr (graph::is_same(*O, exchange_operation))
-      work.exchange();
     else if constexpr (graph::is_same(*O, triangular_operation))
       work.triangular();
     else if constexpr (graph::is_same(*O, qr_operation))
