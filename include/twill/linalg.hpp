@@ -12,7 +12,9 @@
 #include <twill/linalg/least_squares.hpp>
 #include <twill/linalg/lu.hpp>
 #include <twill/linalg/matrix_functions.hpp>
+#include <twill/linalg/norms.hpp>
 #include <twill/linalg/qr.hpp>
 #include <twill/linalg/reported.hpp>
 #include <twill/linalg/svd.hpp>
 #include <twill/linalg/tensors.hpp>
+#include <twill/linalg/triangular.hpp>

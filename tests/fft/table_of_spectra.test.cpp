@@ -117,6 +117,28 @@ template <class W> Array sums_of_cosines(const Array& x, int axis, const W& weig
   });
 }
 
+/// Circular convolutions of elements with themselves, along all axes.
+template <class X> Number convolved(const X& x, const Dims& i, const Dims& shape) {
+  Number sum{};
+  for (std::int64_t k = 0; k < shape.elements(); ++k) {
+    const Dims j = index_at(shape, k);
+    Dims rest = i;
+    for (int axis = 0; axis < shape.rank; ++axis) rest[axis] = (i[axis] - j[axis] + shape[axis]) % shape[axis];
+    sum += x(j) * x(rest);
+  }
+  return sum;
+}
+Array real_convolution(const Arrays& x) {
+  return array_from(x[0].shape, [&](const Dims& i) {
+    return convolved([&](const Dims& at) { return Number{element_of(x[0], at)}; }, i, x[0].shape).real();
+  });
+}
+Array complex_convolution(const Arrays& x) {
+  const Dims shape = without_pairs(x[0].shape);
+  return pairs_from(
+      shape, [&](const Dims& i) { return convolved([&](const Dims& at) { return number(x[0], at); }, i, shape); });
+}
+
 const OperationRow rows[] = {
     {"fft of complex numbers",
      {{Dims(2, 5, 2)}, {Dims(1, 4, 2)}, {Dims(3, 1, 2)}, {Dims(17, 2)}, {Dims(0, 4, 2)}, {Dims(2, 64, 2)}},
@@ -196,6 +218,39 @@ const OperationRow rows[] = {
          return sum_of_line(row, i, 0, shape[0], -1);
        });
      }},
+    {"irfft2 of the square of rfft2",
+     {{Dims(3, 4)}, {Dims(2, 2)}, {Dims(1, 6)}},
+     [](const Value* x) {
+       const ComplexValue y = fft::rfft2(x[0]);
+       return fft::irfft2(y * y);
+     },
+     &real_convolution,
+     RowTypes::wide},
+    {"irfftn of the square of rfftn",
+     {{Dims(2, 3, 4)}, {Dims(2)}},
+     [](const Value* x) {
+       const ComplexValue y = fft::rfftn(x[0]);
+       return fft::irfftn(y * y);
+     },
+     &real_convolution,
+     RowTypes::wide},
+    {"ifft2 of the square of fft2",
+     {{Dims(2, 3, 2)}, {Dims(4, 1, 2)}},
+     [](const Value* x) {
+       const ComplexValue z = view_as_complex(x[0]);
+       const ComplexValue y = fft::fft2(complex(real(z), imag(z)));
+       return view_as_real(fft::ifft2(y * y));
+     },
+     &complex_convolution,
+     RowTypes::wide},
+    {"ifftn of the square of fftn",
+     {{Dims(2, 2, 3, 2)}, {Dims(5, 2)}},
+     [](const Value* x) {
+       const ComplexValue y = fft::fftn(view_as_complex(x[0]));
+       return view_as_real(fft::ifftn(y * y));
+     },
+     &complex_convolution,
+     RowTypes::wide},
     {"dct",
      {{Dims(2, 5)}, {Dims(2, 6)}, {Dims(3, 1)}, {Dims(2)}, {Dims(17)}},
      [](const Value* x) { return fft::dct(x[0]); },
@@ -210,6 +265,18 @@ const OperationRow rows[] = {
        return sums_of_cosines(
            x[0], 0, [](std::int64_t k, double n) { return std::sqrt((k == 0 ? 1 : 2) / n); }, true);
      }},
+    {"orthogonal idct of the squares of dct",
+     {{Dims(2, 5)}, {Dims(6)}, {Dims(3, 1)}},
+     [](const Value* x) { return fft::idct(square(fft::dct(x[0])), {.norm = fft::ortho}); },
+     [](const Arrays& x) {
+       const int axis = x[0].shape.rank - 1;
+       Array squares = sums_of_cosines(
+           x[0], axis, [](std::int64_t, double) { return 2.0; }, false);
+       for (double& element : squares.elements) element *= element;
+       return sums_of_cosines(
+           squares, axis, [](std::int64_t k, double n) { return std::sqrt((k == 0 ? 1 : 2) / n); }, true);
+     },
+     RowTypes::wide},
     // The sums are not linear in their operands, so that second derivatives are not zero.
     {"a power spectrum",
      {{Dims(2, 4), Dims(3, 2)}, {Dims(5), Dims(3, 2)}},

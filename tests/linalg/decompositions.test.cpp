@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -163,6 +164,69 @@ TEST_CASE("least squares take matrices of any rank", "[linalg]") {
   CHECK(found.rank.item() == 1);
   CHECK(found.solution.data()[0] == Approx(17.0 / 70)); // NumPy's, of the least norm
   CHECK(found.solution.data()[1] == Approx(34.0 / 70));
+}
+
+TEMPLATE_TEST_CASE("bases are completed where a program asks for it", "[linalg]", float, double) {
+  using T = TestType;
+  using linalg::FullMatrices;
+  const auto is_orthonormal = [](const auto& q) {
+    return distance(eval(matmul(turned(q), q)), identity(q)) < tolerance<T>;
+  };
+  for (const auto& shape : {Dims(2, 9, 4), Dims(2, 4, 9), Dims(1, 5, 5), Dims(0, 3, 2), Dims(2, 3, 1)}) {
+    const auto x = matrices<T, Shape<dyn, dyn, dyn>>(shape);
+    const auto [q, r] = linalg::qr<FullMatrices::yes>(x);
+    REQUIRE(q.shape() == Dims(shape[0], shape[1], shape[1]));
+    REQUIRE(r.shape() == shape);
+    CHECK(distance(eval(matmul(q, r)), x) < tolerance<T>);
+    CHECK(distance(r, triu(r)) == 0);
+    CHECK(is_orthonormal(q));
+    const auto [u, s, vh] = linalg::svd<FullMatrices::yes>(x);
+    REQUIRE(u.shape() == Dims(shape[0], shape[1], shape[1]));
+    REQUIRE(vh.shape() == Dims(shape[0], shape[2], shape[2]));
+    CHECK(is_orthonormal(u));
+    CHECK(is_orthonormal(vh));
+    auto diagonal = zeros<T, Shape<dyn, dyn, dyn>>(shape);
+    const std::int64_t k = std::min(shape[1], shape[2]);
+    for (std::int64_t i = 0; i < shape[0] * k; ++i)
+      diagonal.data()[(i / k * shape[1] + i % k) * shape[2] + i % k] = s.data()[i];
+    CHECK(distance(eval(matmul(matmul(u, diagonal), vh)), x) < tolerance<T>);
+  }
+}
+
+TEST_CASE("functions read the triangle, the tolerance and the order that they are given", "[linalg]") {
+  const auto a = from_values<Shape<2, 2>>(std::vector<double>{4, 2, -100, 5}, Dims(2, 2), Cpu{0});
+  const auto u = linalg::cholesky<UpLo::upper>(a); // of 4 2, 2 5
+  CHECK(to_vector(u) == std::vector<double>{2, 1, 0, 2});
+  CHECK(to_vector(linalg::cholesky_ex<UpLo::upper>(a).result) == std::vector<double>{2, 1, 0, 2});
+  const auto b = from_values<Shape<2>>(std::vector<double>{8, 12}, Dims(2), Cpu{0});
+  CHECK(to_vector(linalg::cholesky_solve<UpLo::upper>(b, u)) == std::vector<double>{1, 2});
+  CHECK(linalg::eigvalsh<UpLo::upper>(a).data()[0] == Approx(4.5 - std::sqrt(4.25)));
+  CHECK(linalg::eigh<UpLo::upper>(a).values.data()[1] == Approx(4.5 + std::sqrt(4.25)));
+
+  const auto steps = from_values<Shape<dyn, dyn>>(std::vector<double>{8, 0, 0, 0, 2, 0}, Dims(2, 3), Cpu{0});
+  CHECK(linalg::matrix_rank(steps).item() == 2);
+  CHECK(linalg::matrix_rank(steps, {.rtol = 0.5}).item() == 1);
+  CHECK(linalg::matrix_rank(steps, {.atol = 2.5}).item() == 1);
+  CHECK(linalg::matrix_rank(steps, {.atol = 2.5, .rtol = 0.1}).item() == 1);
+  CHECK(linalg::matrix_rank(steps * 0, {.atol = 1}).item() == 0);
+  CHECK(to_vector(linalg::pinv(steps)) == std::vector<double>{0.125, 0, 0, 0.5, 0, 0});
+  CHECK(to_vector(linalg::pinv(steps + 0, {.rtol = 0.5})) == std::vector<double>{0.125, 0, 0, 0, 0, 0});
+  const auto found = linalg::lstsq(steps, from_values(std::vector<double>{8, 12}, Cpu{0}), {.rtol = 0.5});
+  CHECK(found.rank.item() == 1);
+  CHECK(to_vector(found.solution) == std::vector<double>{1, 0, 0});
+  CHECK(linalg::matrix_norm<MatrixNorm::nuclear>(steps).item() == Approx(10));
+
+  const auto c = from_values<Shape<dyn, dyn>>(std::vector<double>{1, 2, 3, 4}, Dims(2, 2), Cpu{0});
+  CHECK(linalg::cond(c).item() == Approx(14.933034373659));
+  CHECK(linalg::cond<MatrixNorm::smallest>(c).item() == Approx(1 / 14.933034373659));
+  CHECK(linalg::cond<MatrixNorm::frobenius>(c).item() == Approx(15));
+  CHECK(linalg::cond<MatrixNorm::nuclear>(c).item() == Approx(17));
+  CHECK(linalg::cond<MatrixNorm::largest_column>(c).item() == Approx(21));
+  CHECK(linalg::cond<MatrixNorm::smallest_column>(c).item() == Approx(6));
+  CHECK(linalg::cond<MatrixNorm::largest_row>(c).item() == Approx(21));
+  CHECK(linalg::cond<MatrixNorm::smallest_row>(c).item() == Approx(6));
+  const auto singular = from_values<Shape<2, 2>>(std::vector<double>{1, 2, 2, 4}, Dims(2, 2), Cpu{0});
+  CHECK(std::isinf(linalg::cond<MatrixNorm::largest_row>(singular).item()));
 }
 
 TEST_CASE("functions that are asked report LAPACK's info of each matrix instead of an error", "[linalg]") {

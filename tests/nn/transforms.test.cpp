@@ -89,6 +89,11 @@ constexpr auto recurrent = [](Value h, Value w, Value rows) {
       .carry[0];
 };
 
+/// Of what the loop leaves, from a state that depends on the weights.
+constexpr auto loop_loss = [](Value w, Value rows) {
+  return sum(square(recurrent(graph::slice_axis(w, 0, {.begin = 0, .end = 1}), w, rows)));
+};
+
 } // namespace
 
 TEST_CASE("jvp gives the value and the derivative along a tangent", "[transforms]") {
@@ -238,6 +243,25 @@ TEST_CASE("transforms nest, with each other, with grad and with checkpoint", "[t
   for (std::size_t i = 0; i < 27; ++i) CHECK(all[i] == Approx(i % 13 == 0 ? 6 * x.data()[i / 13] : 0).margin(1e-12));
   const Numbers of_jacobian = numbers(grad([](Value v) { return sum(jacobian(cube)(v)); })(x));
   for (std::size_t i = 0; i < 3; ++i) CHECK(of_jacobian[i] == Approx(6 * x.data()[i]).epsilon(1e-12));
+}
+
+TEST_CASE("second derivatives go through loops", "[transforms]") {
+  const auto w = randn<double, Shape<2, 2>>();
+  const auto rows = randn<double, Shape<4, 1, 2>>();
+  const auto t = randn<double, Shape<2, 2>>();
+  const Numbers h = numbers(hessian<1>(loop_loss)(w, rows));
+  REQUIRE(h.size() == 16);
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 4; ++j) CHECK(h[4 * i + j] == Approx(h[4 * j + i]).epsilon(1e-11).margin(1e-11));
+  check_same(differences(w, [&](const auto& at) { return numbers(grad<1>(loop_loss)(at, rows)); }), h, 1e-6);
+  Numbers expected{};
+  for (std::size_t i = 0; i < 4; ++i) expected.push_back(dot({&h[4 * i], &h[4 * i] + 4}, numbers(t)));
+  const auto [value, product] = hvp(loop_loss, std::tie(w, rows), t);
+  check_same(numbers(compiled(loop_loss)(w, rows)), numbers(value));
+  check_same(expected, numbers(product));
+  // Reverse over reverse agrees with forward over reverse.
+  const auto slope = [](Value v, Value r, Value u) { return sum(grad<1>(loop_loss)(v, r) * u); };
+  check_same(expected, numbers(grad<1>(slope)(w, rows, t)));
 }
 
 TEST_CASE("arguments of one value are told apart", "[transforms]") {

@@ -18,7 +18,7 @@ import tree
 
 TABLE = "tests/operations.txt"
 KERNELS = "tests/support/operation_kernels.cpp"
-FOLDERS = ("graph", "ops", "nn")
+FOLDERS = ("graph", "ops", "linalg", "fft", "sparse", "nn")
 ELEMENTWISE = "include/twill/elementwise"
 ROWS = ("tests/graph/table_of_functions.test.cpp", "tests/nn/table_of_functions.test.cpp")
 RULES = "include/twill/graph/functions.hpp"
@@ -29,11 +29,12 @@ MAY_LACK = ("derivatives", "types")
 FORWARD_MODE = re.compile(r"\b(check_both_derivatives|check_derivatives|check_function)\(")
 BATCHES = re.compile(r"\b(check_both_derivatives|check_forward)\(|\b(check_batching|check_vmap)<")
 RUN_BY = {GRADIENTS: "tests/graph/gradient.test.cpp"}
-RESULT = r"(?:graph::)?(?:Value|Sorted|Recurrent|std::array<Value, \w+>)"
+RESULT = (r"(?:graph::)?(?:Value|ComplexValue|CsrValue|Sorted|Recurrent|std::array<Value, \w+>"
+          r"|(?:EigenPairs|LeastSquares|LU|QR|SlogDet|SVD|WithInfo)<Value, [^>]*>)")
 FUNCTION = re.compile(rf"^(?:template <[^>]*> )?(?:\[\[nodiscard\]\] )?(?:TWILL_CONSTEXPR|constexpr) {RESULT} (operator[^\s\w(]+|\w+)\(", re.M)
 NAMED = re.compile(r"^(?:template <.*> )?(?:\[\[nodiscard\]\] )?constexpr auto (\w+)\(", re.M)
 LOSS = re.compile(r"^inline constexpr Loss<.*> (\w+)\{\};")
-OPERATION = re.compile(r"^inline constexpr Operation (\w+)\{(.*?)\};", re.M | re.S)
+OPERATION = re.compile(r"^inline constexpr (?:graph::)?Operation (\w+)\{(.*?)\};", re.M | re.S)
 OPENED = re.compile(r"^(?:inline )?namespace (.*) \{$")
 CLOSED = re.compile(r"^\}+ // namespace")
 CELL = re.compile(r"(\w+)=(none\([^)]+\)|[\w,]+)")
@@ -149,7 +150,7 @@ def check(root):
         yield from mode_faults(name, cells, texts, runs)
     kernels = (root / KERNELS).read_text()
     for name in sorted(operations):
-        if not re.search(rf"kernel_of<&graph::{name}\b", kernels):
+        if not re.search(rf"kernel_of<&[\w:]+::{name}\b", kernels):
             yield f"{KERNELS}: the operation {name} is missing"
 
 

@@ -183,9 +183,10 @@ PAGES = [
     ]),
     Page("linear_algebra", "Linear algebra", "Decompositions and solvers of matrices and stacks of them, of tensors and in models, "
          "with gradients.", "linear_algebra.md", [
-        Section("Solvers", ["linalg/lu.hpp", "linalg/cholesky.hpp", "linalg/reported.hpp", "linalg/least_squares.hpp"], rows=True),
+        Section("Solvers", ["linalg/lu.hpp", "linalg/triangular.hpp", "linalg/cholesky.hpp", "linalg/reported.hpp",
+                            "linalg/least_squares.hpp"], rows=True),
         Section("Decompositions", ["linalg/qr.hpp", "linalg/svd.hpp", "linalg/eigh.hpp", "linalg/eig.hpp"], rows=True),
-        Section("Functions of matrices", ["linalg/matrix_functions.hpp"], rows=True),
+        Section("Functions of matrices", ["linalg/matrix_functions.hpp", "linalg/norms.hpp"], rows=True),
         Section("For functions of one's own", ["linalg/*"], needs_code=False),
     ]),
     Page("fft", "Fourier transforms", "Fourier and cosine transforms of tensors, their frequencies, and convolutions by them; Fourier "

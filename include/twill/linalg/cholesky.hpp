@@ -1,13 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Triangular systems and Cholesky factors. Both read one triangle alone. Gradients of the factor are symmetric, as if
-// the matrix had been (Murray, 2016). Read next: linalg/eigh.hpp.
+// Cholesky factors, which read one triangle of a matrix. Gradients of the factor are symmetric, as if the matrix had
+// been (Murray, 2016). Read next: linalg/eigh.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/linalg/batch.hpp>
-#include <twill/linalg/lu.hpp>
+#include <twill/linalg/triangular.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/triangles.hpp>
 
@@ -15,74 +15,21 @@
 #include <cstdint>
 #include <string>
 
-namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
-
-/// The triangle of a matrix that a function reads.
-enum class UpLo : bool { lower, upper };
-
-/// Whether the diagonal is read, or ones are taken for it.
-enum class Diagonal : bool { stored, ones };
-
-}}}} // namespace twill::v0::linalg::TWILL_ISA
-
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
-
-/// A triangular system: the triangle that is read, and whether the matrix is taken transposed.
-struct Triangular {
-  UpLo triangle = UpLo::lower;
-  Diagonal diagonal = Diagonal::stored;
-  bool transposed = false;
-};
-
-TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                    graph::InputGradients& gradients);
-inline constexpr graph::Operation triangular_operation{
-    .name = "solve_triangular", .vjp = &triangular_vjp, .wants_dense = true, .batching = graph::Batching::stack};
-
-[[nodiscard]] TWILL_CONSTEXPR Value solve_with_triangle(Value a, Value b, const Triangular& system) {
-  return add_operation(triangular_operation, {a, b}, b.dtype(), b.shape(),
-                       {system.triangle == UpLo::upper, system.diagonal == Diagonal::ones, system.transposed});
-}
-
-[[nodiscard]] TWILL_CONSTEXPR Value solved_with_triangle(Value a, Value b, const Triangular& system, CallSite site) {
-  const bool is_vector = b.rank() == 1;
-  a = checked_square(a, site);
-  if (a.graph().fault.any()) return b;
-  const Sides sides = fitting_sides(a, b, site);
-  if (a.graph().fault.any()) return b;
-  const Value x = solve_with_triangle(sides.a, sides.b, system);
-  return is_vector ? squeeze(x, -1, site) : x;
-}
-
-/// The gradients of `solve`, those of A in its triangle alone.
-TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                    graph::InputGradients& gradients) {
-  const graph::Node call = graph.node(node);
-  const Value a{graph, call.input(0)};
-  const Value x{graph, node};
-  Triangular system{.triangle = graph.attribute(call, 0) != 0 ? UpLo::upper : UpLo::lower,
-                    .diagonal = graph.attribute(call, 1) != 0 ? Diagonal::ones : Diagonal::stored,
-                    .transposed = graph.attribute(call, 2) == 0};
-  const bool transposed = !system.transposed;
-  const Value g = solve_with_triangle(a, {graph, cotangents[0]}, system);
-  if (gradients.wants(0)) {
-    const Value whole = transposed ? -matmul(x, transpose(g)) : -matmul(g, transpose(x));
-    const std::int64_t offset = system.diagonal == Diagonal::ones ? 1 : 0;
-    gradients.set(0, system.triangle == UpLo::upper ? triu(whole, offset) : tril(whole, -offset));
-  }
-  if (gradients.wants(1)) gradients.set(1, g);
-}
 
 TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                   graph::InputGradients& gradients);
 inline constexpr graph::Operation cholesky_operation{
     .name = "cholesky", .vjp = &cholesky_vjp, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
 
-/// The factor of square matrices.
-[[nodiscard]] TWILL_CONSTEXPR Reported factor_of(Value a, OnFailure failing) {
-  const Value l = add_operation(cholesky_operation, {a}, a.dtype(), a.shape(), {failing == OnFailure::reports});
-  if (failing == OnFailure::throws) return {l, l};
-  return {l, add_result(l, 1, DType::int32, stack_of(a.shape()))};
+/// The factor of square matrices. The operation reads lower triangles: the upper one of A is that of A^T.
+[[nodiscard]] TWILL_CONSTEXPR Reported factor_of(Value a, OnFailure failing, UpLo triangle) {
+  const bool is_upper = triangle == UpLo::upper;
+  const Value l = add_operation(cholesky_operation, {is_upper ? transpose(a) : a}, a.dtype(), a.shape(),
+                                {failing == OnFailure::reports});
+  const Value factor = is_upper ? transpose(l) : l;
+  if (failing == OnFailure::throws) return {factor, factor};
+  return {factor, add_result(l, 1, DType::int32, stack_of(a.shape()))};
 }
 
 [[noreturn]] TWILL_COLD inline void throw_not_positive_definite(const FirstFailure& failure, std::int64_t count) {
@@ -108,54 +55,27 @@ TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangent
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
 
-/// X with A X = B for a triangular A (..., n, n), of which one triangle is read, and B (..., n, k), or (n) for one
-/// vector. Leading axes broadcast. A zero on the diagonal gives infinities, as in PyTorch.
-template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored>
-[[nodiscard]] constexpr Value solve_triangular(Value a, Value b, CallSite site = CallSite::here()) {
-  return detail::solved_with_triangle(a, b, {Triangle, D}, site);
-}
-
-/// Lower triangular L with L L^T = A for symmetric positive definite A (..., n, n); the lower triangle is read.
+/// Lower triangular L with L L^T = A for symmetric positive definite A (..., n, n); the lower triangle is read. With
+/// `UpLo::upper`, PyTorch's and NumPy's `upper`, U with U^T U = A, and the upper triangle is read.
 /// throws: LinAlgError when a matrix is not positive definite: it names the matrix and the leading minor
-[[nodiscard]] TWILL_CONSTEXPR Value cholesky(Value a, CallSite site = CallSite::here()) {
+template <UpLo Triangle = UpLo::lower>
+[[nodiscard]] constexpr Value cholesky(Value a, CallSite site = CallSite::here()) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return a;
-  return detail::factor_of(a, OnFailure::throws).result;
+  return detail::factor_of(a, OnFailure::throws, Triangle).result;
 }
 
-/// X with A X = B from the Cholesky factor L of A.
-[[nodiscard]] TWILL_CONSTEXPR Value cholesky_solve(Value b, Value l, CallSite site = CallSite::here()) {
-  const Value half = detail::solved_with_triangle(l, b, {}, site);
-  return detail::solved_with_triangle(l, half, {.transposed = true}, site);
+/// X with A X = B from the Cholesky factor of A: L with L L^T = A, or U with U^T U = A.
+template <UpLo Triangle = UpLo::lower>
+[[nodiscard]] constexpr Value cholesky_solve(Value b, Value factor, CallSite site = CallSite::here()) {
+  constexpr bool is_upper = Triangle == UpLo::upper;
+  const Value half = detail::solved_with_triangle(factor, b, {Triangle, Diagonal::stored, is_upper}, site);
+  return detail::solved_with_triangle(factor, half, {Triangle, Diagonal::stored, !is_upper}, site);
 }
 
 }}}} // namespace twill::v0::linalg::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
-
-template <>
-struct KernelOf<&linalg::detail::triangular_operation>
-    : linalg::detail::QueueKernel<&linalg::detail::triangular_operation> {
-  using ForQueues::run;
-
-  template <class T> static void run(const Team& team, const kernel::Launch& launch) {
-    const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[1]);
-    const std::int64_t n = stack.rows;
-    const std::int64_t k = stack.columns;
-    const auto* matrices = static_cast<const T*>(launch.operands[0].data);
-    const auto* from = static_cast<const T*>(launch.operands[1].data);
-    auto* to = static_cast<T*>(launch.operands[2].data);
-    // To LAPACK matrices are transposed: X^T op(A)^T = B^T.
-    const auto triangle = launch.attributes[0] != 0 ? linalg::detail::Triangle::lower : linalg::detail::Triangle::upper;
-    const auto unit = launch.attributes[1] != 0 ? linalg::detail::UnitDiagonal::yes : linalg::detail::UnitDiagonal::no;
-    const auto transposed =
-        launch.attributes[2] != 0 ? linalg::detail::Transposed::yes : linalg::detail::Transposed::no;
-    linalg::detail::for_each_matrix(team, {stack.count, n, std::max(n, k)}, [&](std::int64_t i) {
-      std::copy(from + i * n * k, from + (i + 1) * n * k, to + i * n * k);
-      linalg::detail::Lapack<T>::trsm_right(triangle, transposed, unit, k, n, matrices + i * n * n, to + i * n * k);
-    });
-  }
-};
 
 template <>
 struct KernelOf<&linalg::detail::cholesky_operation>

@@ -62,17 +62,22 @@ inline constexpr graph::Operation eigh_operation{
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
 
-/// Eigenvalues and eigenvectors of symmetric (..., n, n), of which the lower triangle is read.
+/// Eigenvalues and eigenvectors of symmetric (..., n, n), of which one triangle is read: NumPy's and PyTorch's `UPLO`.
 /// throws: LinAlgError when LAPACK's iteration does not converge
-[[nodiscard]] TWILL_CONSTEXPR EigenPairs<Value, Value> eigh(Value a, CallSite site = CallSite::here()) {
+template <UpLo Triangle = UpLo::lower>
+[[nodiscard]] constexpr EigenPairs<Value, Value> eigh(Value a, CallSite site = CallSite::here()) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return {a, a};
+  if (Triangle == UpLo::upper) a = transpose(a); // the operation reads lower triangles
   const Value w = add_operation(detail::eigh_operation, {a}, a.dtype(), with_vector(a.shape(), rows_of(a.shape())));
   return {w, add_result(w, 1, a.dtype(), a.shape())};
 }
 
 /// Eigenvalues of symmetric matrices, ascending; faster than `eigh`.
-[[nodiscard]] TWILL_CONSTEXPR Value eigvalsh(Value a, CallSite site = CallSite::here()) { return eigh(a, site).values; }
+template <UpLo Triangle = UpLo::lower>
+[[nodiscard]] constexpr Value eigvalsh(Value a, CallSite site = CallSite::here()) {
+  return eigh<Triangle>(a, site).values;
+}
 
 }}}} // namespace twill::v0::linalg::TWILL_ISA
 

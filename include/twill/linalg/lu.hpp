@@ -8,7 +8,9 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/linalg/batch.hpp>
+#include <twill/linalg/triangular.hpp>
 #include <twill/ops/matmul.hpp>
+#include <twill/ops/triangles.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -29,9 +31,11 @@ template <class Factors, class Pivots> struct LU {
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
+TWILL_CONSTEXPR void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                            graph::InputGradients& gradients);
 /// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
 inline constexpr graph::Operation lu_operation{
-    .name = "lu_factor", .results = 3, .wants_dense = true, .batching = graph::Batching::stack};
+    .name = "lu_factor", .vjp = &lu_vjp, .results = 3, .wants_dense = true, .batching = graph::Batching::stack};
 
 /// The functions that solve with LU factors, as errors name them.
 enum class Solver : std::int64_t { solve, inv };
@@ -97,30 +101,37 @@ TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& 
   if (gradients.wants(2)) gradients.set(2, g);
 }
 
-/// The right sides as stacks of matrices that fit the stack of `a`, whose leading axes broadcast with theirs.
-struct Sides {
-  Value a{};
-  Value b{};
-};
+TWILL_CONSTEXPR void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                  graph::InputGradients& gradients);
+inline constexpr graph::Operation exchange_rule{
+    .name = "exchange_rows", .vjp = &exchange_vjp, .batching = graph::Batching::stack};
 
-[[nodiscard]] TWILL_CONSTEXPR Sides fitting_sides(Value a, Value b, CallSite site) {
-  Graph& graph = a.graph();
-  if (b.rank() == 1) b = as_column(b);
-  b = checked_matrix(b, site);
-  if (graph.fault.any()) return {a, b};
-  const DType dtype = promote(a.dtype(), b.dtype());
-  const Extent rows = rows_of(b.shape());
-  if (!unify(graph, rows_of(a.shape()), rows))
-    graph.refuse(Problem::solve_sides_have_other_rows_than_the_matrix, rows_of(a.shape()).factor, rows.factor, site);
-  const Extents stack = broadcast_shape(graph, stack_of(a.shape()), stack_of(b.shape()), site);
-  if (graph.fault.any()) return {a, b};
-  const auto stacked = [&](Value x) {
-    Extents shape = stack;
-    shape.append(rows_of(x.shape()));
-    shape.append(columns_of(x.shape()));
-    return broadcast_to(cast(x, dtype), shape);
-  };
-  return {stacked(a), stacked(b)};
+/// The rows of B after the exchanges of a factorisation, or before them: a solution with the factors of the identity.
+[[nodiscard]] TWILL_CONSTEXPR Value exchanged(Value identity, Value pivots, Value b, bool is_reversed) {
+  const Value x = add_operation(lu_solve_operation, {identity, pivots, b}, b.dtype(), b.shape(),
+                                {is_reversed, static_cast<std::int64_t>(Solver::solve), true});
+  return with_rule(x, exchange_rule, {b});
+}
+
+TWILL_CONSTEXPR void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                  graph::InputGradients& gradients) {
+  const graph::Node call = graph.node(graph.node(node).input(0));
+  gradients.set(1, exchanged({graph, call.input(0)}, {graph, call.input(1)}, {graph, cotangents[0]},
+                             graph.attribute(call, 0) == 0));
+}
+
+/// dA = P^T L^-T (tril(L^T dL, -1) + triu(dU U^T)) U^-T (de Hoog, Anderssen and Lukas, 2011).
+TWILL_CONSTEXPR void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                            graph::InputGradients& gradients) {
+  const Value factors{graph, node};
+  const Value pivots = add_result(factors, 1, DType::int64, with_vector(factors.shape(), rows_of(factors.shape())));
+  const Value g{graph, cotangents[0]};
+  const Value identity = identity_like(factors);
+  const Value l = tril(factors, -1) + identity;
+  const Value inner = tril(matmul(transpose(l), tril(g, -1)), -1) + triu(matmul(triu(g), transpose(triu(factors))));
+  const Value right = transpose(solve_with_triangle(factors, transpose(inner), {.triangle = UpLo::upper}));
+  const Triangular by_lower{.triangle = UpLo::lower, .diagonal = Diagonal::ones, .transposed = true};
+  gradients.set(0, exchanged(identity, pivots, solve_with_triangle(factors, right, by_lower), true));
 }
 
 /// The gradient of the logarithm by A is inv(A)^T.
@@ -146,7 +157,7 @@ template <class Sign, class LogAbsDet> struct SlogDet {
   LogAbsDet logabsdet{}; ///< (...): minus infinity for singular matrices
 };
 
-/// LU factors of (..., n, n).
+/// LU factors of (..., n, n). Their gradient is not finite where a matrix is singular.
 [[nodiscard]] TWILL_CONSTEXPR LU<Value, Value> lu_factor(Value a, CallSite site = CallSite::here()) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return {a, a};

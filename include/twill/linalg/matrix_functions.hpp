@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of whole matrices: powers, exponentials, norms; cross products and Vandermonde matrices. The exponential is
+// Functions of whole matrices: powers and exponentials; cross products and Vandermonde matrices. The exponential is
 // Padé's approximation of order 13 with scaling and squaring (Higham, 2005); its gradient is that of a block matrix
 // (Najfeld and Havel, 1995), which is exact.
 
@@ -11,7 +11,6 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/lu.hpp>
-#include <twill/linalg/svd.hpp>
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/slice.hpp>
@@ -23,22 +22,6 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
-
-namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
-
-/// The norms of a matrix.
-enum class MatrixNorm : std::uint8_t {
-  frobenius,       ///< the root of the sum of squares
-  nuclear,         ///< the sum of singular values
-  spectral,        ///< the largest singular value, NumPy's 2
-  smallest,        ///< the smallest singular value, NumPy's -2
-  largest_column,  ///< the largest sum of absolute values of a column, NumPy's 1
-  smallest_column, ///< NumPy's -1
-  largest_row,     ///< the largest sum of absolute values of a row, NumPy's inf
-  smallest_row,    ///< NumPy's -inf
-};
-
-}}}} // namespace twill::v0::linalg::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
@@ -198,30 +181,6 @@ template <int N> [[nodiscard]] constexpr Value matrix_power(Value a, CallSite si
     }
     return result;
   }
-}
-
-/// Norms of (..., m, n): NumPy's and PyTorch's `matrix_norm`, by name.
-template <MatrixNorm Which = MatrixNorm::frobenius>
-[[nodiscard]] constexpr Value matrix_norm(Value a, CallSite site = CallSite::here()) {
-  a = checked_matrix(a, site);
-  if (a.graph().fault.any()) return a;
-  using enum MatrixNorm;
-  if constexpr (Which == frobenius)
-    return sqrt(sum(a * a, {-2, -1}));
-  else if constexpr (Which == nuclear)
-    return sum(svdvals(a, site), {-1});
-  else if constexpr (Which == spectral)
-    return max(svdvals(a, site), {-1});
-  else if constexpr (Which == smallest)
-    return min(svdvals(a, site), {-1});
-  else if constexpr (Which == largest_column)
-    return max(sum(abs(a), {-2}), {-1});
-  else if constexpr (Which == smallest_column)
-    return min(sum(abs(a), {-2}), {-1});
-  else if constexpr (Which == largest_row)
-    return max(sum(abs(a), {-1}), {-1});
-  else
-    return min(sum(abs(a), {-1}), {-1});
 }
 
 /// Whether powers begin with the highest, as in NumPy, or with the lowest.

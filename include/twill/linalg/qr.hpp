@@ -1,11 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// QR decompositions, reduced: A = Q R by Householder reflections. Gradients are those of Seeger et al. (2017), of wide
-// matrices too; A has full rank for them. Read next: linalg/svd.hpp.
+// QR decompositions, reduced and complete: A = Q R by Householder reflections. Gradients are those of Seeger et al.
+// (2017), of wide matrices too; A has full rank for them. Read next: linalg/svd.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/graph/reductions.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
 #include <twill/ops/concatenate.hpp>
@@ -18,7 +19,11 @@
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
 
-/// The factors of (..., m, n), with k the smaller of m and n.
+/// Whether orthonormal factors get the columns that complete their basis: NumPy's and PyTorch's `full_matrices` and
+/// mode "complete".
+enum class FullMatrices : bool { no, yes };
+
+/// The factors of (..., m, n), with k the smaller of m and n, or k = m.
 template <class Orthonormal, class Upper> struct QR {
   Orthonormal Q{}; ///< (..., m, k), orthonormal columns
   Upper R{};       ///< (..., k, n), zeros below the diagonal
@@ -59,6 +64,34 @@ TWILL_CONSTEXPR void qr_vjp(Graph& graph, int node, const graph::Cotangents& cot
 inline constexpr graph::Operation qr_operation{
     .name = "qr", .vjp = &qr_vjp, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
 
+/// The first k columns of the identity of order m, in the type of q (..., m, k).
+[[nodiscard]] TWILL_CONSTEXPR Value first_columns(Value q) {
+  return cast(on_diagonal(q.graph(), rows_of(q.shape()), columns_of(q.shape())), q.dtype());
+}
+
+/// With N the columns that were added, dQ = dF's first columns - N dN^T Q: for functions that do not depend on the
+/// choice of N.
+TWILL_CONSTEXPR void completed_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                                   graph::InputGradients& gradients) {
+  const Value full{graph, node};
+  const Value q{graph, graph.node(node).input(1)};
+  const Value g{graph, cotangents[0]};
+  const Value first = first_columns(q);
+  const Value added = full * (1 - as_row(sum(first, {-1})));
+  gradients.set(1, matmul(g, first) - matmul(added, matmul(transpose(g), q)));
+}
+inline constexpr graph::Operation completed_rule{
+    .name = "completed_basis", .vjp = &completed_vjp, .batching = graph::Batching::stack};
+
+/// Orthonormal columns (..., m, k), and m - k more behind them: the reflections that make [Q 0] triangular.
+[[nodiscard]] TWILL_CONSTEXPR Value completed_basis(Value q) {
+  const Extent m = rows_of(q.shape());
+  const Value first = first_columns(q);
+  const Value padded = matmul(q, transpose(first));
+  const Value whole = add_operation(qr_operation, {padded}, q.dtype(), with_matrix(q.shape(), m, m));
+  return with_rule(where(as_row(sum(first, {-1})) > 0, padded, whole), completed_rule, {q});
+}
+
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
@@ -73,6 +106,17 @@ template <Proportion P = Proportion::known>
   if (a.graph().fault.any()) return {a, a};
   const Value q = add_operation(detail::qr_operation, {a}, a.dtype(), with_matrix(shape, rows_of(shape), k));
   return {q, add_result(q, 1, a.dtype(), with_matrix(shape, k, columns_of(shape)))};
+}
+
+/// The decomposition with a square Q (..., m, m), if told so, and R (..., m, n): NumPy's and PyTorch's mode "complete".
+/// Its gradient is that of functions that do not depend on the choice of the columns that complete Q.
+template <FullMatrices Full, Proportion P = Proportion::known>
+[[nodiscard]] constexpr QR<Value, Value> qr(Value a, CallSite site = CallSite::here()) {
+  const QR<Value, Value> parts = qr<P>(a, site);
+  if (Full == FullMatrices::no || a.graph().fault.any()) return parts;
+  const Value q = parts.Q;
+  if (rows_of(q.shape()) == columns_of(q.shape())) return parts;
+  return {detail::completed_basis(q), matmul(detail::first_columns(q), parts.R)};
 }
 
 }}}} // namespace twill::v0::linalg::TWILL_ISA

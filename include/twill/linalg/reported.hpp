@@ -24,10 +24,11 @@ template <class Result, class Info> struct WithInfo {
 };
 
 /// Cholesky factors of (..., n, n); an info above 0 is the order of the first leading minor that is not positive.
-[[nodiscard]] TWILL_CONSTEXPR WithInfo<Value, Value> cholesky_ex(Value a, CallSite site = CallSite::here()) {
+template <UpLo Triangle = UpLo::lower>
+[[nodiscard]] constexpr WithInfo<Value, Value> cholesky_ex(Value a, CallSite site = CallSite::here()) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return {a, a};
-  const detail::Reported parts = detail::factor_of(a, OnFailure::reports);
+  const detail::Reported parts = detail::factor_of(a, OnFailure::reports, Triangle);
   return {parts.result, parts.info};
 }
 
@@ -55,10 +56,10 @@ template <class Result, class Info> struct WithInfo {
 }
 
 /// Cholesky factors with info.
-template <TensorOperand A> [[nodiscard]] auto cholesky_ex(const A& a) {
+template <UpLo Triangle = UpLo::lower, TensorOperand A> [[nodiscard]] auto cholesky_ex(const A& a) {
   return detail::named_on_tensors<WithInfo>(
       [](Value x) {
-        const auto parts = cholesky_ex(x);
+        const auto parts = cholesky_ex<Triangle>(x);
         return std::tuple{parts.result, parts.info};
       },
       a);

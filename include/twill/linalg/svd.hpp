@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Singular value decompositions, thin: A = U diag(S) V^T. Gradients of the vectors divide by differences of squared
+// Singular value decompositions: A = U diag(S) V^T. Gradients of the vectors divide by differences of squared
 // singular values, and have a sense for functions that do not depend on the signs of vectors (Townsend, 2016); those of
 // S alone are finite always. Read next: linalg/least_squares.hpp.
 
@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/eigh.hpp>
+#include <twill/linalg/qr.hpp>
 #include <twill/ops/matmul.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
 
-/// The factors of (..., m, n), with k the smaller of m and n.
+/// The factors of (..., m, n), with k the smaller of m and n; `FullMatrices::yes` makes U and Vh square.
 template <class Left, class Values, class Right> struct SVD {
   Left U{};   ///< (..., m, k), orthonormal columns
   Values S{}; ///< (..., k), descending
@@ -78,6 +79,18 @@ template <Proportion P = Proportion::known>
   const Value s = add_operation(detail::svd_operation, {a}, a.dtype(), with_vector(shape, k));
   return {add_result(s, 1, a.dtype(), with_matrix(shape, rows_of(shape), k)), s,
           add_result(s, 2, a.dtype(), with_matrix(shape, k, columns_of(shape)))};
+}
+
+/// The decomposition with square U (..., m, m) and Vh (..., n, n), if told so: NumPy's and PyTorch's `full_matrices`.
+/// Its gradient is that of functions that do not depend on the choice of the columns and rows that complete them.
+template <FullMatrices Full, Proportion P = Proportion::known>
+[[nodiscard]] constexpr SVD<Value, Value, Value> svd(Value a, CallSite site = CallSite::here()) {
+  SVD<Value, Value, Value> parts = svd<P>(a, site);
+  if (Full == FullMatrices::no || a.graph().fault.any()) return parts;
+  const Extent k = columns_of(parts.U.shape());
+  if (!(rows_of(parts.U.shape()) == k)) parts.U = detail::completed_basis(parts.U);
+  if (!(columns_of(parts.Vh.shape()) == k)) parts.Vh = transpose(detail::completed_basis(transpose(parts.Vh)));
+  return parts;
 }
 
 /// Singular values, descending; faster than `svd`.

@@ -12,9 +12,12 @@
 #include <twill/linalg/least_squares.hpp>
 #include <twill/linalg/lu.hpp>
 #include <twill/linalg/matrix_functions.hpp>
+#include <twill/linalg/norms.hpp>
 #include <twill/linalg/qr.hpp>
 #include <twill/linalg/svd.hpp>
+#include <twill/tensor/create.hpp>
 
+#include <algorithm>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -29,15 +32,30 @@ concept TensorOperand = AnyTensor<X> || LazyValue<X>;
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
+/// A tensor itself, or what an expression evaluates to.
+template <class X> [[nodiscard]] decltype(auto) evaluated(const X& x) {
+  if constexpr (AnyTensor<X>)
+    return (x);
+  else
+    return expr::evaluate_as<typename X::shape_type>(x);
+}
+
 /// A function of traced values, on tensors.
 template <class F, class... X> [[nodiscard]] auto on_tensors(F f, const X&... x) {
-  const auto evaluated = []<class Y>(const Y& y) -> decltype(auto) {
-    if constexpr (AnyTensor<Y>)
-      return (y);
-    else
-      return expr::evaluate_as<typename Y::shape_type>(y);
-  };
   return compiled(f)(evaluated(x)...);
+}
+
+/// The type in which matrices of these operands are decomposed.
+template <class... X>
+using ComputedType = std::conditional_t<(std::is_same_v<typename X::value_type, double> || ...), double, float>;
+
+/// The numbers of a tolerance, where the tensor is: absolute, relative.
+template <class T, AnyTensor A> [[nodiscard]] auto cutoff_tensors(const Tolerance& tolerance, const A& a) {
+  const Dims shape = a.shape();
+  const auto larger = static_cast<double>(std::max(shape[shape.rank - 2], shape[shape.rank - 1]));
+  const bool is_default = !tolerance.rtol && !(tolerance.atol > 0);
+  const double relative = is_default ? larger * epsilon_of(dtype_of<T>) : tolerance.rtol.value_or(0);
+  return std::pair{scalar(static_cast<T>(tolerance.atol), a.device()), scalar(static_cast<T>(relative), a.device())};
 }
 
 /// The results of a function that gives several, by name.
@@ -100,44 +118,45 @@ template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored, TensorOper
 [[nodiscard]] auto solve_triangular(const A& a, const B& b) {
   return detail::on_tensors([](Value x, Value y) { return solve_triangular<Triangle, D>(x, y); }, a, b);
 }
-/// Lower triangular L with L L^T = A.
-template <TensorOperand A> [[nodiscard]] auto cholesky(const A& a) {
-  return detail::on_tensors([](Value x) { return cholesky(x); }, a);
+/// Lower triangular L with L L^T = A, or U with U^T U = A.
+template <UpLo Triangle = UpLo::lower, TensorOperand A> [[nodiscard]] auto cholesky(const A& a) {
+  return detail::on_tensors([](Value x) { return cholesky<Triangle>(x); }, a);
 }
 /// X with A X = B, from the Cholesky factor of A.
-template <TensorOperand B, TensorOperand L> [[nodiscard]] auto cholesky_solve(const B& b, const L& l) {
-  return detail::on_tensors([](Value x, Value y) { return cholesky_solve(x, y); }, b, l);
+template <UpLo Triangle = UpLo::lower, TensorOperand B, TensorOperand L>
+[[nodiscard]] auto cholesky_solve(const B& b, const L& factor) {
+  return detail::on_tensors([](Value x, Value y) { return cholesky_solve<Triangle>(x, y); }, b, factor);
 }
-/// The reduced QR decomposition.
-template <TensorOperand A> [[nodiscard]] auto qr(const A& a) {
+/// The QR decomposition.
+template <FullMatrices Full = FullMatrices::no, TensorOperand A> [[nodiscard]] auto qr(const A& a) {
   return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
     return detail::named_on_tensors<QR>(
         [](Value x) {
-          const auto parts = qr<P>(x);
+          const auto parts = qr<Full, P>(x);
           return std::tuple{parts.Q, parts.R};
         },
         tensor);
   });
 }
 /// Eigenvalues and eigenvectors of symmetric matrices.
-template <TensorOperand A> [[nodiscard]] auto eigh(const A& a) {
+template <UpLo Triangle = UpLo::lower, TensorOperand A> [[nodiscard]] auto eigh(const A& a) {
   return detail::named_on_tensors<EigenPairs>(
       [](Value x) {
-        const auto parts = eigh(x);
+        const auto parts = eigh<Triangle>(x);
         return std::tuple{parts.values, parts.vectors};
       },
       a);
 }
 /// Eigenvalues of symmetric matrices.
-template <TensorOperand A> [[nodiscard]] auto eigvalsh(const A& a) {
-  return detail::on_tensors([](Value x) { return eigvalsh(x); }, a);
+template <UpLo Triangle = UpLo::lower, TensorOperand A> [[nodiscard]] auto eigvalsh(const A& a) {
+  return detail::on_tensors([](Value x) { return eigvalsh<Triangle>(x); }, a);
 }
-/// The thin singular value decomposition.
-template <TensorOperand A> [[nodiscard]] auto svd(const A& a) {
+/// The singular value decomposition.
+template <FullMatrices Full = FullMatrices::no, TensorOperand A> [[nodiscard]] auto svd(const A& a) {
   return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
     return detail::named_on_tensors<SVD>(
         [](Value x) {
-          const auto parts = svd<P>(x);
+          const auto parts = svd<Full, P>(x);
           return std::tuple{parts.U, parts.S, parts.Vh};
         },
         tensor);
@@ -154,6 +173,18 @@ template <TensorOperand A> [[nodiscard]] auto pinv(const A& a) {
   return detail::by_proportion(
       a, [&]<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return pinv<P>(x); }, tensor); });
 }
+/// Pseudo-inverses by the singular values beyond a tolerance.
+template <TensorOperand A> [[nodiscard]] auto pinv(const A& a, const Tolerance& tolerance) {
+  return detail::by_proportion(detail::evaluated(a), [&]<Proportion P>(const auto& tensor) {
+    const auto [atol, rtol] = detail::cutoff_tensors<detail::ComputedType<A>>(tolerance, tensor);
+    return detail::on_tensors(
+        [](Value x, Value absolute, Value relative) {
+          const CallSite site = CallSite::here();
+          return detail::pinv_beyond<P>(checked_matrix(x, site), {absolute, relative}, site);
+        },
+        tensor, atol, rtol);
+  });
+}
 /// Solutions of least squares, with rank and singular values.
 template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a, const B& b) {
   return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
@@ -165,16 +196,57 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a,
         tensor, b);
   });
 }
+/// Solutions of least squares by the singular values beyond a tolerance.
+template <TensorOperand A, TensorOperand B>
+[[nodiscard]] auto lstsq(const A& a, const B& b, const Tolerance& tolerance) {
+  return detail::by_proportion(detail::evaluated(a), [&]<Proportion P>(const auto& tensor) {
+    const auto [atol, rtol] = detail::cutoff_tensors<detail::ComputedType<A, B>>(tolerance, tensor);
+    return detail::named_on_tensors<LeastSquares>(
+        [](Value x, Value y, Value absolute, Value relative) {
+          const CallSite site = CallSite::here();
+          const auto parts = detail::lstsq_beyond<P>(checked_matrix(x, site), y, {absolute, relative}, site);
+          return std::tuple{parts.solution, parts.rank, parts.singular_values};
+        },
+        tensor, b, atol, rtol);
+  });
+}
 /// The number of singular values that are not zero.
 template <TensorOperand A> [[nodiscard]] auto matrix_rank(const A& a) {
   return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
     return detail::on_tensors([](Value x) { return matrix_rank<P>(x); }, tensor);
   });
 }
-/// The largest singular value over the smallest.
-template <TensorOperand A> [[nodiscard]] auto cond(const A& a) {
-  return detail::by_proportion(
-      a, [&]<Proportion P>(const A& tensor) { return detail::on_tensors([](Value x) { return cond<P>(x); }, tensor); });
+/// The number of singular values beyond a tolerance.
+template <TensorOperand A> [[nodiscard]] auto matrix_rank(const A& a, const Tolerance& tolerance) {
+  return detail::by_proportion(detail::evaluated(a), [&]<Proportion P>(const auto& tensor) {
+    const auto [atol, rtol] = detail::cutoff_tensors<detail::ComputedType<A>>(tolerance, tensor);
+    return detail::on_tensors(
+        [](Value x, Value absolute, Value relative) {
+          const CallSite site = CallSite::here();
+          return detail::rank_beyond<P>(checked_matrix(x, site), {absolute, relative}, site);
+        },
+        tensor, atol, rtol);
+  });
+}
+/// Norms of matrices.
+template <MatrixNorm Which = MatrixNorm::frobenius, TensorOperand A> [[nodiscard]] auto matrix_norm(const A& a) {
+  using enum MatrixNorm;
+  if constexpr (Which == nuclear || Which == spectral || Which == smallest)
+    return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
+      return detail::on_tensors([](Value x) { return matrix_norm<Which, P>(x); }, tensor);
+    });
+  else
+    return detail::on_tensors([](Value x) { return matrix_norm<Which>(x); }, a);
+}
+/// How much solutions may amplify errors, by a norm.
+template <MatrixNorm Which = MatrixNorm::spectral, TensorOperand A> [[nodiscard]] auto cond(const A& a) {
+  using enum MatrixNorm;
+  if constexpr (Which == spectral || Which == smallest)
+    return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
+      return detail::on_tensors([](Value x) { return cond<Which, P>(x); }, tensor);
+    });
+  else // of square matrices, which is the smaller extent of no matter
+    return detail::on_tensors([](Value x) { return cond<Which, Proportion::tall>(x); }, a);
 }
 /// Exponentials of matrices.
 template <TensorOperand A> [[nodiscard]] auto matrix_exp(const A& a) {
@@ -183,10 +255,6 @@ template <TensorOperand A> [[nodiscard]] auto matrix_exp(const A& a) {
 /// A^N.
 template <int N, TensorOperand A> [[nodiscard]] auto matrix_power(const A& a) {
   return detail::on_tensors([](Value x) { return matrix_power<N>(x); }, a);
-}
-/// Norms of matrices.
-template <MatrixNorm Which = MatrixNorm::frobenius, TensorOperand A> [[nodiscard]] auto matrix_norm(const A& a) {
-  return detail::on_tensors([](Value x) { return matrix_norm<Which>(x); }, a);
 }
 /// Powers of elements as rows.
 template <int N, VanderOrder Order = VanderOrder::decreasing, TensorOperand X> [[nodiscard]] auto vander(const X& x) {

@@ -77,12 +77,19 @@ inline constexpr graph::Operation sampled_operation{.name = "sparse_sampled_matm
                                                     .multiply_adds = &multiply_adds,
                                                     .batching = graph::Batching::stack};
 
+/// The rows of a dense operand, and its shape with other rows. Under `vmap` examples come first.
+[[nodiscard]] TWILL_CONSTEXPR Extent rows_of(Value x) { return x.shape()[x.rank() - 2]; }
+[[nodiscard]] TWILL_CONSTEXPR Extents with_rows(Extents shape, Extent rows) {
+  shape[shape.rank - 2] = rows;
+  return shape;
+}
+
 [[nodiscard]] TWILL_CONSTEXPR Value multiplied(Value offsets, Value indices, Value values, Value x, Extent rows) {
-  return add_operation(matmul_operation, {offsets, indices, values, x}, x.dtype(), {rows, x.shape()[1]});
+  return add_operation(matmul_operation, {offsets, indices, values, x}, x.dtype(), with_rows(x.shape(), rows));
 }
 [[nodiscard]] TWILL_CONSTEXPR Value multiplied_transposed(Value offsets, Value indices, Value values, Value x,
                                                           Extent columns) {
-  return add_operation(transposed_operation, {offsets, indices, values, x}, x.dtype(), {columns, x.shape()[1]});
+  return add_operation(transposed_operation, {offsets, indices, values, x}, x.dtype(), with_rows(x.shape(), columns));
 }
 [[nodiscard]] TWILL_CONSTEXPR Value multiplied_sampled(Value offsets, Value indices, Value x, Value y) {
   return add_operation(sampled_operation, {offsets, indices, x, y}, x.dtype(), indices.shape());
@@ -98,7 +105,7 @@ TWILL_CONSTEXPR void matmul_vjp(Graph& graph, int node, const graph::Cotangents&
   const Value g{graph, cotangents[0]};
   if (gradients.wants(2)) gradients.set(2, multiplied_sampled(offsets, indices, g, x));
   if (gradients.wants(3))
-    gradients.set(3, multiplied_transposed(offsets, indices, {graph, self.input(2)}, g, x.shape()[0]));
+    gradients.set(3, multiplied_transposed(offsets, indices, {graph, self.input(2)}, g, rows_of(x)));
 }
 
 /// y = A^T x: dA = the elements of x dy^T at A's non-zeros, dx = A dy.
@@ -110,7 +117,7 @@ TWILL_CONSTEXPR void transposed_vjp(Graph& graph, int node, const graph::Cotange
   const Value x{graph, self.input(3)};
   const Value g{graph, cotangents[0]};
   if (gradients.wants(2)) gradients.set(2, multiplied_sampled(offsets, indices, x, g));
-  if (gradients.wants(3)) gradients.set(3, multiplied(offsets, indices, {graph, self.input(2)}, g, x.shape()[0]));
+  if (gradients.wants(3)) gradients.set(3, multiplied(offsets, indices, {graph, self.input(2)}, g, rows_of(x)));
 }
 
 /// s = the elements of x y^T at A's non-zeros: with those of ds in their places, dx = dS y and dy = dS^T x.
@@ -122,8 +129,8 @@ TWILL_CONSTEXPR void sampled_vjp(Graph& graph, int node, const graph::Cotangents
   const Value x{graph, self.input(2)};
   const Value y{graph, self.input(3)};
   const Value g{graph, cotangents[0]};
-  if (gradients.wants(2)) gradients.set(2, multiplied(offsets, indices, g, y, x.shape()[0]));
-  if (gradients.wants(3)) gradients.set(3, multiplied_transposed(offsets, indices, g, x, y.shape()[0]));
+  if (gradients.wants(2)) gradients.set(2, multiplied(offsets, indices, g, y, rows_of(x)));
+  if (gradients.wants(3)) gradients.set(3, multiplied_transposed(offsets, indices, g, x, rows_of(y)));
 }
 
 /// Refuses a vector of another length.
