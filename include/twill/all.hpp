@@ -28,6 +28,7 @@
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>
 #include <twill/nn/convolution3d.hpp>
+#include <twill/nn/eager.hpp>
 #include <twill/nn/embedding_bag.hpp>
 #include <twill/nn/expert_parallel.hpp>
 #include <twill/nn/gates.hpp>

@@ -146,6 +146,7 @@ PAGES = [
         Section("Sorting and searching", ["algorithms/sort.hpp", "algorithms/select.hpp", "algorithms/search.hpp",
                                           "algorithms/unique.hpp", "algorithms/sets.hpp",
                                           "algorithms/partition.hpp", "algorithms/sampled.hpp", "core/samples.hpp", "algorithms/policy.hpp", "algorithms/on.cuh"]),
+        Section("Functions of models", ["nn/eager.hpp"], rows=True),
         Section("Expressions", ["expr/evaluate*.hpp", "expr/out.hpp", "expr/map.hpp", "expr/plan*.hpp"]),
         Section("Functions and their gradients", ["compile/function.hpp", "compile/transforms.hpp", "compile/vmap.hpp"]),
         Section("Other libraries", ["tensor/borrowed.hpp", "tensor/dlpack.hpp", "tensor/gpu/*", "tensor/cuda/*"]),

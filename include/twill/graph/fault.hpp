@@ -176,6 +176,7 @@ enum class Problem : std::uint8_t {
   fftconvolve_takes_operands_of_one_rank,
   fftconvolve_of_an_axis_without_elements,
   valid_convolution_needs_one_operand_inside_of_the_other,
+  interpolate_is_nearest_or_linear_use_resample,
 };
 
 /// A name that a fault is about, and of what.
