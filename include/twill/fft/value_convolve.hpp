@@ -25,7 +25,7 @@ struct TracedConvolution {
   Convolution sizes{};
   TracedAxes along{};
 
-  TWILL_CONSTEXPR TracedConvolution(Part part, Value a, Value b, std::initializer_list<int> named, CallSite site) {
+  constexpr TracedConvolution(Part part, Value a, Value b, std::initializer_list<int> named, CallSite site) {
     graph::Graph& graph = a.graph();
     if (a.rank() != b.rank()) graph.refuse(Problem::fftconvolve_takes_operands_of_one_rank, a.rank(), b.rank(), site);
     const TracedAxes axes = traced_axes(a, named, nullptr, site);
