@@ -4,6 +4,7 @@
 // by them in milliseconds: cmake/compiled_library.cmake has this file compiled at -O1.
 
 #define TWILL_BUILDS_CONSTEXPR
+#include <twill/fft/value_convolve.hpp>
 #include <twill/fft/value_cosine.hpp>
 #include <twill/fft/value_lines.hpp>
 #include <twill/fft/value_several_axes.hpp>
@@ -43,6 +44,7 @@
 #include <twill/ops/value_quantiles.hpp>
 #include <twill/ops/value_samples.hpp>
 #include <twill/ops/value_statistics.hpp>
+#include <twill/ops/value_windows.hpp>
 #include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/muon.hpp>

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path += [str(ROOT / "tools/reference"), str(ROOT / "tools/checks")]
 from names import Reference, run_doxygen
 
-TENSOR_HEADERS = re.compile(r"(tensor/views|expr|algorithms)\b")
+TENSOR_HEADERS = re.compile(r"(tensor/views|expr|algorithms|nn/eager)\b")
 TENSORS = re.compile(r"\b(TensorOperand|AnyTensor|Tensor|Operands|Argument)\b")
 VALUES = re.compile(r"\b(Value|FirstValue|Term)\b")
 
@@ -31,7 +31,7 @@ def functions(root):
         run_doxygen(root, Path(folder))
         entries = [e for e in Reference(root, Path(folder) / "xml").entries if e.kind == "function"]
     both = {e.name for e in entries if e.header.startswith("elementwise/")}
-    values = {e.name for e in entries if e.full.startswith("twill::graph::") and takes(e, VALUES)}
+    values = {e.name.removeprefix("nn::") for e in entries if e.full.startswith("twill::graph::") and takes(e, VALUES)}
     tensors = {e.name for e in entries if re.fullmatch(r"twill::\w+", e.full) and TENSOR_HEADERS.match(e.header) and
                takes(e, TENSORS)}
     return tensors | both, {name for name in values | both if not name.startswith("operator")}

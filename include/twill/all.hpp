@@ -7,6 +7,7 @@
 #include <twill/algorithms/sampled.hpp>
 #include <twill/algorithms/sets.hpp>
 #include <twill/core/decimal_bytes.hpp>
+#include <twill/core/samples.hpp>
 #include <twill/core/square_root.hpp>
 #include <twill/data.hpp>
 #include <twill/data/color_jitter.hpp>
@@ -15,6 +16,8 @@
 #include <twill/data/rotation.hpp>
 #include <twill/expr/distances.hpp>
 #include <twill/fft.hpp>
+#include <twill/fft/convolve_part.hpp>
+#include <twill/fft/value_convolve.hpp>
 #include <twill/fft/value_cosine.hpp>
 #include <twill/fft/value_lines.hpp>
 #include <twill/fft/value_several_axes.hpp>
@@ -25,6 +28,7 @@
 #include <twill/linalg.hpp>
 #include <twill/nn/auxiliary_loss.hpp>
 #include <twill/nn/convolution3d.hpp>
+#include <twill/nn/eager.hpp>
 #include <twill/nn/embedding_bag.hpp>
 #include <twill/nn/expert_parallel.hpp>
 #include <twill/nn/gates.hpp>
@@ -60,6 +64,7 @@
 #include <twill/ops/value_quantiles.hpp>
 #include <twill/ops/value_samples.hpp>
 #include <twill/ops/value_statistics.hpp>
+#include <twill/ops/value_windows.hpp>
 #include <twill/optim/adafactor.hpp>
 #include <twill/optim/adaptive.hpp>
 #include <twill/optim/averaged.hpp>

@@ -43,6 +43,7 @@
 #include <twill/expr/program.hpp>
 #include <twill/expr/put.hpp>
 #include <twill/expr/quantile.hpp>
+#include <twill/expr/quantile_place.hpp>
 #include <twill/expr/reduced.hpp>
 #include <twill/expr/reduction_operations.hpp>
 #include <twill/expr/reductions.hpp>

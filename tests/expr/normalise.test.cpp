@@ -131,6 +131,17 @@ TEST_CASE("cross entropy and cosine similarity give one number for each row", "[
   CHECK(mean(cross_entropy(logits, labels)).item() == Approx(total(expected) / 6));
   CHECK(std::isinf(eval(cross_entropy(logits, tensor({11, 0, 0, 0, 0, 0})))[0].item()));
 
+  // of probabilities: the expectation of that of each class
+  const Tensor p = eval(softmax(randn<double, Shape<6, 11>>()));
+  const Tensor by_class = eval(-sum<1>(p * log_softmax(logits)));
+  CHECK(largest_difference(numbers(eval(cross_entropy(logits, p))), numbers(by_class)) < 1e-12);
+  CHECK(form(lazy(cross_entropy(logits, p))) == Form::totals);
+  CHECK(largest_difference(numbers(eval(cross_entropy<0>(turned, eval(p.transpose() * 1)))), numbers(by_class)) <
+        1e-12);
+  const double never = -std::numeric_limits<double>::infinity();
+  CHECK(eval(cross_entropy(tensor({{never, 0.0}}), tensor({{0.0F, 1.0F}})))[0].item() == 0);
+  CHECK(std::isinf(eval(cross_entropy(tensor({{never, 0.0}}), tensor({{0.5, 0.5}})))[0].item()));
+
   const auto a = randn<double, Shape<5, 17>>();
   const auto b = randn<double, Shape<17>>();
   Row cosines;

@@ -6,12 +6,14 @@
 
 #include "tests/support/operation_table.hpp"
 
+#include <twill/fft/value_convolve.hpp>
 #include <twill/fft/value_cosine.hpp>
 #include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -291,6 +293,56 @@ const OperationRow rows[] = {
        });
      },
      RowTypes::wide},
+    {"fftconvolve of two axes",
+     {{Dims(3, 4), Dims(2, 3)}, {Dims(1, 2), Dims(3, 1)}, {Dims(1, 1), Dims(1, 1)}},
+     [](const Value* x) { return fft::fftconvolve(x[0], x[1]); },
+     [](const Arrays& x) {
+       const Dims a = x[0].shape, b = x[1].shape;
+       return array_from(Dims(a[0] + b[0] - 1, a[1] + b[1] - 1), [&](const Dims& i) {
+         double sum = 0;
+         for (std::int64_t r = 0; r < a[0]; ++r)
+           for (std::int64_t c = 0; c < a[1]; ++c)
+             if (i[0] >= r && i[0] - r < b[0] && i[1] >= c && i[1] - c < b[1])
+               sum += element_of(x[0], Dims(r, c)) * element_of(x[1], Dims(i[0] - r, i[1] - c));
+         return sum;
+       });
+     },
+     RowTypes::wide},
+    {"fftconvolve of whole overlaps along an axis, and to the first length",
+     {{Dims(2, 5), Dims(1, 3)}, {Dims(2, 3), Dims(2, 3)}, {Dims(1, 1), Dims(3, 1)}},
+     [](const Value* x) {
+       return sum(fft::fftconvolve<1>(x[0], x[1], fft::same), {1}) *
+              sum(fft::fftconvolve<-1>(x[0], x[1], fft::valid), {1});
+     },
+     [](const Arrays& x) {
+       const Dims a = x[0].shape, b = x[1].shape;
+       return array_from(Dims(std::max(a[0], b[0])), [&](const Dims& i) {
+         double same = 0, valid = 0;
+         for (std::int64_t j = 0; j < a[1]; ++j)
+           for (std::int64_t k = 0; k < b[1]; ++k) {
+             const double product =
+                 element_of(x[0], Dims(a[0] == 1 ? 0 : i[0], j)) * element_of(x[1], Dims(b[0] == 1 ? 0 : i[0], k));
+             const std::int64_t first = (b[1] - 1) / 2;
+             if (j + k >= first && j + k < first + a[1]) same += product;
+             if (j + k >= b[1] - 1 && j + k < a[1]) valid += product;
+           }
+         return same * valid;
+       });
+     },
+     RowTypes::wide},
+    {"fftconvolve of complex and real numbers",
+     {{Dims(4, 2), Dims(3)}, {Dims(1, 2), Dims(2)}},
+     [](const Value* x) { return view_as_real(fft::fftconvolve(view_as_complex(x[0]), x[1])); },
+     [](const Arrays& x) {
+       const std::int64_t n = x[0].shape[0], m = x[1].shape[0];
+       return pairs_from(Dims(n + m - 1), [&](const Dims& i) {
+         Number sum{};
+         for (std::int64_t k = 0; k < n; ++k)
+           if (i[0] >= k && i[0] - k < m) sum += number(x[0], Dims(k)) * element_of(x[1], Dims(i[0] - k));
+         return sum;
+       });
+     },
+     RowTypes::wide},
     {"complex arithmetic",
      {{Dims(3, 2), Dims(3, 2)}, {Dims(2, 2, 2), Dims(2, 2)}},
      [](const Value* x) {
@@ -331,4 +383,27 @@ TEST_CASE("transforms and complex functions in models agree with sums and std::c
 
 TEST_CASE("both derivatives of transforms and complex functions are those of differences", "[fft][gradient]") {
   for (const OperationRow& row : rows) check_both_derivatives(row);
+}
+
+TEST_CASE("fftconvolve in models refuses operands that cannot be convolved, with both numbers", "[fft]") {
+  using graph::Problem;
+  const auto refuses = [](Problem problem, std::int64_t left, std::int64_t right, const auto& function) {
+    graph::Graph graph{DType::float32};
+    const Value wide{graph, graph.add_input(DType::float32, {{2, 0}, {6, 0}})};
+    const Value tall{graph, graph.add_input(DType::float32, {{3, 0}, {2, 0}})};
+    const Value none{graph, graph.add_input(DType::float32, {{2, 0}, {0, 0}})};
+    static_cast<void>(function(wide, tall, none));
+    CHECK(graph.fault.problem == problem);
+    CHECK(graph.fault.left == left);
+    CHECK(graph.fault.right == right);
+  };
+  refuses(Problem::none, 0, 0, [](Value wide, Value tall, Value) { return fft::fftconvolve(wide, tall); });
+  refuses(Problem::fftconvolve_takes_operands_of_one_rank, 2, 1,
+          [](Value wide, Value tall, Value) { return fft::fftconvolve(wide, flatten(tall, 0)); });
+  refuses(Problem::fftconvolve_of_an_axis_without_elements, 6, 0,
+          [](Value wide, Value, Value none) { return fft::fftconvolve<1>(wide, none); });
+  refuses(Problem::valid_convolution_needs_one_operand_inside_of_the_other, 12, 6,
+          [](Value wide, Value tall, Value) { return fft::fftconvolve(wide, tall, fft::valid); });
+  refuses(Problem::axis_is_named_twice, -1, 2,
+          [](Value wide, Value tall, Value) { return fft::fftconvolve<1, -1>(wide, tall); });
 }

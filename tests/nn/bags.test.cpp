@@ -34,7 +34,8 @@ void check(const std::string& name, const std::string& table, const nn::Embeddin
     return Value{graph, graph.add_input(dtype, graph::extents_of(arrays.back().shape))};
   };
   nn::EmbeddingBagOptions options = given;
-  const Value index = add("index", DType::int64), offsets = add("offsets", DType::int32);
+  const Value index = add("index", DType::int64);
+  const Value offsets = add(given.has_last_offset ? "ends" : "offsets", DType::int32);
   std::vector<Value> sources{add(table, DType::float64)};
   if (is_weighted) sources.push_back(options.weights = add("shares", DType::float64));
   const Value y = nn::embedding_bag(index, offsets, sources[0], options);
@@ -89,14 +90,16 @@ const OperationRow functions[]{
 };
 
 /// The result for one table of 0, 1, 2, ... and any indices and offsets.
-std::vector<double> of_line(std::vector<double> index, std::vector<double> offsets, BagMode mode) {
+std::vector<double> of_line(std::vector<double> index, std::vector<double> offsets, BagMode mode,
+                            bool has_last_offset = false) {
   graph::Graph graph{DType::float64};
   const Arrays arrays{{Dims(static_cast<std::int64_t>(index.size())), index},
                       {Dims(static_cast<std::int64_t>(offsets.size())), offsets}};
   const Value line{graph, graph.add_input(DType::int64, graph::extents_of(arrays[0].shape))};
   const Value begin{graph, graph.add_input(DType::int64, graph::extents_of(arrays[1].shape))};
   const Value table = graph::cast(graph::iota(graph, {{5, 0}, {1, 0}}), DType::float64);
-  graph.outputs.push_back(nn::embedding_bag(line, begin, table, {.mode = mode}).id());
+  graph.outputs.push_back(
+      nn::embedding_bag(line, begin, table, {.mode = mode, .has_last_offset = has_last_offset}).id());
   REQUIRE(!graph.fault.any());
   return evaluate(graph, {{}, arrays, {}, {}}, &run_by_kernel).outputs[0].elements;
 }
@@ -118,6 +121,9 @@ TEST_CASE("bags of different lengths and their gradients are PyTorch's", "[nn][T
   check("mean_padded", "weight", {.padding = 2});
   check("max_padded", "weight", {.mode = BagMode::max, .padding = 2});
   check("max_of_equals", "ranks", {.mode = BagMode::max});
+  check("sum_ended", "weight", {.mode = BagMode::sum, .has_last_offset = true});
+  check("mean_ended", "weight", {.has_last_offset = true});
+  check("max_ended", "weight", {.mode = BagMode::max, .has_last_offset = true});
   check("weighted", "weight", {.mode = BagMode::sum}, true);
   check("weighted_padded", "weight", {.mode = BagMode::sum, .padding = 6}, true);
 }
@@ -138,6 +144,8 @@ TEST_CASE("no indices and indices before the first bag are in no bag", "[nn]") {
                                                                                           : 3.0,
                                                                   0});
     CHECK(of_line({4, 3}, {}, mode).empty());
+    CHECK(of_line({1, 4, 2, 3}, {1, 2, 3}, mode, true) == std::vector<double>{4, 2}); // the last index is in no bag
+    CHECK(of_line({1, 4}, {2}, mode, true).empty());
   }
 }
 

@@ -6,7 +6,7 @@
 #include "tests/support/golden.hpp"
 #include "tests/support/operation_table.hpp"
 
-#include <twill/nn/convolution.hpp>
+#include <twill/nn/convolution3d.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
 #include <twill/nn/gates.hpp>
@@ -90,6 +90,14 @@ template <PaddingMode Mode> void same(const Value* x, Outputs& y) {
   y.push_back(nn::conv1d(x[0], 2, "layer",
                          {.kernel = 4, .dilation = 2, .bias = false, .padding_mode = Mode, .keeps_size = true}));
 }
+template <PaddingMode Mode> void volume(const Value* x, Outputs& y) {
+  y.push_back(nn::conv3d(x[0], 2, "layer",
+                         {.kernel = {2, 3, 2}, .stride = {1, 2, 1}, .padding = {1, 2, 1}, .padding_mode = Mode}));
+}
+template <PaddingMode Mode> void kept_volume(const Value* x, Outputs& y) {
+  y.push_back(
+      nn::conv3d(x[0], 2, "layer", {.kernel = {2, 3, 1}, .bias = false, .padding_mode = Mode, .keeps_size = true}));
+}
 template <nn::BagMode Mode, std::int64_t Padding> void bag(const Value* x, Outputs& y) {
   y.push_back(nn::embedding_bag(x[0], 5, 3, "layer", {.mode = Mode, .padding = Padding}));
 }
@@ -140,6 +148,13 @@ TEST_CASE("transformer layers and attention of other widths are PyTorch's", "[nn
          const auto [output, weights] = nn::multi_head_attention_with_weights(x[0], x[1], x[1], 2, "layer");
          y = {output, weights};
        }},
+      {"each_head",
+       {"x", "memory"},
+       [](const Value* x, Outputs& y) {
+         const auto [output, weights] =
+             nn::multi_head_attention_with_weights(x[0], x[1], x[1], 2, "layer", {.averages_heads = false});
+         y = {output, weights};
+       }},
   };
   for (const Case& each : cases) check(each);
 }
@@ -179,6 +194,14 @@ TEST_CASE("convolutions pad as PyTorch's, and can keep the size", "[nn][TRAIN-2]
       {"same_reflect", {"sequence"}, same<PaddingMode::reflect>},
       {"same_replicate", {"sequence"}, same<PaddingMode::replicate>},
       {"same_circular", {"sequence"}, same<PaddingMode::circular>},
+      {"volume_zeros", {"volume"}, volume<PaddingMode::zeros>},
+      {"volume_reflect", {"volume"}, volume<PaddingMode::reflect>},
+      {"volume_replicate", {"volume"}, volume<PaddingMode::replicate>},
+      {"volume_circular", {"volume"}, volume<PaddingMode::circular>},
+      {"kept_zeros", {"volume"}, kept_volume<PaddingMode::zeros>},
+      {"kept_reflect", {"volume"}, kept_volume<PaddingMode::reflect>},
+      {"kept_replicate", {"volume"}, kept_volume<PaddingMode::replicate>},
+      {"kept_circular", {"volume"}, kept_volume<PaddingMode::circular>},
   };
   for (const Case& each : cases) check(each);
 }

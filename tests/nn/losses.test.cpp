@@ -55,9 +55,15 @@ struct Table {
       return nn::kl_divergence(graph::log_softmax(x), graph::log(p),
                                {.log_target = true, .reduce = nn::KlReduce::batch_mean});
     if constexpr (K == 16) return nn::cross_entropy(x, graph::softmax(y), {.label_smoothing = 0.3, .weight = weight});
+    nn::CrossEntropyOptions of_rows{.label_smoothing = 0.2, .weight = weight};
+    of_rows.reduce = nn::Reduce::none;
+    if constexpr (K == 17) return graph::sum(nn::cross_entropy(x, graph::softmax(y), of_rows) * graph::select(y, 1, 0));
+    if constexpr (K == 18) return nn::nll(graph::log_softmax(x), graph::softmax(y), {.weight = weight});
+    if constexpr (K == 19)
+      return nn::nll(graph::log_softmax(x), graph::softmax(y), {.axis = 1, .reduce = nn::Reduce::sum});
   }
 };
-constexpr int table_size = 17;
+constexpr int table_size = 20;
 
 /// All losses, then their gradients by x.
 struct LossesAndGradients {

@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -65,9 +66,21 @@ struct Table {
     if constexpr (K == 23) return graph::sum(nn::multi_margin(x, labels, {.reduce = Reduce::none}) * row_signs);
     if constexpr (K == 24) return graph::sum(nn::multilabel_soft_margin(x, p, {.reduce = Reduce::none}) * row_signs);
     if constexpr (K == 25) return graph::sum(nn::hinge_embedding(x, signs, {.reduce = Reduce::none}) * z);
+    if constexpr (K == 26) return graph::sum(nn::margin_ranking(x, y, graph::sign(z), {.reduce = Reduce::none}) * z);
+    if constexpr (K == 27)
+      return graph::sum(nn::cosine_embedding(x, y, row_signs, {.reduce = Reduce::none}) * graph::select(z, 1, 0));
+    if constexpr (K == 28) return graph::sum(nn::soft_margin(x, signs, {.reduce = Reduce::none}) * z);
+    if constexpr (K == 29) return graph::sum(nn::poisson_nll(x, counts, {.is_full = true, .reduce = Reduce::none}) * y);
+    if constexpr (K == 30) return graph::sum(nn::gaussian_nll(x, y, variance, {.reduce = Reduce::none}) * y);
+    if constexpr (K == 31) return graph::sum(nn::focal(x, p, {.reduce = Reduce::none}) * z);
+    const Value place = graph::iota(x.graph(), x.shape());
+    const Value several = graph::where(place % 5 < 3, place % 7 % 5, -1);
+    if constexpr (K == 32) return nn::multilabel_margin(x, several);
+    if constexpr (K == 33) return nn::multilabel_margin(x, several, {.reduce = Reduce::sum});
+    if constexpr (K == 34) return graph::sum(nn::multilabel_margin(x, several, {.reduce = Reduce::none}) * row_signs);
   }
 };
-constexpr int table_size = 26;
+constexpr int table_size = 35;
 
 /// Losses from number `First` on, then their gradients by x.
 template <int First, int Count> struct LossesAndGradients {
@@ -107,3 +120,36 @@ template <int First, int Count> void check() {
 TEST_CASE("margin losses and their gradients are PyTorch's", "[nn][TRAIN-3]") { check<0, 14>(); }
 
 TEST_CASE("likelihoods, the focal loss and losses of each row are PyTorch's", "[nn][TRAIN-3]") { check<14, 12>(); }
+
+TEST_CASE("further losses of each element and the hinge of several labels are PyTorch's", "[nn][TRAIN-3]") {
+  check<26, 9>();
+}
+
+TEST_CASE("a class exactly at the margin has no slope in losses over classes, as in PyTorch", "[nn][TRAIN-3]") {
+  const auto x = from_values<Shape<1, 3>>(std::vector<double>{1, 0, 3}, Dims(1, 3), Cpu{0});
+  const auto label = from_values<Shape<1>>(std::vector<std::int64_t>{0}, Dims(1), Cpu{0});
+  const auto labels = from_values<Shape<1, 3>>(std::vector<std::int64_t>{0, -1, -1}, Dims(1, 3), Cpu{0});
+  const std::vector<double> slopes{-1.0 / 3, 0, 1.0 / 3};
+  CHECK(to_vector(grad([](Value v, Value l) { return nn::multi_margin(v, l); })(x, label)) == slopes);
+  CHECK(to_vector(grad([](Value v, Value l) { return nn::multilabel_margin(v, l); })(x, labels)) == slopes);
+}
+
+TEST_CASE("labels of several classes are refused below -1 and past the last class, computed ones are infinite",
+          "[nn]") {
+  using Row = Shape<1, 3>;
+  const auto loss = compiled([](Value values, Value labels) { return nn::multilabel_margin(values, labels); });
+  const auto x = from_values<Row>(std::vector<double>{0.5, -0.25, 1.0}, Row::dims(), Cpu{0});
+  const auto of = [&](const std::vector<std::int64_t>& labels) {
+    return loss(x, from_values<Row>(labels, Row::dims(), Cpu{0})).item();
+  };
+  CHECK(of({-1, -1, -1}) == 0);
+  CHECK(of({2, -1, 0}) == Approx(0.5 / 3)); // 1 - 1 + 0.5, and nothing below the margin
+  CHECK_THROWS_AS(of({3, -1, -1}), IndexError);
+  CHECK_THROWS_AS(of({-2, -1, -1}), IndexError);
+  const auto computed = compiled([](Value values, Value labels) { return nn::multilabel_margin(values, labels + 1); });
+  const auto of_computed = [&](const std::vector<std::int64_t>& labels) {
+    return computed(x, from_values<Row>(labels, Row::dims(), Cpu{0})).item();
+  };
+  CHECK(std::isinf(of_computed({2, -2, -2})));
+  CHECK(of_computed({1, -2, 2}) == Approx(0.5 / 3));
+}

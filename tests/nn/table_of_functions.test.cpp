@@ -160,6 +160,8 @@ const OperationRow functions[]{
      [](const Arrays& x) { return label_loss(x[0], [](const Line& l, std::size_t label) { return log_sum(l) - l[label]; }); }},
     {"nll", {{Dims(3, 4)}, {Dims(1, 1)}, {Dims(0, 3)}, {Dims(5, 17)}}, [](const Value* x) { return nn::nll(x[0], labels_of(x[0])); },
      [](const Arrays& x) { return label_loss(x[0], [](const Line& l, std::size_t label) { return -l[label]; }); }},
+    {"nll of probabilities", pairs, [](const Value* x) { return nn::nll(x[0], x[1]); },
+     [](const Arrays& x) { double sum = 0; for (std::size_t i = 0; i < x[0].elements.size(); ++i) sum -= x[0].elements[i] * x[1].elements[i]; return Array{Dims{}, {sum / static_cast<double>(x[0].shape[0])}}; }},
     {"mse", pairs, [](const Value* x) { return nn::mse(x[0], x[1]); }, [](const Arrays& x) { return mean_loss(x, [](double a, double b) { return (a - b) * (a - b); }); }},
     {"l1", pairs, [](const Value* x) { return nn::l1(x[0], x[1]); }, [](const Arrays& x) { return mean_loss(x, [](double a, double b) { return std::fabs(a - b); }); }},
     {"huber", pairs, [](const Value* x) { return nn::huber(x[0], x[1], {.delta = 0.7}); }, [](const Arrays& x) { return mean_loss(x, [](double a, double b) { const double d = std::fabs(a - b); return d < 0.7 ? d * d / 2 : 0.7 * (d - 0.35); }); }},

@@ -81,6 +81,22 @@ Value labels(Value x) {
   rows.append(x.shape()[0]);
   return graph::iota(x.graph(), rows) % x.size(1);
 }
+/// Two labels in each row, where there is place, then -1.
+Value several_labels(Value x) {
+  const Value place = graph::iota(x.graph(), x.shape());
+  return graph::where(place % x.size(1) < 2, place % 7 % x.size(1), -1);
+}
+double several_hinges(const Line& x, std::int64_t row) {
+  const auto classes = static_cast<std::int64_t>(x.size());
+  std::vector<std::size_t> labels{};
+  for (std::int64_t k = 0; k < std::min<std::int64_t>(classes, 2); ++k)
+    labels.push_back(static_cast<std::size_t>((row * classes + k) % 7 % classes));
+  double sum = 0;
+  for (const std::size_t label : labels)
+    for (std::size_t k = 0; k < x.size(); ++k)
+      if (std::find(labels.begin(), labels.end(), k) == labels.end()) sum += std::max(0.0, 1 - x[label] + x[k]);
+  return sum / static_cast<double>(classes);
+}
 Value indices(Value x) {
   graph::Extents shape{};
   shape.append({3, 0});
@@ -118,6 +134,8 @@ const OperationRow functions[]{
      [](const Arrays& x) { return mean_of_rows(x, [](const std::vector<Line>& l, std::int64_t) { return std::max(0.0, distance(l[0], l[1]) - distance(l[0], l[2]) + 3); }); }, RowTypes::wide},
     {"multi_margin", {{Dims(3, 4)}, {Dims(1, 1)}, {Dims(5, 17)}}, [](const Value* x) { return nn::multi_margin(x[0], labels(x[0])); },
      [](const Arrays& x) { return mean_of_rows(x, [](const std::vector<Line>& l, std::int64_t row) { const std::size_t label = static_cast<std::size_t>(row) % l[0].size(); double sum = 0; for (std::size_t k = 0; k < l[0].size(); ++k) if (k != label) sum += std::max(0.0, 1 - l[0][label] + l[0][k]); return sum / static_cast<double>(l[0].size()); }); }},
+    {"multilabel_margin", {{Dims(3, 4)}, {Dims(1, 1)}, {Dims(2, 3)}, {Dims(5, 17)}}, [](const Value* x) { return nn::multilabel_margin(x[0], several_labels(x[0])); },
+     [](const Arrays& x) { return mean_of_rows(x, [](const std::vector<Line>& l, std::int64_t row) { return several_hinges(l[0], row); }); }},
     {"soft_margin", pairs, [](const Value* x) { return nn::soft_margin(x[0], x[1]); }, [](const Arrays& x) { return mean_of(x, [](double a, double b) { return std::log1p(std::exp(-a * b)); }); }},
     {"multilabel_soft_margin", pairs, [](const Value* x) { return nn::multilabel_soft_margin(x[0], x[1]); }, [](const Arrays& x) { return mean_of(x, [](double a, double b) { return std::log1p(std::exp(a)) - a * b; }); }},
     {"poisson_nll", pairs, [](const Value* x) { return nn::poisson_nll(x[0], x[1]); }, [](const Arrays& x) { return mean_of(x, [](double a, double b) { return std::exp(a) - a * b; }); }},

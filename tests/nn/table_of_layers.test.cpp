@@ -86,6 +86,13 @@ const LayerRow layers[]{
        const auto [y, weights] = nn::multi_head_attention_with_weights(x, x, x * x, 2, "layer");
        return graph::concatenate({y, weights}, 2);
      }},
+    {"multi_head_attention_with_weights of each head",
+     {Dims(2, 3, 4), Dims(1, 1, 2)},
+     [](Value x) {
+       const auto [y, weights] =
+           nn::multi_head_attention_with_weights(x, x, x * x, 2, "layer", {.averages_heads = false});
+       return graph::concatenate({y, graph::reshape(weights, {x.shape()[0], x.shape()[1], {-1, 0}})}, 2);
+     }},
     {"transformer_encoder_layer",
      {Dims(2, 3, 4), Dims(1, 1, 2)},
      [](Value x) {

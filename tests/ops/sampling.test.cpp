@@ -63,16 +63,17 @@ TEST_CASE("cubic, trilinear, area, exact nearest and antialiased resampling are 
 TEST_CASE("grid_sample and its gradients by images and places are PyTorch's", "[ops][gradient][interpolate]") {
   const std::pair<std::string, GridPadding> paddings[]{
       {"zeros", GridPadding::zeros}, {"border", GridPadding::border}, {"reflection", GridPadding::reflection}};
+  const std::pair<std::string, Interpolation> modes[]{
+      {"nearest_", Interpolation::nearest}, {"bilinear_", Interpolation::linear}, {"bicubic_", Interpolation::cubic}};
   for (const auto& [padding, kind] : paddings)
-    for (const bool linear : {false, true})
+    for (const auto& [start, mode] : modes)
       for (const bool align : {false, true}) {
-        const graph::GridSampleOptions options{.mode = linear ? Interpolation::linear : Interpolation::nearest,
-                                               .padding = kind,
-                                               .align_corners = align ? AlignCorners::yes : AlignCorners::no};
-        const std::string name = (linear ? "bilinear_" : "nearest_") + padding + (align ? "_corners" : "_edges");
+        const graph::GridSampleOptions options{
+            .mode = mode, .padding = kind, .align_corners = align ? AlignCorners::yes : AlignCorners::no};
+        const std::string name = start + padding + (align ? "_corners" : "_edges");
         const auto sampled = [&](const Value* x) { return graph::grid_sample(x[0], x[1], options); };
         check("grid_" + name, {"image", "grid"}, sampled);
-        check("volume_" + name, {"volume", "places"}, sampled);
+        if (mode != Interpolation::cubic) check("volume_" + name, {"volume", "places"}, sampled);
       }
 }
 
@@ -144,6 +145,13 @@ TEST_CASE("resampling and sampling refuse what they cannot do", "[ops][interpola
         }) == Problem::interpolation_aligns_corners_only_if_linear);
   CHECK(problem(DType::float32, matrix, [](Value x) { return graph::grid_sample(x, x); }) ==
         Problem::interpolation_input_has_the_wrong_rank);
+  CHECK(problem(DType::float32, image, [](Value x) {
+          const Value volume = graph::unsqueeze(x, 2);
+          return graph::grid_sample(volume, volume, {.mode = Interpolation::cubic});
+        }) == Problem::interpolation_input_has_the_wrong_rank);
+  CHECK(problem(DType::float32, image, [](Value x) {
+          return graph::interpolate(x, {.size = 2, .mode = Interpolation::cubic});
+        }) == Problem::interpolate_is_nearest_or_linear_use_resample);
   CHECK(problem(DType::float32, image, [](Value x) {
           return graph::grid_sample(x, graph::reshape(x, {{4, 0}}));
         }) == Problem::index_has_another_rank);

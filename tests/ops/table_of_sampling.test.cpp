@@ -75,6 +75,24 @@ double between(const Array& x, const Array& grid, const Dims& i) {
       sum += (1 - std::fabs(row - h)) * (1 - std::fabs(column - v)) * pixel(x, i[0], i[1], h, v);
   return sum;
 }
+double cubic_share(double d) {
+  d = std::fabs(d);
+  if (d <= 1) return (1.25 * d - 2.25) * d * d + 1;
+  return d < 2 ? ((-0.75 * d + 3.75) * d - 6) * d + 3 : 0;
+}
+/// The sum over all pixels by their distance from a place, corners of pixels being the ends of the image.
+Array sampled_cubic(const Arrays& x) {
+  return array_from(Dims(x[0].shape[0], x[0].shape[1], x[1].shape[1], x[1].shape[2]), [&](const Dims& i) {
+    const double column = (element_of(x[1], Dims(i[0], i[2], i[3], 0)) + 1) * double(x[0].shape[3] - 1) / 2;
+    const double row = (element_of(x[1], Dims(i[0], i[2], i[3], 1)) + 1) * double(x[0].shape[2] - 1) / 2;
+    double sum = 0;
+    for (std::int64_t h = 0; h < x[0].shape[2]; ++h)
+      for (std::int64_t v = 0; v < x[0].shape[3]; ++v)
+        sum +=
+            cubic_share(row - double(h)) * cubic_share(column - double(v)) * element_of(x[0], Dims(i[0], i[1], h, v));
+    return sum;
+  });
+}
 Array sampled(const Arrays& x) {
   return array_from(Dims(x[0].shape[0], x[0].shape[1], x[1].shape[1], x[1].shape[2]),
                     [&](const Dims& i) { return between(x[0], x[1], i); });
@@ -118,6 +136,12 @@ const OperationRow functions[]{
        });
      }},
     {"grid_sample", grids, [](const Value* x) { return graph::grid_sample(x[0], x[1]); }, sampled},
+    {"grid_sample by cubic shares", grids,
+     [](const Value* x) {
+       return graph::grid_sample(x[0], x[1],
+                                 {.mode = graph::Interpolation::cubic, .align_corners = graph::AlignCorners::yes});
+     },
+     sampled_cubic},
     {"affine_grid",
      {{Dims(2, 2, 3)}, {Dims(1, 2, 3)}, {Dims(0, 2, 3)}},
      [](const Value* x) {

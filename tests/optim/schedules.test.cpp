@@ -31,6 +31,15 @@ std::vector<double> expected_rates(std::size_t k) {
   return {first, first + steps};
 }
 
+template <class S> void check_momenta(std::size_t k, const S& schedule) {
+  INFO("schedule " << k);
+  const std::vector<double> expected = golden("schedules/momenta").values;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    INFO("step " << step);
+    CHECK(schedule.momentum(step) == Approx(expected[k * steps + static_cast<std::size_t>(step)]).epsilon(1e-12));
+  }
+}
+
 template <optim::Schedule S> void check(std::size_t k, const S& schedule) {
   INFO("schedule " << k);
   const std::vector<double> expected = expected_rates(k);
@@ -64,6 +73,25 @@ TEST_CASE("schedules give the rates of torch.optim.lr_scheduler", "[optim][TRAIN
   check(14, Cyclic{.least = 0.01, .most = 0.3, .rising = 6});
   check(15, Cyclic{.least = 0.01, .most = 0.3, .rising = 4, .falling = 9, .height = CyclicHeight::halved});
   check(16, Cyclic{.least = 0.01, .most = 0.3, .rising = 5, .height = CyclicHeight::exponential, .factor = 0.96});
+}
+
+TEST_CASE("schedules that rise and fall give the momenta of torch.optim.lr_scheduler", "[optim][TRAIN-3]") {
+  using namespace optim;
+  check_momenta(0, OneCycle{.max_rate = 0.3, .steps = 40});
+  check_momenta(1, OneCycle{.max_rate = 0.3,
+                            .steps = 41,
+                            .rising_part = 0.4,
+                            .anneal = Anneal::linear,
+                            .least_momentum = 0.6,
+                            .most_momentum = 0.8});
+  check_momenta(2, Cyclic{.least = 0.01, .most = 0.3, .rising = 4, .falling = 9, .height = CyclicHeight::halved});
+  check_momenta(3, Cyclic{.least = 0.01,
+                          .most = 0.3,
+                          .rising = 5,
+                          .height = CyclicHeight::exponential,
+                          .factor = 0.96,
+                          .least_momentum = 0.5,
+                          .most_momentum = 0.95});
 }
 
 TEST_CASE("a warm-up rises to the first rate of what follows", "[optim][TRAIN-3]") {

@@ -7,6 +7,8 @@
 
 #include <twill/profile/confusion.hpp>
 #include <twill/profile/metrics.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/tensor/views.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -15,6 +17,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace twill;
@@ -80,4 +83,42 @@ TEST_CASE("the area below the characteristic is the share of pairs in the right 
   area.add(std::nan(""), true);
   CHECK(message_of([&] { static_cast<void>(area.value()); }) ==
         "roc auc: a score is NaN; scores are numbers in an order");
+}
+
+TEST_CASE("metrics take tensors: labels, classes, scores of classes, and views of them", "[profile]") {
+  const auto label = from_values<Shape<dyn>>(std::vector<int>{1, 0, 2, 1}, Dims(4), Cpu{0});
+  const auto called = from_values<Shape<dyn>>(std::vector<std::int64_t>{1, 2, 2, 0}, Dims(4), Cpu{0});
+  const auto scores = from_values<Shape<dyn, 3>>(
+      std::vector<float>{0.1F, 0.8F, 0.1F, 0.2F, 0.3F, 0.5F, 0, 0.1F, 0.9F, 0.6F, 0.3F, 0.1F}, Dims(4, 3), Cpu{0});
+  profile::ConfusionMatrix by_class{std::vector<std::string>{"a", "b", "c"}}, by_score = by_class;
+  by_class.add(label, called);
+  by_score.add(label, scores);
+  for (std::int64_t actual = 0; actual < 3; ++actual)
+    for (std::int64_t predicted = 0; predicted < 3; ++predicted)
+      CHECK(by_class.count(actual, predicted) == by_score.count(actual, predicted));
+  CHECK(by_class.accuracy() == 0.5);
+  CHECK(message_of([&] {
+          by_class.add(label, called(slice{0, 3}));
+        }) == "confusion matrix: 4 samples need 4 predicted classes, got 3");
+  CHECK(message_of([&] {
+          by_class.add(label, scores(slice{0, 2}));
+        }) == "confusion matrix: 4 samples need 12 scores, got 6");
+
+  profile::TopKAccuracy accuracy{2};
+  accuracy.add(scores, label);
+  CHECK(accuracy.value() == 0.75);
+  CHECK(message_of([&] {
+          accuracy.add(scores, label(slice{0, 1}));
+        }) == "top k accuracy: 4 rows of scores and 1 labels; as many of both");
+
+  profile::RocAuc by_tensor, by_number;
+  const auto of_b = scores(all, 1);
+  by_tensor.add(of_b, tensor({true, false, false, true}));
+  for (const auto& [score, is_b] : {std::pair{0.8F, true}, {0.3F, false}, {0.1F, false}, {0.3F, true}})
+    by_number.add(score, is_b);
+  CHECK(by_tensor.value() == by_number.value());
+  CHECK(by_tensor.value() == 0.875);
+  CHECK(message_of([&] {
+          by_tensor.add(of_b, label(slice{0, 1}));
+        }) == "roc auc: 4 scores and 1 labels; as many of both");
 }

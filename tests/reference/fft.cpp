@@ -3,6 +3,7 @@
 // Lines of code of docs/reference/fft.md: tools/reference/lines.py says how they are found. They are compiled, not run.
 
 #include <twill/fft.hpp>
+#include <twill/fft/value_convolve.hpp>
 #include <twill/fft/value_cosine.hpp>
 #include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
@@ -63,7 +64,7 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const fft::ConvolveMode<fft::Part::valid> mode{}; }
 }
 
-// In models: in the headers twill/fft/value_transforms.hpp, value_several_axes.hpp and value_cosine.hpp, namespace fft. `x` is (batch, 8, 100) real values of a model, `z` as many complex ones.
+// In models: in the headers twill/fft/value_transforms.hpp, value_several_axes.hpp, value_convolve.hpp and value_cosine.hpp, namespace fft. `x` is (batch, 8, 100) real values of a model, `z` as many complex ones.
 [[maybe_unused]] constexpr auto in_models = [](Value x, ComplexValue z) {
   { const ComplexValue y = fft::fft<0>(z, fft::ortho); }
   { const ComplexValue y = fft::ifft(z, 128); }
@@ -81,6 +82,7 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const Value y = fft::irfftn<1, 2>(fft::rfftn<1, 2>(x, Dims(8, 99)), Dims(8, 99)); }
   { const ComplexValue centred = fft::fftshift<1, 2>(z); }
   { const Value y = fft::ifftshift<1, 2>(x); }
+  { const Value y = fft::fftconvolve<1, 2>(x, x, fft::same); }
   { const Value y = fft::dct(x, {.type = 2, .norm = fft::ortho}); }
   { const Value y = fft::idct<1>(x); }
 };

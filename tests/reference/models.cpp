@@ -36,6 +36,7 @@ constexpr void losses(Value logits, Value log_p, Value label, Value y, Value tar
   { const Value loss = nn::hinge_embedding(y, target); }
   { const Value loss = nn::soft_margin(y, target); }
   { const Value loss = nn::multilabel_soft_margin(logits, p); }
+  { const Value loss = nn::multilabel_margin(logits, words); }
   { const Value loss = nn::multi_margin(logits, label, {.power = 2}); }
   { const Value loss = nn::margin_ranking(y, p, target, {.margin = 0.1}); }
   { const Value loss = nn::cosine_embedding(logits, log_p, target); }
@@ -352,6 +353,7 @@ constexpr void functions(Value x, Value y, Value w, Value bias, Value image, Val
   { const Value order = argsort(x); }
   { const Value sorted = sort(x, -1, graph::Order::descending).values; }
   { const Value largest = topk(x, 5).values; }
+  { const Value third = kthvalue<1>(x, 3).values; }
   { const auto [q, k, v] = split<3>(x, -1); }
   { const Value y = tril(x); }
   { const Value y = triu(x, 1); }

@@ -7,14 +7,15 @@
 #include <twill/ops/value_quantiles.hpp>
 #include <twill/ops/value_samples.hpp>
 #include <twill/ops/value_statistics.hpp>
+#include <twill/ops/value_windows.hpp>
 
 using namespace twill;
 using graph::Value;
 
 // clang-format off
 
-// Statistics in models: in the headers twill/ops/value_statistics.hpp, value_quantiles.hpp, value_diagonals.hpp and
-// value_samples.hpp, under the names of those of tensors. `x` is a matrix, `v` and `t` are vectors, `mask` has truth values.
+// Statistics in models: in the headers twill/ops/value_statistics.hpp, value_quantiles.hpp, value_diagonals.hpp,
+// value_samples.hpp and value_windows.hpp, under the names of those of tensors. `x` is a matrix, `v` and `t` are vectors, `mask` has truth values.
 constexpr void statistics(Value x, Value y, Value v, Value t, Value mask) {
   { const Value mean = average<1>(x, v); }
   { const Value y = nansum<0>(x); }
@@ -27,7 +28,7 @@ constexpr void statistics(Value x, Value y, Value v, Value t, Value mask) {
   { const Value c = cov(x); }
   { const Value c = corrcoef(x); }
   // PyTorch: q may be a tensor; the axis is `dim`.
-  { const Value y = quantile<1>(x, 0.9); }
+  { const Value y = quantile<1>(x, 0.9, Interpolation::weibull); }
   { const Value y = percentile(x, 75); }
   // PyTorch: the smaller of the two elements in the middle, and its place; this is NumPy's median.
   { const Value y = median<0>(x, keepdims); }
@@ -43,7 +44,11 @@ constexpr void statistics(Value x, Value y, Value v, Value t, Value mask) {
   { const Value y = masked_fill(x, mask, -1e9); }
   { const Value y = logcumsumexp<1>(x); }
   { const Value area = trapezoid(x, t); }
+  { const Value y = interp(x, t, v, {.left = 0}); }
   { const Value product = vdot(x, y); }
+  // PyTorch: `x.unfold(1, 3, 1)`; a step is one of `slice_axis`. The windows are a copy.
+  { const Value windows = sliding_window_view<1>(x, 3); }
+  { const Value sums = convolve(v, t, ConvolveMode::same); }
   // PyTorch: `indexing="ij"` is the default.
   { const auto [columns, rows] = meshgrid(v, t); }
 }

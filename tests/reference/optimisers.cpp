@@ -78,7 +78,7 @@ void schedules(Step& step, double validation_loss) {
   { const optim::Polynomial schedule{.rate = 0.1, .steps = 1000, .power = 2}; }
   // PyTorch: `CosineAnnealingWarmRestarts(T_0, T_mult, eta_min)`.
   { const optim::CosineWarmRestarts schedule{.rate = 0.1, .steps = 100, .growth = 2}; }
-  // PyTorch: `CyclicLR(base_lr, max_lr, step_size_up)`, without cycling momentum.
+  // PyTorch: `CyclicLR(base_lr, max_lr, step_size_up)`; the momentum of a step is `schedule.momentum(t)`, set by hand.
   { const optim::Cyclic schedule{.least = 0.001, .most = 0.1, .rising = 500}; }
   // PyTorch: `StepLR(step_size, gamma)`.
   { const optim::StepDecay schedule{.rate = 0.1, .every = 1000, .factor = 0.5}; }

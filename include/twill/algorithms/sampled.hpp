@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/core/samples.hpp>
 #include <twill/core/text.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/functions.hpp>
@@ -20,22 +21,12 @@
 #include <twill/tensor/views.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 namespace twill { inline namespace v0 {
 
 /// The edge that belongs to a bin: its lower one, as by default in NumPy, or its upper one (`right=True`).
 enum class BinEdge : bool { lower, upper };
-
-/// Options of interpolation.
-struct InterpOptions {
-  std::optional<double> left{};  ///< below the first point; the first value unless given
-  std::optional<double> right{}; ///< above the last point; the last value unless given
-};
-
-/// The part of a convolution: all sums, as many as the longer vector has elements, or those of whole overlaps.
-enum class ConvolveMode : std::uint8_t { full, same, valid };
 
 }} // namespace twill::v0
 

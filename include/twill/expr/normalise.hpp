@@ -55,6 +55,15 @@ struct CrossEntropy {
     return log(sum(exp(below))) - max(where(label == row_index(label), below, nothing));
   }
 };
+struct ExpectedCrossEntropy {
+  static constexpr std::string_view name = "cross_entropy";
+  // sum(p (log(sum(exp(x))) - x)); a class of probability 0 adds nothing, even where its logit is -inf
+  constexpr Symbol operator()(Symbol x, Symbol p) const {
+    const Symbol below = widened(x) - max(widened(x));
+    const Symbol losses = widened(p) * (log(sum(exp(below))) - below);
+    return sum(where(widened(p) == below.number(0), below.number(0), losses));
+  }
+};
 
 /// A row function of tensors and a small number.
 template <class F, Rest Remains, int... Axes, class... X> [[nodiscard]] auto with_epsilon(double epsilon, X&&... x) {
@@ -124,12 +133,17 @@ template <int Axis = -1, TensorOperand A, TensorOperand B>
 }
 
 /// -log softmax(logits)[label] for each row along an axis; `mean(cross_entropy(x, labels))` is PyTorch's default. The
-/// loss of a label that is not a class is infinite.
+/// loss of a label that is not a class is infinite. Floating labels in the shape of the logits are probabilities of all
+/// classes.
 template <int Axis = -1, TensorOperand X, AnyTensor L> [[nodiscard]] auto cross_entropy(X&& logits, const L& labels) {
   constexpr int rank = expr::rank_of<X>;
   constexpr DType type = floating_type(expr::typed<X>().type);
-  return expr::reduced_over<expr::RowFunction<expr::CrossEntropy>, expr::Rest::dropped, Axis>(
-      expr::operand<type>(std::forward<X>(logits)), expr::operand<type>(expr::labels_beside<rank, Axis>(labels)));
+  if constexpr (L::rank == rank && is_floating(L::dtype))
+    return expr::reduced_over<expr::RowFunction<expr::ExpectedCrossEntropy>, expr::Rest::dropped, Axis>(
+        expr::operand<type>(std::forward<X>(logits)), expr::operand<type>(labels));
+  else
+    return expr::reduced_over<expr::RowFunction<expr::CrossEntropy>, expr::Rest::dropped, Axis>(
+        expr::operand<type>(std::forward<X>(logits)), expr::operand<type>(expr::labels_beside<rank, Axis>(labels)));
 }
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -11,6 +11,7 @@
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/gather.hpp>
+#include <twill/expr/quantile_place.hpp>
 #include <twill/expr/reduced.hpp>
 #include <twill/expr/reductions.hpp>
 #include <twill/kernel/on_queue.hpp>
@@ -29,28 +30,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
-
-/// The value between two neighbours when a quantile falls between them: NumPy's methods, of which the first five take
-/// the place q (n - 1) of n sorted elements, and the others are types 1 to 6, 8 and 9 of Hyndman and Fan (1996).
-enum class Interpolation : std::uint8_t {
-  linear,
-  lower,
-  higher,
-  nearest,
-  midpoint,
-  inverted_cdf,
-  averaged_inverted_cdf,
-  closest_observation,
-  interpolated_inverted_cdf,
-  hazen,
-  weibull,
-  median_unbiased,
-  normal_unbiased
-};
-
-}}} // namespace twill::v0::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace expr { namespace quantiles { inline namespace TWILL_ISA {
 

@@ -9,10 +9,10 @@
 #include <twill/core/refused.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/operators.hpp>
+#include <twill/fft/convolve_part.hpp>
 #include <twill/fft/frequencies.hpp>
 #include <twill/fft/several_axes.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -20,50 +20,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill { inline namespace v0 { namespace fft {
-
-/// The part of a convolution that is wanted: all, a part as large as the first operand around the middle, or those
-/// elements for which the smaller operand is inside of the larger one.
-enum class Part : std::uint8_t { full, same, valid };
-
-/// A part by its name.
-template <Part P> struct ConvolveMode {};
-/// All elements of a convolution: a + b - 1 of axes of extents a and b.
-inline constexpr ConvolveMode<Part::full> full{};
-/// As many elements as the first operand has, those around the middle.
-inline constexpr ConvolveMode<Part::same> same{};
-/// Elements for which the smaller operand is inside of the larger one.
-inline constexpr ConvolveMode<Part::valid> valid{};
-
-}}} // namespace twill::v0::fft
-
 namespace twill { inline namespace v0 { namespace fft { namespace detail {
 
-/// The extent of a part of the convolution of two axes; `dyn` where one is not known.
-[[nodiscard]] constexpr std::int64_t convolved_extent(Part part, std::int64_t a, std::int64_t b) {
-  if (part == Part::same) return a;
-  if (a == dyn || b == dyn) return dyn;
-  if (part == Part::full) return a + b - 1;
-  return (a > b ? a - b : b - a) + 1;
-}
-
-/// The extents of a convolution over the axes of a mask; the others broadcast.
-[[nodiscard]] constexpr Dims convolved_dims(Part part, Dims a, const Dims& b, unsigned mask) {
-  for (int axis = 0; axis < a.rank; ++axis)
-    if ((mask >> axis & 1U) != 0)
-      a[axis] = convolved_extent(part, a[axis], b[axis]);
-    else if (a[axis] == 1 || (a[axis] == dyn && b[axis] != 1))
-      a[axis] = b[axis];
-  return a;
-}
-
-/// A convolution's extents along its axes.
-struct Convolution {
-  Dims points{};  ///< of the transforms, one for each axis that is convolved
-  Dims extents{}; ///< of the result
-  Dims first{};   ///< its first element in the full convolution
-};
-/// throws: ValueError where an operand is empty, or for `valid` neither is inside of the other
+/// `convolution_sizes`. throws: ValueError where an operand is empty, or for `valid` neither is inside of the other
 [[nodiscard]] Convolution convolution_of(Part part, const Dims& a, const Dims& b, unsigned mask);
 
 inline namespace TWILL_ISA {

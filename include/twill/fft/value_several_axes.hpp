@@ -56,33 +56,43 @@ struct TracedAxes {
   return z;
 }
 
-[[nodiscard]] TWILL_CONSTEXPR ComplexValue complex_n(const ComplexValue& z, std::initializer_list<int> axes,
-                                                     const Dims* points, Sign sign, Norm norm, CallSite site) {
-  const TracedAxes along = traced_axes(z.re, axes, points, site);
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue complex_n(const ComplexValue& z, const TracedAxes& along, Sign sign,
+                                                     Norm norm, CallSite site) {
   return complex_along(z, along, 0, along.count, sign, norm, site);
 }
-[[nodiscard]] TWILL_CONSTEXPR ComplexValue complex_n(Value x, std::initializer_list<int> axes, const Dims* points,
-                                                     Sign sign, Norm norm, CallSite site) {
-  const TracedAxes along = traced_axes(x, axes, points, site);
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue complex_n(Value x, const TracedAxes& along, Sign sign, Norm norm,
+                                                     CallSite site) {
   if (x.graph().fault.any()) return {x, x};
   return complex_along(complex_along(x, sign, along.axes[0], along.points_of(0), norm, site), along, 1, along.count,
                        sign, norm, site);
 }
-[[nodiscard]] TWILL_CONSTEXPR ComplexValue hermitian_n(Value x, std::initializer_list<int> axes, const Dims* points,
-                                                       Norm norm, CallSite site) {
-  const TracedAxes along = traced_axes(x, axes, points, site);
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue complex_n(const ComplexValue& z, std::initializer_list<int> axes,
+                                                     const Dims* points, Sign sign, Norm norm, CallSite site) {
+  return complex_n(z, traced_axes(z.re, axes, points, site), sign, norm, site);
+}
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue complex_n(Value x, std::initializer_list<int> axes, const Dims* points,
+                                                     Sign sign, Norm norm, CallSite site) {
+  return complex_n(x, traced_axes(x, axes, points, site), sign, norm, site);
+}
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue hermitian_n(Value x, const TracedAxes& along, Norm norm, CallSite site) {
   if (x.graph().fault.any()) return {x, x};
   const int last = along.count - 1;
   return complex_along(hermitian_along(x, Sign::forward, along.axes[last], along.points_of(last), norm, site), along, 0,
                        last, Sign::forward, norm, site);
 }
-[[nodiscard]] TWILL_CONSTEXPR Value real_n(const ComplexValue& z, std::initializer_list<int> axes, const Dims* points,
-                                           Norm norm, CallSite site) {
-  const TracedAxes along = traced_axes(z.re, axes, points, site);
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue hermitian_n(Value x, std::initializer_list<int> axes, const Dims* points,
+                                                       Norm norm, CallSite site) {
+  return hermitian_n(x, traced_axes(x, axes, points, site), norm, site);
+}
+[[nodiscard]] TWILL_CONSTEXPR Value real_n(const ComplexValue& z, const TracedAxes& along, Norm norm, CallSite site) {
   if (z.graph().fault.any()) return z.re;
   const int last = along.count - 1;
   const ComplexValue lines = complex_along(z, along, 0, last, Sign::inverse, norm, site);
   return real_along(lines, Sign::inverse, along.axes[last], along.points_of(last), norm, site);
+}
+[[nodiscard]] TWILL_CONSTEXPR Value real_n(const ComplexValue& z, std::initializer_list<int> axes, const Dims* points,
+                                           Norm norm, CallSite site) {
+  return real_n(z, traced_axes(z.re, axes, points, site), norm, site);
 }
 
 /// Moves each axis by half its extent, rounded down or up.

@@ -171,6 +171,12 @@ enum class Problem : std::uint8_t {
   percentile_is_outside_0_to_100,
   scale_of_a_distribution_is_negative,
   checkpoint_sequential_needs_at_least_one_part_and_one_snapshot,
+  interp_needs_as_many_places_as_values_at_least_one,
+  convolve_takes_two_vectors_with_elements,
+  fftconvolve_takes_operands_of_one_rank,
+  fftconvolve_of_an_axis_without_elements,
+  valid_convolution_needs_one_operand_inside_of_the_other,
+  interpolate_is_nearest_or_linear_use_resample,
 };
 
 /// A name that a fault is about, and of what.

@@ -20,7 +20,7 @@
 
 namespace twill { inline namespace v0 { namespace kernel {
 
-enum class Interpolation : std::uint8_t { nearest, linear };
+enum class Interpolation : std::uint8_t { nearest, linear, cubic };
 
 struct InterpolationShape {
   using Space = std::array<std::int64_t, 2>;

@@ -34,6 +34,7 @@ struct AttentionOptions {
   /// (batch, keys), the batch being the first axis; bool: true is ignored, as in PyTorch; floating: added
   std::optional<Value> key_padding_mask{};
   AttentionForm form = AttentionForm::automatic; ///< of scaled_dot_product_attention and multi_head_attention
+  bool averages_heads = true; ///< whether multi_head_attention_with_weights gives the mean weights of its heads
 };
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
@@ -233,8 +234,9 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   return detail::project_out(scaled_dot_product_attention(parts[0], parts[1], parts[2], options, site), site);
 }
 
-/// Multi-head attention with the weights of the values, (batch, queries, keys), their mean over the heads: PyTorch's
-/// need_weights. Weights are in memory. errors: those of multi_head_attention
+/// Multi-head attention with the weights of the values, (batch, queries, keys), their mean over the heads, or without
+/// `.averages_heads` (batch, heads, queries, keys): PyTorch's need_weights. Weights are in memory.
+/// errors: those of multi_head_attention
 [[nodiscard]] TWILL_CONSTEXPR AttentionResult multi_head_attention_with_weights(Value query, Value key, Value value,
                                                                                 std::int64_t heads,
                                                                                 std::string_view name,
@@ -244,7 +246,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
   const Scope scope{query.graph(), name, site};
   const auto [parts] = detail::projected_heads(query, key, value, heads, site);
   const AttentionResult result = attention_with_weights(parts[0], parts[1], parts[2], options, site);
-  return {detail::project_out(result.output, site), graph::mean(result.weights, {1})};
+  return {detail::project_out(result.output, site),
+          options.averages_heads ? graph::mean(result.weights, {1}) : result.weights};
 }
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

@@ -94,26 +94,41 @@ TWILL_CONSTEXPR bool check_layer(Value x, int dimensions, std::int64_t filters, 
   return !graph.fault.any();
 }
 
+/// A convolution along one axis.
+struct AxisOfConvolution {
+  int axis;
+  std::int64_t kernel;
+  std::int64_t stride;
+  std::int64_t padding;
+  std::int64_t dilation;
+};
+
 /// The input of a convolution with its padding; what keeps the size has one element more at the end where it is odd.
+template <class Options>
+[[nodiscard]] constexpr Value padded_along(Value x, const AxisOfConvolution& of, const Options& o, CallSite site) {
+  graph::Margin margin{of.padding, of.padding};
+  if (o.keeps_size) {
+    const std::int64_t total = of.dilation * (of.kernel - 1);
+    if (of.stride != 1)
+      x.graph().refuse(graph::Problem::convolution_that_keeps_the_size_has_a_stride, of.stride, 1, site);
+    margin = {total / 2, total - total / 2};
+  }
+  switch (o.padding_mode) {
+  case PaddingMode::reflect:
+    return graph::pad_reflect(x, of.axis, margin, site);
+  case PaddingMode::replicate:
+    return graph::pad_replicate(x, of.axis, margin, site);
+  case PaddingMode::circular:
+    return graph::pad_circular(x, of.axis, margin, site);
+  default:
+    return graph::pad(x, of.axis, margin, 0, site);
+  }
+}
+
 [[nodiscard]] TWILL_CONSTEXPR Value padded(Value x, int dimensions, const ConvolutionLayerOptions& o, CallSite site) {
   const auto along = [&](int axis, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
                          std::int64_t dilation) {
-    graph::Margin margin{padding, padding};
-    if (o.keeps_size) {
-      const std::int64_t total = dilation * (kernel - 1);
-      if (stride != 1) x.graph().refuse(graph::Problem::convolution_that_keeps_the_size_has_a_stride, stride, 1, site);
-      margin = {total / 2, total - total / 2};
-    }
-    switch (o.padding_mode) {
-    case PaddingMode::reflect:
-      return graph::pad_reflect(x, axis, margin, site);
-    case PaddingMode::replicate:
-      return graph::pad_replicate(x, axis, margin, site);
-    case PaddingMode::circular:
-      return graph::pad_circular(x, axis, margin, site);
-    default:
-      return graph::pad(x, axis, margin, 0, site);
-    }
+    return padded_along(x, {axis, kernel, stride, padding, dilation}, o, site);
   };
   if (dimensions == 2) x = along(2, o.kernel.height, o.stride.height, o.padding.height, o.dilation.height);
   return along(dimensions + 1, o.kernel.width, o.stride.width, o.padding.width, o.dilation.width);

@@ -7,6 +7,7 @@
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/nn/convolution.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/ops/convolution3d.hpp>
 #include <twill/ops/pooling3d.hpp>
@@ -23,11 +24,13 @@ using graph::Sides3;
 struct VolumeConvolutionLayerOptions {
   Sides3 kernel = 1;                             ///< extents of the kernel
   Sides3 stride = 1;                             ///< between two places of the kernel
-  Sides3 padding = 0;                            ///< zeros on each side
+  Sides3 padding = 0;                            ///< elements on each side
   Sides3 dilation = 1;                           ///< between two elements of the kernel
   std::int64_t groups = 1;                       ///< channels of one group see those of no other
   Initialiser weight = initialise::layers_own(); ///< how the weights start
   BiasOption bias = true;                        ///< one number for each output channel: whether, or how they start
+  PaddingMode padding_mode = PaddingMode::zeros; ///< what the padding is made of
+  bool keeps_size = false; ///< instead of `padding`: as much as keeps all extents, PyTorch's padding="same"
 };
 
 /// Convolves x (batch, channels, depth, height, width) by `filters` filters. "weight": (filters, channels / groups,
@@ -51,7 +54,14 @@ struct VolumeConvolutionLayerOptions {
       initialise::fan_in_uniform(static_cast<double>(each * o.kernel.depth * o.kernel.height * o.kernel.width));
   const Value weight = parameter(graph, "weight", {filters, each, o.kernel.depth, o.kernel.height, o.kernel.width},
                                  initialise::chosen(o.weight, own), Trainable::yes, site);
-  const graph::VolumeConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
+  graph::VolumeConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
+  if (o.keeps_size || o.padding_mode != PaddingMode::zeros) {
+    x = detail::padded_along(x, {2, o.kernel.depth, o.stride.depth, o.padding.depth, o.dilation.depth}, o, site);
+    x = detail::padded_along(x, {3, o.kernel.height, o.stride.height, o.padding.height, o.dilation.height}, o, site);
+    x = detail::padded_along(x, {4, o.kernel.width, o.stride.width, o.padding.width, o.dilation.width}, o, site);
+    options.padding = 0;
+    if (graph.fault.any()) return x;
+  }
   if (!o.bias.is_there) return graph::conv3d(x, weight, options, site);
   const Value bias = parameter(graph, "bias", {filters}, initialise::chosen(o.bias.start, own), Trainable::yes, site);
   return graph::conv3d(x, weight, bias, options, site);

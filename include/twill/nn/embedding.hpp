@@ -69,6 +69,7 @@ struct EmbeddingBagOptions {
   BagMode mode = BagMode::mean; ///< of the rows of a bag
   std::int64_t padding = -1;    ///< the index that is left out of every bag, and gets no gradient; -1: none
   Value weights{};              ///< of each index, in the shape of the index; of sums only
+  bool has_last_offset = false; ///< of bags by offsets: one more ends the last bag, PyTorch's include_last_offset
 };
 
 /// The sum, mean or greatest of the rows that each bag of indices names, in a weight (count, width) owned by the

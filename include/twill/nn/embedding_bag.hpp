@@ -71,14 +71,23 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// The sum, mean or greatest of the rows of bags of any lengths, in a weight (count, width) owned by the caller.
 /// index: (indices), offsets: (bags), where each bag begins, in ascending order; a bag ends where the next one begins,
 /// the last one with the indices. Equal offsets make empty bags, which give 0, as bags of nothing but padding do;
-/// indices before the first offset are in no bag. `.weights`: (indices). result: (bags, width).
-/// errors: an index or offsets that are no integers or have no single axis, weights of means or greatest rows
+/// indices before the first offset are in no bag, nor are those from the last one on where it is an end,
+/// `.has_last_offset`. `.weights`: (indices). result: (bags, width).
+/// errors: an index or offsets that are no integers or have no single axis, weights of means or greatest rows, a number
+/// of offsets unknown until run time where the last one is an end
 /// throws: IndexError in a run, for an input outside of the table, or an offset outside of [0, indices]
 /// cost: a pass over the rows; of the greatest, two sorts of (indices, width)
 [[nodiscard]] TWILL_CONSTEXPR Value embedding_bag(Value index, Value offsets, Value weight,
                                                   const EmbeddingBagOptions& options = {},
                                                   CallSite site = CallSite::here()) {
   if (!detail::check_bags(index, offsets, weight, options, site)) return weight;
+  if (options.has_last_offset) { // what follows the end is one bag more
+    EmbeddingBagOptions begins = options;
+    begins.has_last_offset = false;
+    const std::int64_t ends = offsets.size(0, site);
+    if (offsets.graph().fault.any()) return weight;
+    return graph::narrow(embedding_bag(index, offsets, weight, begins, site), 0, 0, ends - 1, site);
+  }
   graph::Graph& graph = index.graph();
   graph.require_within(offsets.id(), {.what = "an offset of a bag", .may_be_end = true, .end = index.shape()[0]});
   const Value bag = detail::bag_numbers(index, offsets, options.padding);

@@ -13,6 +13,7 @@
 #include <twill/graph/operation.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/kernel/grid_sampling.hpp>
+#include <twill/ops/gather.hpp>
 #include <twill/ops/interpolate.hpp>
 #include <twill/ops/sides3.hpp>
 #include <twill/ops/slice.hpp>
@@ -30,7 +31,7 @@ enum class GridPadding : std::uint8_t {
 
 /// Options of sampling: how pixels weigh, what lies outside, where -1 and 1 are.
 struct GridSampleOptions {
-  Interpolation mode = Interpolation::linear;    ///< linear: bilinear of images, trilinear of volumes
+  Interpolation mode = Interpolation::linear;    ///< of images bilinear or bicubic, of volumes trilinear
   GridPadding padding = GridPadding::zeros;      ///< outside
   AlignCorners align_corners = AlignCorners::no; ///< whether -1 and 1 are centres of pixels, or outer edges
 };
@@ -146,19 +147,24 @@ template <class F> [[nodiscard]] TWILL_CONSTEXPR Value by_axis(Value grid, const
   return result;
 }
 
-/// Places of a grid (batch, points, axes) of numbers in [-1, 1], in pixels, and for paddings but zeros moved into the
-/// image. Slopes at the bounds are PyTorch's: 0 at and beyond a border.
-[[nodiscard]] TWILL_CONSTEXPR Value pixel_places(Value grid, const Extents& image, const GridSampleOptions& options) {
-  const bool align = options.align_corners == AlignCorners::yes;
-  const Value last = by_axis(grid, image, [](double extent) { return extent - 1; });
-  const Value place = align ? (grid + 1.0) * by_axis(grid, image, [](double extent) { return (extent - 1) / 2; })
-                            : ((grid + 1.0) * by_axis(grid, image, [](double extent) { return extent; }) - 1.0) * 0.5;
+/// Places of a grid (batch, points, axes) of numbers in [-1, 1], in pixels.
+[[nodiscard]] TWILL_CONSTEXPR Value pixel_places(Value grid, const Extents& image, AlignCorners align) {
+  if (align == AlignCorners::yes)
+    return (grid + 1.0) * by_axis(grid, image, [](double extent) { return (extent - 1) / 2; });
+  return ((grid + 1.0) * by_axis(grid, image, [](double extent) { return extent; }) - 1.0) * 0.5;
+}
+
+/// Places (batch, points, axes) in pixels, for paddings but zeros moved into the image. Slopes at the bounds are
+/// PyTorch's: 0 at and beyond a border.
+[[nodiscard]] TWILL_CONSTEXPR Value padded_places(Value place, const Extents& image, const GridSampleOptions& options) {
   if (options.padding == GridPadding::zeros) return place;
+  const bool align = options.align_corners == AlignCorners::yes;
+  const Value last = by_axis(place, image, [](double extent) { return extent - 1; });
   Value inside = place;
   if (options.padding == GridPadding::reflection) {
     const double low = align ? 0 : -0.5;
     // An axis of one pixel, whose places are 0 where corners are aligned, may have any span.
-    const Value span = by_axis(grid, image, [&](double extent) { return align && extent > 1 ? extent - 1 : extent; });
+    const Value span = by_axis(place, image, [&](double extent) { return align && extent > 1 ? extent - 1 : extent; });
     const Value from_low = place - low;
     const Value distance = where(from_low < 0, -from_low, from_low);
     const Value extra = fmod(distance, span);
@@ -168,11 +174,50 @@ template <class F> [[nodiscard]] TWILL_CONSTEXPR Value by_axis(Value grid, const
   return where(inside <= 0, 0.0, where(inside >= last, last, inside));
 }
 
+/// Shares of the pixels one before a place to two after it, at a distance t from the one before: Keys' convolution with
+/// a = -0.75 (1981), as PyTorch's.
+[[nodiscard]] TWILL_CONSTEXPR Value cubic_share(Value t, int tap) {
+  constexpr double a = -0.75;
+  const auto near = [](Value d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };
+  const auto far = [](Value d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
+  return tap == 0 ? far(t + 1.0) : tap == 1 ? near(t) : tap == 2 ? near(1.0 - t) : far(2.0 - t);
+}
+
+/// Images x (batch, channels, height, width) at places (batch, points, 2) in pixels, of the type of the shares; each of
+/// the 16 pixels around a place is padded by itself, as in PyTorch.
+[[nodiscard]] TWILL_CONSTEXPR Value cubic_sampled(Value x, Value places, const GridSampleOptions& options) {
+  const Extents image = x.shape();
+  const Extent batch = image[0], points = places.shape()[1];
+  const Value base = floor(places), distance = places - base;
+  const auto column = [&](Value pairs, int axis) { return reshape(narrow(pairs, 2, axis, 1), {batch, {}, points}); };
+  Value index[2][4]{}, is_inside[2][4]{}, share[2][4]{}; // of columns, then of rows
+  for (int tap = 0; tap < 4; ++tap) {
+    const Value pixel = stop_gradient(padded_places(base + (tap - 1.0), image, options));
+    for (int axis = 0; axis < 2; ++axis) {
+      const Value along = column(pixel, axis);
+      const Extent extent = image[3 - axis];
+      is_inside[axis][tap] = logical_and(along >= 0, along < static_cast<double>(extent.factor));
+      index[axis][tap] = cast(where(is_inside[axis][tap], along, 0), DType::int64);
+      share[axis][tap] = cubic_share(column(distance, axis), tap);
+    }
+  }
+  const Value flat = cast(reshape(x, {batch, image[1], image[2] * image[3]}), places.dtype());
+  Value sum = constant(x.graph(), places.dtype(), 0);
+  for (int row = 0; row < 4; ++row)
+    for (int col = 0; col < 4; ++col) {
+      const Value pixel = take_along_axis(flat, index[1][row] * image[3].factor + index[0][col], 2);
+      const Value is_there = logical_and(is_inside[1][row], is_inside[0][col]);
+      sum = sum + where(is_there, pixel, 0) * (share[1][row] * share[0][col]);
+    }
+  return cast(sum, x.dtype());
+}
+
 /// Refuses images and grids that do not fit each other.
-TWILL_CONSTEXPR bool check_grid(Value x, Value grid, CallSite site) {
+TWILL_CONSTEXPR bool check_grid(Value x, Value grid, Interpolation mode, CallSite site) {
   Graph& graph = x.graph();
   const int rank = x.rank();
-  if (rank != 4 && rank != 5) graph.refuse(Problem::interpolation_input_has_the_wrong_rank, rank, 4, site);
+  if (rank != 4 && (rank != 5 || mode == Interpolation::cubic))
+    graph.refuse(Problem::interpolation_input_has_the_wrong_rank, rank, 4, site);
   if (!is_floating(x.dtype()))
     graph.refuse(Problem::interpolation_needs_a_floating_type, static_cast<int>(x.dtype()), 0, site);
   if (!is_floating(grid.dtype()))
@@ -196,10 +241,11 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
 /// (batch, channels, rows, columns); volumes (batch, channels, depth, height, width) take (batch, slices, rows,
 /// columns, 3). The last axis holds x, y and z, each -1 to 1 across the image. Half precision is computed in float32.
 /// errors: another number of axes, batches that differ, extents of images unknown until run time
-/// cost: a pass over 4 neighbours of each place, 8 in volumes, 1 where the mode is nearest, whose slope by places is 0
+/// cost: a pass over 4 neighbours of each place, 8 in volumes, 1 where the mode is nearest, whose slope by places is 0;
+/// 16 gathers where it is cubic, which volumes do not have
 [[nodiscard]] TWILL_CONSTEXPR Value grid_sample(Value x, Value grid, const GridSampleOptions& options = {},
                                                 CallSite site = CallSite::here()) {
-  if (!detail::check_grid(x, grid, site)) return x;
+  if (!detail::check_grid(x, grid, options.mode, site)) return x;
   const int axes = x.rank() - 2;
   const Extents image = x.shape(), places = grid.shape();
   Extents result{image[0], image[1]};
@@ -209,7 +255,9 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
     result.append(places[axis]);
   }
   const Value flat = widened(reshape(grid, {places[0], points, {axes, 0}}, site));
-  const Value in_pixels = cast(detail::pixel_places(flat, image, options), widened(x).dtype());
+  const Value place = cast(detail::pixel_places(flat, image, options.align_corners), widened(x).dtype());
+  if (options.mode == Interpolation::cubic) return reshape(detail::cubic_sampled(x, place, options), result, site);
+  const Value in_pixels = detail::padded_places(place, image, options);
   return reshape(detail::sampled(x, in_pixels, {options.mode == Interpolation::linear ? 1 : 0, 0}), result, site);
 }
 

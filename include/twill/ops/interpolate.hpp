@@ -102,6 +102,10 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
     graph.refuse(Problem::interpolation_needs_a_floating_type, static_cast<int>(x.dtype()), 0, site);
     return x;
   }
+  if (options.mode == Interpolation::cubic) {
+    graph.refuse(Problem::interpolate_is_nearest_or_linear_use_resample, x.rank(), 4, site);
+    return x;
+  }
   if (options.align_corners == AlignCorners::yes && options.mode == Interpolation::nearest) {
     graph.refuse(Problem::interpolation_aligns_corners_only_if_linear, 1, 0, site);
     return x;

@@ -75,6 +75,19 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   return {take_along_axis(x, places, position, site), places};
 }
 
+/// The k-th least element of an axis (the least is k = 1) and its place; the axis disappears.
+/// errors: k outside of 1 to the extent    cost: a sort of the axis
+template <int Axis = -1>
+[[nodiscard]] constexpr Sorted kthvalue(Value x, std::int64_t k, CallSite site = CallSite::here()) {
+  const int position = checked_axis(x, Axis, site);
+  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, site);
+  if (k < 1 || k > extent) x.graph().refuse(Problem::topk_exceeds_the_axis, k, extent, site);
+  if (x.graph().fault.any()) return {x, x};
+  const Value least = detail::first_places(x, position, {k, 0}, Order::ascending);
+  const Value place = slice_axis(least, position, {.begin = k - 1, .end = k}, site);
+  return {squeeze(take_along_axis(x, place, position, site), position), squeeze(place, position)};
+}
+
 /// The place of the first greatest element of an axis, or of the first NaN; int64. errors: an empty axis
 /// cost: a sort of the axis
 template <int Axis> [[nodiscard]] constexpr Value argmax(Value x, CallSite site = CallSite::here()) {

@@ -2,17 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions of traced samples with NumPy's and PyTorch's names, as those of tensors: numbers in place of NaN and of
-// masked elements, running log-sum-exp, the trapezoidal rule, products of vectors, and grids of coordinates.
+// masked elements, running log-sum-exp, the trapezoidal rule, lines between points, products of vectors, and grids.
 // Not in twill.hpp. Read next: ops/cumsum.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/core/samples.hpp>
 #include <twill/expr/functions.hpp>
 #include <twill/expr/grids.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/ops/concatenate.hpp>
+#include <twill/ops/gather.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/value_statistics.hpp>
 
@@ -97,6 +100,32 @@ template <int Axis = -1>
 /// The integral of samples at places x: one for each sample of the axis, or for each element of y.
 template <int Axis = -1> [[nodiscard]] constexpr Value trapezoid(Value y, Value x, CallSite site = CallSite::here()) {
   return detail::integral_at(y, x, checked_axis(y, Axis, site), site);
+}
+
+/// The line through points (places, values) at x: between neighbouring points, and beyond them as the options say.
+/// Places ascend. errors: other numbers of places and values, or none, or one unknown until run time
+/// cost: a comparison of each element with each place
+[[nodiscard]] TWILL_CONSTEXPR Value interp(Value x, Value places, Value values, const InterpOptions& options = {},
+                                           CallSite site = CallSite::here()) {
+  Graph& graph = x.graph();
+  const bool are_vectors = places.rank() == 1 && values.rank() == 1;
+  const std::int64_t count = are_vectors ? places.size(0, site) : 0, heights = are_vectors ? values.size(0, site) : 0;
+  if (count == 0 || count != heights)
+    graph.refuse(Problem::interp_needs_as_many_places_as_values_at_least_one, count, heights, site);
+  if (graph.fault.any()) return x;
+  const DType dtype = floating_type(promote(promote(x.dtype(), places.dtype()), values.dtype()));
+  const Value at = cast(x, dtype), known = cast(places, dtype), height = cast(values, dtype);
+  const Value passed = sum(unsqueeze(at, -1) >= known, {-1});
+  const Value end = maximum(minimum(passed, count - 1), count > 1 ? 1 : 0);
+  const Value begin = maximum(end - 1, 0);
+  const Value x0 = take(known, begin), y0 = take(height, begin);
+  const Value width = take(known, end) - x0;
+  const Value slope = (take(height, end) - y0) / where(equal(width, 0), 1, width); // 0 / 0 has no gradient
+  const Value first = select(known, 0, 0), last = select(known, 0, -1);
+  const Value inside = where(equal(at, last), select(height, 0, -1), slope * (at - x0) + y0);
+  const Term below = options.left ? Term{*options.left} : Term{select(height, 0, 0)};
+  const Term above = options.right ? Term{*options.right} : Term{select(height, 0, -1)};
+  return where(at < first, below, where(at > last, above, inside));
 }
 
 /// The sum of all products of two equally shaped operands. errors: other numbers of elements

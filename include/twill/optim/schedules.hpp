@@ -89,10 +89,16 @@ struct OneCycle {
   double division = 25;           ///< of the largest rate by the first
   double final_division = 10000;  ///< of the first rate by the last
   Anneal anneal = Anneal::cosine; ///< along a cosine or a line
+  double least_momentum = 0.85;   ///< of `momentum`, at the top of the rate
+  double most_momentum = 0.95;    ///< of `momentum`, at first and at last
   /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const;
+  /// The momentum of a step, which falls while the rate rises: `step.rule.options.momentum = schedule.momentum(t)`, of
+  /// Adam `beta1`. `optim::scheduled` sets rates alone.
+  [[nodiscard]] double momentum(std::int64_t step) const;
 
 private:
+  [[nodiscard]] double along(std::int64_t step, double first, double top, double last) const;
   [[nodiscard]] double between(double from, double to, double done) const;
 };
 
@@ -140,8 +146,15 @@ struct Cyclic {
   std::int64_t falling = 0;                     ///< steps back; 0: as many as rising
   CyclicHeight height = CyclicHeight::constant; ///< of the cycles after the first
   double factor = 1;                            ///< of one step, where the height falls exponentially
+  double least_momentum = 0.8;                  ///< of `momentum`, at the top of the first cycle
+  double most_momentum = 0.9;                   ///< of `momentum`, between cycles
   /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const;
+  /// The momentum of a step, which falls while the rate rises, as that of `OneCycle`.
+  [[nodiscard]] double momentum(std::int64_t step) const;
+
+private:
+  [[nodiscard]] double height_at(std::int64_t step) const;
 };
 
 /// One schedule for its number of steps, then the next, which counts from zero; the last one has no end.

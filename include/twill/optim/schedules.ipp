@@ -28,11 +28,19 @@ TWILL_BODY double Linear::operator()(std::int64_t step) const {
 
 TWILL_BODY double OneCycle::operator()(std::int64_t step) const {
   const double first = max_rate / division;
+  return along(step, first, max_rate, first / final_division);
+}
+
+TWILL_BODY double OneCycle::momentum(std::int64_t step) const {
+  return along(step, most_momentum, least_momentum, most_momentum);
+}
+
+TWILL_BODY double OneCycle::along(std::int64_t step, double first, double top, double last) const {
   const double peak = rising_part * static_cast<double>(steps) - 1;
   const double end = static_cast<double>(steps - 1);
   const double at = static_cast<double>(step < steps ? step : steps - 1);
-  if (at <= peak) return between(first, max_rate, peak > 0 ? at / peak : 1); // few steps: no rising part
-  return between(max_rate, first / final_division, end > peak ? (at - peak) / (end - peak) : 1);
+  if (at <= peak) return between(first, top, peak > 0 ? at / peak : 1); // few steps: no rising part
+  return between(top, last, end > peak ? (at - peak) / (end - peak) : 1);
 }
 
 TWILL_BODY double OneCycle::between(double from, double to, double done) const {
@@ -57,7 +65,13 @@ TWILL_BODY double CosineWarmRestarts::operator()(std::int64_t step) const {
   return Cosine{rate, length, least}(step);
 }
 
-TWILL_BODY double Cyclic::operator()(std::int64_t step) const {
+TWILL_BODY double Cyclic::operator()(std::int64_t step) const { return least + (most - least) * height_at(step); }
+
+TWILL_BODY double Cyclic::momentum(std::int64_t step) const {
+  return most_momentum - (most_momentum - least_momentum) * height_at(step);
+}
+
+TWILL_BODY double Cyclic::height_at(std::int64_t step) const {
   const std::int64_t down = falling > 0 ? falling : rising;
   const std::int64_t cycle = step / (rising + down), at = step % (rising + down);
   const double up = at <= rising ? static_cast<double>(at) / static_cast<double>(rising)
@@ -65,7 +79,7 @@ TWILL_BODY double Cyclic::operator()(std::int64_t step) const {
   double scale = 1;
   if (height == CyclicHeight::halved) scale = std::pow(0.5, static_cast<double>(cycle));
   if (height == CyclicHeight::exponential) scale = std::pow(factor, static_cast<double>(step));
-  return least + (most - least) * up * scale;
+  return up * scale;
 }
 
 TWILL_BODY Plateau::Plateau(PlateauOptions given) : options{given}, state_{.rate = given.rate} {

@@ -9,7 +9,10 @@
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/profile/format.hpp>
+#include <twill/tensor/access.hpp>
+#include <twill/tensor/tensor.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +46,28 @@ public:
   template <std::integral A, std::integral P> void add(const A* actual, const P* predicted, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i)
       add(static_cast<std::int64_t>(actual[i]), static_cast<std::int64_t>(predicted[i]));
+  }
+
+  /// Counts samples by tensors of their classes and of the predicted ones, or of floating scores (samples, classes), of
+  /// which the greatest is predicted. throws: ShapeError for other numbers of them, IndexError as above
+  template <AnyTensor A, AnyTensor P>
+  requires std::integral<typename A::value_type>
+  void add(const A& actual, const P& predicted) {
+    constexpr bool are_classes = std::integral<typename P::value_type>;
+    const std::int64_t samples = actual.elements(), each = are_classes ? 1 : classes();
+    if (predicted.elements() != samples * each)
+      throw ShapeError(join_text({"confusion matrix: ", samples, " samples need ", samples * each,
+                                  are_classes ? " predicted classes, got " : " scores, got ", predicted.elements()}));
+    const auto labels = to_vector(actual);
+    const auto values = to_vector(predicted);
+    if constexpr (are_classes) {
+      add(labels.data(), values.data(), samples);
+    } else {
+      for (std::int64_t i = 0; i < samples; ++i) {
+        const auto row = values.begin() + i * each;
+        add(static_cast<std::int64_t>(labels[static_cast<std::size_t>(i)]), std::max_element(row, row + each) - row);
+      }
+    }
   }
 
   /// Samples of class `actual` that were predicted as `predicted`. throws: IndexError outside the classes

@@ -8,6 +8,8 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/tensor/access.hpp>
+#include <twill/tensor/tensor.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -40,6 +42,16 @@ public:
     }
     total_ += samples;
   }
+  /// Counts samples by tensors of scores (samples, classes) and labels.
+  /// throws: ShapeError for other numbers of them, IndexError for a label that is no class
+  template <AnyTensor X, AnyTensor L>
+  requires(X::rank == 2 && std::integral<typename L::value_type>) void add(const X& scores, const L& labels) {
+    const Dims shape = scores.shape();
+    if (labels.elements() != shape[0])
+      throw ShapeError(join_text(
+          {"top k accuracy: ", shape[0], " rows of scores and ", labels.elements(), " labels; as many of both"}));
+    add(to_vector(scores).data(), to_vector(labels).data(), shape[0], shape[1]);
+  }
 
   /// The share; 0 without samples.
   [[nodiscard]] double value() const {
@@ -63,6 +75,13 @@ public:
   /// Adds samples by their scores and labels, which are positive where they differ from 0.
   template <class Score, class Label> void add(const Score* scores, const Label* labels, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) add(static_cast<double>(scores[i]), labels[i] != 0);
+  }
+  /// Adds samples by tensors of their scores and labels. throws: ShapeError for other numbers of them
+  template <AnyTensor X, AnyTensor L> void add(const X& scores, const L& labels) {
+    if (labels.elements() != scores.elements())
+      throw ShapeError(
+          join_text({"roc auc: ", scores.elements(), " scores and ", labels.elements(), " labels; as many of both"}));
+    add(to_vector(scores).data(), to_vector(labels).data(), scores.elements());
   }
 
   /// The area, exact; NaN unless there are positive and negative samples.

@@ -36,3 +36,8 @@ def make(save):
         table = weight.clone()
         F.embedding(torch.arange(7), table, max_norm=1.3, norm_type=p)
         save(name, table)
+
+    offsets = torch.tensor([0, 0, 4, 4, 5, 10])
+    save("ends", offsets)
+    for mode in ("sum", "mean", "max"):
+        case(f"{mode}_ended", weight, mode=mode, include_last_offset=True)

@@ -68,3 +68,10 @@ def make(save):
     save("softmin", F.softmin(image, 1))
     save("replicate", F.pad(sequence, (2, 3), mode="replicate"))
     save("circular", F.pad(sequence, (2, 3), mode="circular"))
+    weights = nn.MultiheadAttention(4, 2, batch_first=True)
+    case("each_head", weights, lambda m: m(x, memory, memory, average_attn_weights=False))
+    volume = torch.randn(2, 4, 3, 5, 4)
+    save("volume", volume)
+    for mode in ("zeros", "reflect", "replicate", "circular"):
+        case(f"volume_{mode}", nn.Conv3d(4, 2, (2, 3, 2), padding=(1, 2, 1), stride=(1, 2, 1), padding_mode=mode), lambda m: m(volume))
+        case(f"kept_{mode}", nn.Conv3d(4, 2, (2, 3, 1), padding="same", padding_mode=mode, bias=False), lambda m: m(volume))

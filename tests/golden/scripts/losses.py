@@ -34,6 +34,10 @@ def make(save):
         lambda x: F.kl_div(F.log_softmax(x, -1), p),
         lambda x: F.kl_div(F.log_softmax(x, -1), p.log(), log_target=True, reduction="batchmean"),
         lambda x: F.cross_entropy(x, F.softmax(y, 1), weight=weight, label_smoothing=0.3),
+        lambda x: (F.cross_entropy(x, F.softmax(y, 1), weight=weight, label_smoothing=0.2, reduction="none") * y[:, 0]).sum(),
+        # PyTorch's nll_loss takes labels alone
+        lambda x: F.cross_entropy(x, F.softmax(y, 1), weight=weight),
+        lambda x: F.cross_entropy(x, F.softmax(y, 1), reduction="sum"),
     ]
     values, gradients = [], []
     for loss in table:

@@ -21,6 +21,8 @@ def make(save):
     signs = torch.where(y > 0, 1.0, -1.0)
     row_signs = signs[:, 0]
     p, counts, variance = torch.sigmoid(y), torch.floor(y.abs() * 3), z.abs()
+    place = torch.arange(35).reshape(7, 5)
+    several = torch.where(place % 5 < 3, place % 7 % 5, -1)
     table = [
         lambda x: F.hinge_embedding_loss(x, signs),
         lambda x: F.hinge_embedding_loss(x, signs, margin=0.4, reduction="sum"),
@@ -49,6 +51,15 @@ def make(save):
         lambda x: (F.multi_margin_loss(x, labels, reduction="none") * row_signs).sum(),
         lambda x: (F.multilabel_soft_margin_loss(x, p, reduction="none") * row_signs).sum(),
         lambda x: (F.hinge_embedding_loss(x, signs, reduction="none") * z).sum(),
+        lambda x: (F.margin_ranking_loss(x, y, torch.sign(z), reduction="none") * z).sum(),
+        lambda x: (F.cosine_embedding_loss(x, y, row_signs, reduction="none") * z[:, 0]).sum(),
+        lambda x: (F.soft_margin_loss(x, signs, reduction="none") * z).sum(),
+        lambda x: (F.poisson_nll_loss(x, counts, full=True, reduction="none") * y).sum(),
+        lambda x: (F.gaussian_nll_loss(x, y, variance, reduction="none") * y).sum(),
+        lambda x: (focal(x, p, 0.25, 2.0) * z).sum(),
+        lambda x: F.multilabel_margin_loss(x, several),
+        lambda x: F.multilabel_margin_loss(x, several, reduction="sum"),
+        lambda x: (F.multilabel_margin_loss(x, several, reduction="none") * row_signs).sum(),
     ]
     values, gradients = [], []
     for loss in table:

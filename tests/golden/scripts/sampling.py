@@ -62,3 +62,7 @@ def make(save):
         case(f"affine_{end}", [flat], lambda t: F.affine_grid(t, (2, 1, 4, 5), align_corners=align))
         case(f"affine_one_{end}", [flat], lambda t: F.affine_grid(t, (2, 1, 1, 3), align_corners=align))
         case(f"affine_volume_{end}", [deep], lambda t: F.affine_grid(t, (1, 1, 2, 3, 4), align_corners=align))
+    for padding in ("zeros", "border", "reflection"):
+        for align in (False, True):
+            options = dict(mode="bicubic", padding_mode=padding, align_corners=align)
+            case(f"grid_bicubic_{padding}_{'corners' if align else 'edges'}", [image, grid], lambda x, g: F.grid_sample(x, g, **options))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rates of every schedule of torch.optim.lr_scheduler over 40 steps."""
+"""The rates of every schedule of torch.optim.lr_scheduler over 40 steps, and the momenta of those that cycle them."""
 
 import torch
 from torch.optim import lr_scheduler as s
@@ -7,15 +7,15 @@ from torch.optim import lr_scheduler as s
 STEPS = 40
 
 
-def rates(make, metrics=None):
+def rates(make, metrics=None, of="lr"):
     weight = torch.zeros(1, requires_grad=True)
-    optimiser = torch.optim.SGD([weight], lr=0.3)
+    optimiser = torch.optim.SGD([weight], lr=0.3, momentum=0.9)
     schedule = make(optimiser)
     result = []
     for step in range(STEPS):
         if metrics is not None:
             schedule.step(metrics[step])
-        result.append(optimiser.param_groups[0]["lr"])
+        result.append(optimiser.param_groups[0][of])
         if metrics is None and step + 1 < STEPS:
             optimiser.step()
             schedule.step()
@@ -50,3 +50,13 @@ def make(save):
         rates(lambda o: s.CyclicLR(o, 0.01, 0.3, step_size_up=5, mode="exp_range", gamma=0.96, cycle_momentum=False)),
     ]
     save("rates", torch.tensor(table))
+
+    one = dict(total_steps=41, pct_start=0.4, anneal_strategy="linear", base_momentum=0.6, max_momentum=0.8)
+    momenta = [
+        rates(lambda o: s.OneCycleLR(o, 0.3, total_steps=40), of="momentum"),
+        rates(lambda o: s.OneCycleLR(o, 0.3, **one), of="momentum"),
+        rates(lambda o: s.CyclicLR(o, 0.01, 0.3, step_size_up=4, step_size_down=9, mode="triangular2"), of="momentum"),
+        rates(lambda o: s.CyclicLR(o, 0.01, 0.3, step_size_up=5, mode="exp_range", gamma=0.96, base_momentum=0.5,
+                                   max_momentum=0.95), of="momentum"),
+    ]
+    save("momenta", torch.tensor(momenta))

@@ -159,6 +159,33 @@ TWILL_CONSTEXPR void require_class_weights(graph::Extent classes, graph::Value w
   return !graph.fault.any();
 }
 
+/// Whether targets are probabilities of all classes instead of labels.
+[[nodiscard]] TWILL_CONSTEXPR bool are_probabilities_of(graph::Value values, graph::Value target) {
+  return is_floating(target.dtype()) && target.rank() == values.rank();
+}
+
+/// -sum of probability times logarithm, classes on the last axis; a class of probability zero adds nothing, even where
+/// its logarithm is infinite.
+[[nodiscard]] TWILL_CONSTEXPR graph::Value expected_losses(graph::Value negative_logarithms, graph::Value probabilities,
+                                                           double label_smoothing, graph::Value weight, Reduce reduce) {
+  const graph::Value& all = negative_logarithms;
+  const graph::Value is_nothing = graph::logical_and(graph::equal(probabilities, 0), graph::isinf(all));
+  graph::Value losses = probabilities * graph::where(is_nothing, 0, all);
+  const graph::Extent classes = all.shape()[all.rank() - 1];
+  if (label_smoothing != 0)
+    losses = losses * (1 - label_smoothing) + all * graph::constant(all.graph(), all.dtype(), label_smoothing, classes);
+  require_class_weights(classes, weight);
+  if (weight.id() >= 0) losses = losses * graph::cast(weight, all.dtype());
+  return detail::reduced(graph::sum(losses, {-1}), reduce);
+}
+
+/// False after refusing probabilities of another shape.
+[[nodiscard]] TWILL_CONSTEXPR bool require_probabilities(graph::Value values, graph::Value target) {
+  graph::Graph& graph = values.graph();
+  for (int axis = 0; axis < values.rank(); ++axis) require_extent(graph, values.shape()[axis], target.shape()[axis]);
+  return !graph.fault.any();
+}
+
 struct CrossEntropyFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels,
                                                   CrossEntropyOptions options = {}) const {
@@ -166,7 +193,7 @@ struct CrossEntropyFormula {
     if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
       logits.graph().refuse(graph::Problem::label_smoothing_is_outside_0_to_1,
                             graph::shown_as_integer(options.label_smoothing), 1, {});
-    if (is_floating(labels.dtype()) && labels.rank() == logits.rank()) return of_probabilities(logits, labels, options);
+    if (are_probabilities_of(logits, labels)) return of_probabilities(logits, labels, options);
     if (!are_labels_of(logits, labels, options.axis, options.weight)) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
     const LabelledRows rows{x, labels, options.ignore_index};
@@ -185,24 +212,13 @@ struct CrossEntropyFormula {
     return rows.reduced(losses, weight, options.reduce);
   }
 
-  /// -sum of probability times log softmax(x); a class of probability zero adds nothing, even with infinite logarithm.
   [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_probabilities(graph::Value logits, graph::Value target,
                                                                      const CrossEntropyOptions& options) {
-    graph::Graph& graph = logits.graph();
-    for (int axis = 0; axis < logits.rank(); ++axis) require_extent(graph, logits.shape()[axis], target.shape()[axis]);
-    if (graph.fault.any()) return logits;
+    if (!require_probabilities(logits, target)) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
     const graph::Value t = widened(with_classes_last(target, options.axis));
     const auto [greatest, excess] = graph::normaliser(x, -1, {});
-    const graph::Value all = excess - (x - greatest);
-    const graph::Value is_nothing = graph::logical_and(graph::equal(t, 0), graph::isinf(all));
-    graph::Value losses = t * graph::where(is_nothing, 0, all);
-    if (options.label_smoothing != 0)
-      losses = losses * (1 - options.label_smoothing) +
-               all * graph::constant(graph, x.dtype(), options.label_smoothing, x.shape()[x.rank() - 1]);
-    require_class_weights(x.shape()[x.rank() - 1], options.weight);
-    if (options.weight.id() >= 0) losses = losses * graph::cast(options.weight, x.dtype());
-    return detail::reduced(graph::sum(losses, {-1}), options.reduce);
+    return expected_losses(excess - (x - greatest), t, options.label_smoothing, options.weight, options.reduce);
   }
 };
 
@@ -210,6 +226,12 @@ struct NllFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value log_probabilities, graph::Value labels,
                                                   NllOptions options = {}) const {
     const Naming naming{log_probabilities, "nll"};
+    if (are_probabilities_of(log_probabilities, labels)) {
+      if (!require_probabilities(log_probabilities, labels)) return log_probabilities;
+      const graph::Value t = widened(with_classes_last(labels, options.axis));
+      return expected_losses(-widened(with_classes_last(log_probabilities, options.axis)), t, 0, options.weight,
+                             options.reduce);
+    }
     if (!are_labels_of(log_probabilities, labels, options.axis, options.weight)) return log_probabilities;
     const graph::Value x = widened(with_classes_last(log_probabilities, options.axis));
     const LabelledRows rows{x, labels, options.ignore_index};
@@ -317,7 +339,8 @@ namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_IS
 /// and where the model computes labels, the loss is infinite
 inline constexpr Loss<detail::CrossEntropyFormula> cross_entropy{};
 
-/// -log_probabilities[label]. Shapes as for `cross_entropy`.
+/// -log_probabilities[label]; of probabilities -sum of probability times log_probabilities. Shapes as for
+/// `cross_entropy`.
 inline constexpr Loss<detail::NllFormula> nll{};
 
 /// Binary cross entropy of sigmoid(logits) against targets in [0, 1], without overflow.

@@ -8,7 +8,10 @@
 #include <twill/core/config.hpp>
 #include <twill/nn/losses/classification.hpp>
 #include <twill/nn/losses/loss.hpp>
+#include <twill/ops/cumsum.hpp>
 #include <twill/ops/norms.hpp>
+
+#include <limits>
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
@@ -46,6 +49,10 @@ struct MultiMarginOptions {
 struct SoftMarginOptions {
   Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
+/// Options of the hinge loss over classes of which several may apply.
+struct MultilabelMarginOptions {
+  Reduce reduce = Reduce::mean; ///< mean, sum or none, of the rows
+};
 /// Options of a loss over classes of which several may apply.
 struct MultilabelSoftMarginOptions {
   graph::Term weight = 1.0;     ///< of each class, a number or a vector
@@ -58,6 +65,8 @@ namespace twill { inline namespace v0 { namespace nn { namespace detail { inline
 
 /// max(x, 0) with slope 1 at 0.
 [[nodiscard]] TWILL_CONSTEXPR graph::Value above_zero(graph::Value x) { return graph::where(x < 0, 0.0, x); }
+/// max(x, 0) with slope 0 at 0, as in losses over classes.
+[[nodiscard]] TWILL_CONSTEXPR graph::Value beyond_margin(graph::Value x) { return graph::where(x > 0, x, 0.0); }
 
 struct HingeEmbeddingFormula {
   // x where y = 1, max(0, margin - x) where y = -1
@@ -127,11 +136,44 @@ struct MultiMarginFormula {
     if (!are_labels_of(values, labels, -1, options.weight)) return values;
     const graph::Value x = widened(values);
     const LabelledRows rows{x, labels, no_index};
-    graph::Value excess = above_zero(x - rows.of_label(x) + options.margin);
+    graph::Value excess = beyond_margin(x - rows.of_label(x) + options.margin);
     if (options.power == 2) excess = graph::square(excess);
     graph::Value losses = graph::mean(graph::where(rows.is_label, 0.0, excess), {-1}, graph::KeepDims::yes);
     if (options.weight.id() >= 0) losses = losses * rows.of_label(graph::cast(options.weight, x.dtype()));
     return reduced(graph::sum(rows.checked(losses), {-1}), options.reduce); // of one each
+  }
+};
+
+struct MultilabelMarginFormula {
+  // sum over labels and over classes that are no label of max(0, 1 - x[label] + x[class]) / classes
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value values, graph::Value labels,
+                                                  MultilabelMarginOptions options = {}) const {
+    const Naming naming{values, "multilabel_margin"};
+    graph::Graph& graph = values.graph();
+    if (is_floating(labels.dtype()) || labels.dtype() == DType::boolean)
+      graph.refuse(graph::Problem::labels_are_not_integers, static_cast<int>(labels.dtype()), 0, {});
+    require_equal_ranks(values, labels);
+    if (graph.fault.any()) return values;
+    for (int axis = 0; axis < values.rank(); ++axis) require_extent(graph, values.shape()[axis], labels.shape()[axis]);
+    if (graph.fault.any() || values.rank() == 0) return values;
+    const graph::Value x = widened(values);
+    const graph::Extent classes = x.shape()[x.rank() - 1];
+    graph.require_within(labels.id(), {.what = "a label", .has_exception = true, .exception = -1, .end = classes});
+    graph::Extents line{};
+    line.append(classes);
+    const graph::Value label = graph::cast(labels, DType::int64);
+    // Labels after the first -1 do not count, one that stands twice counts twice.
+    const graph::Value counts = graph::equal(graph::cumsum(label < 0, -1), 0);
+    const graph::Value is_label = graph::logical_and(
+        graph::unsqueeze(counts, -1), graph::equal(graph::unsqueeze(label, -1), graph::iota(graph, line)));
+    const graph::Value times = graph::sum(is_label, {-2}); // of each class
+    const graph::Value excess = 1.0 - graph::unsqueeze(x, -1) + graph::unsqueeze(x, -2);
+    const graph::Value weight =
+        graph::unsqueeze(times, -1) * graph::cast(graph::unsqueeze(graph::equal(times, 0), -2), DType::int64);
+    const graph::Value hinges = beyond_margin(excess) * graph::cast(weight, x.dtype());
+    const graph::Value losses = graph::sum(graph::mean(hinges, {-2}), {-1});
+    const graph::Value is_whole = graph::equal(graph::sum(times, {-1}), graph::sum(counts, {-1}));
+    return reduced(graph::where(is_whole, losses, std::numeric_limits<double>::infinity()), options.reduce);
   }
 };
 
@@ -180,6 +222,11 @@ inline constexpr Loss<detail::TripletMarginFormula> triplet_margin{};
 /// The mean over classes of max(0, margin - x[label] + x[class])^p, without the label's own. x: (batch, classes),
 /// labels: (batch) integers.
 inline constexpr Loss<detail::MultiMarginFormula> multi_margin{};
+
+/// The sum over labels and over classes that are no label of max(0, 1 - x[label] + x[class]), divided by the classes.
+/// x: (batch, classes), labels: (batch, classes) integers, of which those before the first -1 count.
+/// throws: IndexError as for `cross_entropy`
+inline constexpr Loss<detail::MultilabelMarginFormula> multilabel_margin{};
 
 /// log(1 + exp(-y x)) for targets 1 and -1.
 inline constexpr Loss<detail::SoftMarginFormula> soft_margin{};
