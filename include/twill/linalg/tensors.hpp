@@ -6,7 +6,10 @@
 
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
 #include <twill/expr/evaluate.hpp>
+#include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
 #include <twill/linalg/eigh.hpp>
 #include <twill/linalg/least_squares.hpp>
@@ -15,6 +18,8 @@
 #include <twill/linalg/qr.hpp>
 #include <twill/linalg/svd.hpp>
 
+#include <cstdint>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -29,15 +34,28 @@ concept TensorOperand = AnyTensor<X> || LazyValue<X>;
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
+/// A tensor itself, the values of an expression as one.
+template <class X> [[nodiscard]] decltype(auto) as_tensor(const X& x) {
+  if constexpr (AnyTensor<X>)
+    return (x);
+  else
+    return expr::evaluate_as<typename X::shape_type>(x);
+}
+
+/// Refuses matrices that are not square. throws: ShapeError that names the function
+template <class T, class D, class S> void require_square(const char* function, const Tensor<T, D, S>& x) {
+  constexpr std::int64_t m = S::extent(S::rank - 2);
+  constexpr std::int64_t n = S::extent(S::rank - 1);
+  static_assert(m == n || m == dyn || n == dyn, "twill: linalg: the matrices are square");
+  const Stack stack = matrices_of(x.shape());
+  if (stack.rows != stack.columns)
+    throw ShapeError(std::string{function} + ": matrices are square; got " + std::to_string(stack.rows) + " x " +
+                     std::to_string(stack.columns));
+}
+
 /// A function of traced values, on tensors.
 template <class F, class... X> [[nodiscard]] auto on_tensors(F f, const X&... x) {
-  const auto evaluated = []<class Y>(const Y& y) -> decltype(auto) {
-    if constexpr (AnyTensor<Y>)
-      return (y);
-    else
-      return expr::evaluate_as<typename Y::shape_type>(y);
-  };
-  return compiled(f)(evaluated(x)...);
+  return compiled(f)(as_tensor(x)...);
 }
 
 /// The results of a function that gives several, by name.
