@@ -25,6 +25,7 @@
 #include <twill/nn/transposed_convolution3d.hpp>
 #include <twill/nn/weight_norm.hpp>
 #include <twill/ops/all_to_all.hpp>
+#include <twill/ops/complex_functions.hpp>
 #include <twill/ops/complex_moves.hpp>
 #include <twill/ops/complex_value.hpp>
 #include <twill/ops/convolution3d.hpp>

@@ -7,6 +7,7 @@
 #include <twill/elementwise/argument.hpp>
 #include <twill/elementwise/arithmetic.hpp>
 #include <twill/elementwise/comparison.hpp>
+#include <twill/elementwise/complex_formulas.hpp>
 #include <twill/elementwise/floating.hpp>
 #include <twill/elementwise/real.hpp>
 #include <twill/elementwise/rows.hpp>

@@ -5,6 +5,8 @@
 
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/complex_matrices.hpp>
+#include <twill/linalg/complex_tensors.hpp>
 #include <twill/linalg/eig.hpp>
 #include <twill/linalg/eigh.hpp>
 #include <twill/linalg/geev.hpp>

@@ -7,6 +7,7 @@
 #include <twill/fft/value_cosine.hpp>
 #include <twill/fft/value_several_axes.hpp>
 #include <twill/fft/value_transforms.hpp>
+#include <twill/ops/complex_functions.hpp>
 #include <twill/ops/complex_moves.hpp>
 #include <twill/twill.hpp>
 
@@ -87,7 +88,7 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const Value y = fft::idct<1>(x); }
 };
 
-// Complex numbers in models: in the headers twill/ops/complex_value.hpp and complex_moves.hpp, namespace graph. `x` and `t` are real values of a model, `z` and `w` complex ones, `index` and `mask` integers and truth values.
+// Complex numbers in models: in the headers twill/ops/complex_value.hpp, complex_functions.hpp and complex_moves.hpp, namespace graph. `x` and `t` are real values of a model, `z` and `w` complex ones, `index` and `mask` integers and truth values.
 [[maybe_unused]] constexpr auto complex_numbers = [](Value x, Value t, ComplexValue z, ComplexValue w, Value index, Value mask) {
   { const Value power = square(z.re) + square(z.im); static_assert(std::is_same_v<decltype(z), graph::ComplexValue>); }
   { const ComplexValue y = complex(x, t); }
@@ -102,6 +103,35 @@ void convolutions(const Tensor<float, Cpu, Shape<8, 100>>& x, const Tensor<float
   { const ComplexValue y = each_part(z, [](Value part) { return mean(part, {0}); }); }
   { const ComplexValue y = exp(2 * z + 1) / (w - x); }
   { const ComplexValue y = log(z); }
+  { const ComplexValue y = reciprocal(z); }
+  { const ComplexValue y = sqrt(z); }
+  { const ComplexValue y = rsqrt(z); }
+  { const ComplexValue y = exp2(z); }
+  { const ComplexValue y = expm1(z); }
+  { const ComplexValue y = log2(z); }
+  { const ComplexValue y = log10(z); }
+  { const ComplexValue y = log1p(z); }
+  { const ComplexValue y = sin(z); }
+  { const ComplexValue y = cos(z); }
+  { const ComplexValue y = tan(z); }
+  { const ComplexValue y = sinh(z); }
+  { const ComplexValue y = cosh(z); }
+  { const ComplexValue y = tanh(z); }
+  { const ComplexValue y = asin(z); }
+  { const ComplexValue y = acos(z); }
+  { const ComplexValue y = atan(z); }
+  { const ComplexValue y = asinh(z); }
+  { const ComplexValue y = acosh(z); }
+  { const ComplexValue y = atanh(z); }
+  { const ComplexValue y = sigmoid(z); }
+  { const ComplexValue y = sign(z); }
+  { const ComplexValue y = pow(z, w) + pow(z, 1.5); }
+  { const Value is_broken = isnan(z); }
+  { const Value is_infinite = isinf(z); }
+  { const Value is_whole = isfinite(z); }
+  { const Value spread = var(z, {0}, 1); }
+  { const ComplexValue y = prod(z, -1); }
+  { const ComplexValue y = cumprod(z, -1); }
   { const ComplexValue y = matmul(z, w); }
   { const ComplexValue slope = gradient(sum(abs(z)), z); }
   { const ComplexValue y = slice_axis(z, 1, {.begin = 2, .step = 3}); }

@@ -199,7 +199,7 @@ PAGES = [
         Section("Frequencies", ["fft/frequencies.hpp"], rows=True),
         Section("Convolutions", ["fft/convolve.hpp", "fft/convolve_part.hpp"], rows=True),
         Section("In models", ["fft/value_transforms.hpp", "fft/value_several_axes.hpp", "fft/value_convolve.hpp", "fft/value_cosine.hpp"], rows=True),
-        Section("Complex numbers in models", ["ops/complex_value.hpp", "ops/complex_moves.hpp"], rows=True),
+        Section("Complex numbers in models", ["ops/complex_value.hpp", "ops/complex_functions.hpp", "ops/complex_moves.hpp"], rows=True),
     ]),
     Page("sparse", "Sparse matrices", "CSR matrices of tensors and in models: from and to dense matrices and coordinates, "
          "products and their gradients.", "sparse.md", [

@@ -27,6 +27,12 @@ struct LeakyRelu {
 struct Sigmoid {
   static constexpr std::string_view name = "sigmoid";
   constexpr auto operator()(auto x) const { return reciprocal(exp(-x) + 1.0); }
+  /// Of a complex symbol, whose exponential has no reciprocal where it overflows.
+  constexpr auto of_complex(auto z) const {
+    const auto is_left = less(z.real(), 0);
+    const auto decay = exp(where(is_left, z, -z));
+    return where(is_left, decay, 1.0) / (decay + 1.0);
+  }
 };
 struct Silu {
   static constexpr std::string_view name = "silu";

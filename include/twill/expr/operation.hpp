@@ -55,7 +55,7 @@ template <class F> struct Function {
   }
   static constexpr Symbol emit(auto... symbols) {
     if constexpr (std::is_default_constructible_v<F>)
-      return F{}(symbols...);
+      return formula_of<F>(symbols...);
     else
       return (symbols, ...); // refused by `map`
   }
@@ -169,7 +169,7 @@ template <> struct Algebra<ArgumentKind::tensor> {
     return convert<floating_type(expr::typed<X>().type)>(std::forward<X>(x));
   }
   template <class F, class... X> static auto compose(X&&... x) {
-    expr::require_real<X...>();
+    if constexpr (!requires { &F::template of_complex<expr::Symbol>; }) expr::require_real<X...>();
     if constexpr (requires { F::keeps_integers; })
       return expr::make_node<expr::Function<F>>(std::forward<X>(x)...);
     else

@@ -20,25 +20,43 @@
 #include <type_traits>
 #include <utility>
 
+namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
+
+/// Variances, or their roots; those of complex numbers are computed where they stand, as sums of those of both parts.
+template <int C, bool Root, Rest R, int... Axes, class X> [[nodiscard]] auto variance_node(X&& x) {
+  if constexpr (is_complex_operand<X>) {
+    const auto z = as_handle(std::forward<X>(x));
+    const auto part = [&](int i) { return reduced_node<Variance<C>, R, Axes...>(detail::part_of(z, i)); };
+    if constexpr (Root)
+      return eval(sqrt(part(0) + part(1)));
+    else
+      return eval(part(0) + part(1));
+  } else {
+    return reduced_node<Variance<C, Root>, R, Axes...>(std::forward<X>(x));
+  }
+}
+
+}}}} // namespace twill::v0::expr::TWILL_ISA
+
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The variance with divisor n, NumPy's, or n - c: `var<0>(x, correction<1>)` is PyTorch's default. Two passes over a
-/// row in cache, so nothing cancels.
+/// row in cache, so nothing cancels. Of complex numbers the mean of |z - mean|^2, which is real.
 template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto var(X&& x, Correction<C> = correction<0>) {
-  return expr::reduced_node<expr::Variance<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+  return expr::variance_node<C, false, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X, int C = 0>
 [[nodiscard]] auto var(X&& x, KeptDims, Correction<C> = correction<0>) {
-  return expr::reduced_node<expr::Variance<C>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+  return expr::variance_node<C, false, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The root of the variance: NumPy's `std`, a name that C++ has taken.
 template <int... Axes, TensorOperand X, int C = 0> [[nodiscard]] auto stddev(X&& x, Correction<C> = correction<0>) {
-  return expr::reduced_node<expr::Variance<C, true>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+  return expr::variance_node<C, true, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X, int C = 0>
 [[nodiscard]] auto stddev(X&& x, KeptDims, Correction<C> = correction<0>) {
-  return expr::reduced_node<expr::Variance<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+  return expr::variance_node<C, true, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The distance between the greatest and the least element. throws: ValueError when there are no elements

@@ -66,39 +66,10 @@ using kernel::Family;
 /// Whether complex numbers have this function; see expr/complex_symbols.hpp.
 [[nodiscard]] constexpr bool takes_complex(Primitive primitive) {
   using enum Primitive;
-  switch (primitive) {
-  case negate:
-  case abs:
-  case square:
-  case sqrt:
-  case reciprocal:
-  case exp:
-  case log:
-  case sin:
-  case cos:
-  case tan:
-  case sinh:
-  case cosh:
-  case tanh:
-  case isnan:
-  case isinf:
-  case isfinite:
-  case logical_not:
-  case add:
-  case subtract:
-  case multiply:
-  case divide:
-  case power:
-  case equal:
-  case not_equal:
-  case logical_and:
-  case logical_or:
-  case logical_xor:
-  case where:
-    return true;
-  default:
-    return false;
-  }
+  const auto is_in = [=](Primitive first, Primitive last) { return primitive >= first && primitive <= last; };
+  return is_in(negate, reciprocal) || is_in(exp, log10) || is_in(sin, atanh) || primitive == tanh_accurate ||
+         is_in(logical_not, isfinite) || is_in(add, divide) || primitive == power || is_in(equal, not_equal) ||
+         is_in(logical_and, logical_xor) || primitive == where;
 }
 
 [[nodiscard]] constexpr bool accepts(Primitive primitive, DType common) {
@@ -237,6 +208,13 @@ private:
   return {code, code.step(Primitive::where, common, {chosen.line(), first.line(), second.line(), 0})};
 }
 
+/// A formula of symbols, of a complex one that for complex numbers where it has it.
+template <class F> [[nodiscard]] constexpr Symbol formula_of(auto... symbols) {
+  if constexpr (requires { F{}.of_complex(symbols...); })
+    if ((symbols.is_complex() || ...)) return F{}.of_complex(symbols...);
+  return F{}(symbols...);
+}
+
 // clang-format off
 [[nodiscard]] constexpr Symbol operator+(Term a, Term b) { return apply(Primitive::add, a, b); }
 [[nodiscard]] constexpr Symbol operator-(Term a, Term b) { return apply(Primitive::subtract, a, b); }
@@ -281,7 +259,7 @@ template <> struct Algebra<ArgumentKind::symbol> {
   template <DType To> static constexpr Symbol convert(Symbol x) { return x.to(To); }
   static constexpr Symbol floating(Symbol x) { return x.to(floating_type(x.type())); }
 
-  template <class F> static constexpr Symbol compose(Symbol x) { return F{}(x); }
+  template <class F> static constexpr Symbol compose(Symbol x) { return expr::formula_of<F>(x); }
   template <class F> static constexpr Symbol compose(const Term& a, const Term& b) {
     return F{}(a.beside(b), b.beside(a));
   }

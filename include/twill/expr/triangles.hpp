@@ -12,6 +12,7 @@
 #include <twill/expr/reductions.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/kernel/program.hpp>
+#include <twill/tensor/complex_views.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -25,10 +26,9 @@
 namespace twill { inline namespace v0 { namespace expr { inline namespace TWILL_ISA {
 
 /// Keeps x where column - row <= offset (or, for the upper triangle, >= offset) and writes zeros elsewhere.
-template <bool Upper, class X> [[nodiscard]] X triangle(const X& x, std::int64_t offset) {
+template <bool Upper, class X> void write_triangle(const X& result, const X& x, std::int64_t offset) {
   using T = typename X::value_type;
   using S = typename X::shape_type;
-  static_assert(S::rank >= 2, "twill: a triangle needs a matrix; vectors have none");
   using Long = kernel::Immediate<std::int64_t>;
   using In = kernel::In<T, kernel::Access::strided>;
   constexpr kernel::Primitive compare = Upper ? kernel::Primitive::greater_equal : kernel::Primitive::less_equal;
@@ -39,8 +39,6 @@ template <bool Upper, class X> [[nodiscard]] X triangle(const X& x, std::int64_t
                                          kernel::Step<kernel::Primitive::logical_and, 2, 3>, kernel::Out<T, 4>>,
                          kernel::Program<kernel::Iota, Long, kernel::Step<compare, 0, 1>, In, kernel::Immediate<T>,
                                          kernel::Step<kernel::Primitive::where, 2, 3, 4>, kernel::Out<T, 5>>>;
-  const X result(x.device(), x.shape());
-  if (result.elements() == 0) return result;
   kernel::Operand count{};
   count.strides[S::rank - 1] = 1;
   count.strides[S::rank - 2] = -1;
@@ -52,6 +50,19 @@ template <bool Upper, class X> [[nodiscard]] X triangle(const X& x, std::int64_t
   } else {
     const std::array operands{count, detail::immediate_operand(offset), in, detail::immediate_operand(T{}), out};
     kernel::launch(Lines{}, x.device(), x.shape(), operands.data());
+  }
+}
+
+/// A triangle, of complex numbers that of each part.
+template <bool Upper, class X> [[nodiscard]] X triangle(const X& x, std::int64_t offset) {
+  static_assert(X::rank >= 2, "twill: a triangle needs a matrix; vectors have none");
+  const X result(x.device(), x.shape());
+  if (result.elements() == 0) return result;
+  if constexpr (ComplexScalar<typename X::value_type>) {
+    for (const int part : {0, 1})
+      write_triangle<Upper>(detail::part_of(result, part), detail::part_of(x, part), offset);
+  } else {
+    write_triangle<Upper>(result, x, offset);
   }
   return result;
 }

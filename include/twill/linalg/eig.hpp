@@ -42,15 +42,7 @@ template <TensorOperand A> [[nodiscard]] auto general_matrices(const char* funct
   static_assert(dtype >= DType::float32 && !is_float8(dtype),
                 "twill: eig: matrices are float32, float64, complex64 or complex128; convert with to<float>()");
   static_assert(S::rank >= 2, "twill: eig: a matrix has two axes; add one with unsqueeze");
-  if constexpr (S::rank >= 2) {
-    constexpr std::int64_t m = S::extent(S::rank - 2);
-    constexpr std::int64_t n = S::extent(S::rank - 1);
-    static_assert(m == n || m == dyn || n == dyn, "twill: eig: matrices are square");
-    const Stack stack = matrices_of(source.shape());
-    if (stack.rows != stack.columns)
-      throw ShapeError(std::string{function} + ": matrices are square; got " + std::to_string(stack.rows) + " x " +
-                       std::to_string(stack.columns));
-  }
+  if constexpr (S::rank >= 2) require_square(function, source);
   return source.template to<scalar_t<dtype>>().contiguous();
 }
 

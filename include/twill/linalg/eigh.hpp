@@ -91,7 +91,7 @@ struct KernelOf<&linalg::detail::eigh_operation> : linalg::detail::QueueKernel<&
     const linalg::detail::Stack stack = linalg::detail::matrices_of(launch.shapes[0]);
     const std::int64_t n = stack.rows;
     const auto* from = static_cast<const T*>(launch.operands[0].data);
-    auto* values = static_cast<T*>(launch.operands[1].data);
+    auto* values = static_cast<real_t<T>*>(launch.operands[1].data);
     auto* vectors = static_cast<T*>(launch.operands[2].data);
     const auto wanted = vectors != nullptr ? linalg::detail::Vectors::yes : linalg::detail::Vectors::no;
     const auto workspace = linalg::detail::Lapack<T>::syevd_workspace(wanted, n);
@@ -103,6 +103,8 @@ struct KernelOf<&linalg::detail::eigh_operation> : linalg::detail::QueueKernel<&
       failure.note(i, linalg::detail::Lapack<T>::syevd(wanted, linalg::detail::Triangle::upper, n, a, values + i * n,
                                                        memory.elements, memory.integers, workspace));
       if (vectors != nullptr) linalg::detail::transpose_in_place(a, n);
+      if constexpr (ComplexScalar<T>) // to LAPACK the matrix is the conjugate one
+        for (std::int64_t at = 0; vectors != nullptr && at < n * n; ++at) a[at] = conj(a[at]);
     });
     if (failure.any()) linalg::detail::throw_without_eigenvalues("eigh", failure, stack.count);
   }

@@ -81,7 +81,7 @@ public:
   void operator()(const T* from, T* to) const {
     const int halvings = PadeOfExponential::halvings(largest_column(from));
     T* const a = at(0);
-    for (std::int64_t i = 0; i < size_; ++i) a[i] = from[i] * static_cast<T>(std::ldexp(1.0, -halvings));
+    for (std::int64_t i = 0; i < size_; ++i) a[i] = from[i] * static_cast<real_t<T>>(std::ldexp(1.0, -halvings));
     T* const a2 = at(1);
     T* const a4 = at(2);
     T* const a6 = at(3);
@@ -115,7 +115,7 @@ private:
   /// The even powers of the numerator times A^-parity, of `parity` 1 the odd ones; `work` is overwritten.
   void polynomial(std::size_t parity, T* work, T* to) const {
     const auto c = [parity](std::size_t power) {
-      return static_cast<T>(PadeOfExponential::coefficients[power + parity]);
+      return static_cast<real_t<T>>(PadeOfExponential::coefficients[power + parity]);
     };
     const T* const a2 = at(1);
     const T* const a4 = at(2);
@@ -135,11 +135,18 @@ private:
       if (pivots_[i] != i + 1) std::swap_ranges(x + i * n_, x + (i + 1) * n_, x + (pivots_[i] - 1) * n_);
   }
 
+  [[nodiscard]] static double size_of_element(const T& x) {
+    if constexpr (ComplexScalar<T>)
+      return std::hypot(double{x.re}, double{x.im});
+    else
+      return std::abs(double{x});
+  }
+
   [[nodiscard]] double largest_column(const T* a) const {
     double largest = 0;
     for (std::int64_t j = 0; j < n_; ++j) {
       double sum = 0;
-      for (std::int64_t i = 0; i < n_; ++i) sum += std::abs(double{a[i * n_ + j]});
+      for (std::int64_t i = 0; i < n_; ++i) sum += size_of_element(a[i * n_ + j]);
       if (!(sum <= largest)) largest = sum; // NaN too
     }
     return largest;

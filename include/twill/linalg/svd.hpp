@@ -113,11 +113,11 @@ struct KernelOf<&linalg::detail::svd_operation> : linalg::detail::QueueKernel<&l
     const std::int64_t n = stack.columns;
     const std::int64_t k = linalg::detail::checked_smaller("svd", stack, launch.shapes[1][launch.shapes[1].rank - 1]);
     const auto* from = static_cast<const T*>(launch.operands[0].data);
-    auto* s = static_cast<T*>(launch.operands[1].data);
+    auto* s = static_cast<real_t<T>*>(launch.operands[1].data);
     auto* u = static_cast<T*>(launch.operands[2].data);
     auto* vh = static_cast<T*>(launch.operands[3].data);
     const auto wanted = u != nullptr || vh != nullptr ? linalg::detail::Vectors::yes : linalg::detail::Vectors::no;
-    // To LAPACK the matrix is A^T = V S U^T: its left factor is V, in memory Vh, and its right one U.
+    // To LAPACK the matrix is A^T = V* S U^T: its left factor is V*, in memory Vh, and its right one U.
     const auto workspace = linalg::detail::Lapack<T>::gesdd_workspace(wanted, n, m);
     const std::int64_t elements = m * n + k * m + k * n;
     linalg::detail::FirstFailure failure{};

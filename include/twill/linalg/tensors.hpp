@@ -6,7 +6,10 @@
 
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
 #include <twill/expr/evaluate.hpp>
+#include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
 #include <twill/linalg/eigh.hpp>
 #include <twill/linalg/least_squares.hpp>
@@ -18,6 +21,8 @@
 #include <twill/tensor/create.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -32,17 +37,28 @@ concept TensorOperand = AnyTensor<X> || LazyValue<X>;
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-/// A tensor itself, or what an expression evaluates to.
-template <class X> [[nodiscard]] decltype(auto) evaluated(const X& x) {
+/// A tensor itself, the values of an expression as one.
+template <class X> [[nodiscard]] decltype(auto) as_tensor(const X& x) {
   if constexpr (AnyTensor<X>)
     return (x);
   else
     return expr::evaluate_as<typename X::shape_type>(x);
 }
 
+/// Refuses matrices that are not square. throws: ShapeError that names the function
+template <class T, class D, class S> void require_square(const char* function, const Tensor<T, D, S>& x) {
+  constexpr std::int64_t m = S::extent(S::rank - 2);
+  constexpr std::int64_t n = S::extent(S::rank - 1);
+  static_assert(m == n || m == dyn || n == dyn, "twill: linalg: the matrices are square");
+  const Stack stack = matrices_of(x.shape());
+  if (stack.rows != stack.columns)
+    throw ShapeError(std::string{function} + ": matrices are square; got " + std::to_string(stack.rows) + " x " +
+                     std::to_string(stack.columns));
+}
+
 /// A function of traced values, on tensors.
 template <class F, class... X> [[nodiscard]] auto on_tensors(F f, const X&... x) {
-  return compiled(f)(evaluated(x)...);
+  return compiled(f)(as_tensor(x)...);
 }
 
 /// The type in which matrices of these operands are decomposed.
@@ -175,7 +191,7 @@ template <TensorOperand A> [[nodiscard]] auto pinv(const A& a) {
 }
 /// Pseudo-inverses by the singular values beyond a tolerance.
 template <TensorOperand A> [[nodiscard]] auto pinv(const A& a, const Tolerance& tolerance) {
-  return detail::by_proportion(detail::evaluated(a), [&]<Proportion P>(const auto& tensor) {
+  return detail::by_proportion(detail::as_tensor(a), [&]<Proportion P>(const auto& tensor) {
     const auto [atol, rtol] = detail::cutoff_tensors<detail::ComputedType<A>>(tolerance, tensor);
     return detail::on_tensors(
         [](Value x, Value absolute, Value relative) {
@@ -199,7 +215,7 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a,
 /// Solutions of least squares by the singular values beyond a tolerance.
 template <TensorOperand A, TensorOperand B>
 [[nodiscard]] auto lstsq(const A& a, const B& b, const Tolerance& tolerance) {
-  return detail::by_proportion(detail::evaluated(a), [&]<Proportion P>(const auto& tensor) {
+  return detail::by_proportion(detail::as_tensor(a), [&]<Proportion P>(const auto& tensor) {
     const auto [atol, rtol] = detail::cutoff_tensors<detail::ComputedType<A, B>>(tolerance, tensor);
     return detail::named_on_tensors<LeastSquares>(
         [](Value x, Value y, Value absolute, Value relative) {
@@ -218,7 +234,7 @@ template <TensorOperand A> [[nodiscard]] auto matrix_rank(const A& a) {
 }
 /// The number of singular values beyond a tolerance.
 template <TensorOperand A> [[nodiscard]] auto matrix_rank(const A& a, const Tolerance& tolerance) {
-  return detail::by_proportion(detail::evaluated(a), [&]<Proportion P>(const auto& tensor) {
+  return detail::by_proportion(detail::as_tensor(a), [&]<Proportion P>(const auto& tensor) {
     const auto [atol, rtol] = detail::cutoff_tensors<detail::ComputedType<A>>(tolerance, tensor);
     return detail::on_tensors(
         [](Value x, Value absolute, Value relative) {

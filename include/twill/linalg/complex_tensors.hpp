@@ -1,0 +1,261 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear algebra of complex tensors, under the names of that of real ones: the functions of linalg/tensors.hpp at once,
+// where they stand, on hosts. Transposed matrices of real numbers are conjugate ones here: `cholesky` has L L^H = A,
+// `eigh` is of Hermitian matrices. Values that are real in themselves, as singular values and norms, have the type of
+// the parts. There are no gradients. Read next: linalg/complex_matrices.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/expr/complex_functions.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/matmul.hpp>
+#include <twill/expr/reductions.hpp>
+#include <twill/linalg/batch.hpp>
+#include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/complex_matrices.hpp>
+#include <twill/linalg/eigh.hpp>
+#include <twill/linalg/least_squares.hpp>
+#include <twill/linalg/lu.hpp>
+#include <twill/linalg/matrix_functions.hpp>
+#include <twill/linalg/qr.hpp>
+#include <twill/linalg/reported.hpp>
+#include <twill/linalg/svd.hpp>
+#include <twill/linalg/tensors.hpp>
+#include <twill/tensor/complex_views.hpp>
+#include <twill/tensor/tensor.hpp>
+#include <twill/tensor/views.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+/// Several results by name.
+template <template <class...> class Named, class... P> [[nodiscard]] Named<P...> named_parts(const P&... parts) {
+  return {parts...};
+}
+
+/// Conjugate and transposed, dense.
+template <class X> [[nodiscard]] auto adjoint(const X& x) { return eval(conj(x.template transpose<-2, -1>())); }
+
+/// A result without its last axis where the right side was one vector.
+template <class B, class X> [[nodiscard]] auto as_asked(const X& x) {
+  if constexpr (std::remove_cvref_t<B>::shape_type::rank == 1)
+    return x.template squeeze<-1>();
+  else
+    return x;
+}
+
+/// Which singular values of matrices of a shape are not zero.
+template <class S> [[nodiscard]] auto counted(const S& s, const Dims& shape) {
+  using R = typename S::value_type;
+  const auto extent = static_cast<R>(std::max(row_count(shape), column_count(shape)));
+  return eval(s > max<-1>(s, keepdims) * (extent * std::numeric_limits<R>::epsilon()));
+}
+
+template <class T, class D, class S> [[nodiscard]] auto svd_of(const Tensor<T, D, S>& a) {
+  const Dims shape = a.shape();
+  const std::int64_t k = smaller_count(shape);
+  constexpr Dims type = dims_of<S>;
+  const Tensor<T, D, shape_t<matrix_extents(type, row_count(type), smaller_count(type))>> u(
+      a.device(), matrix_extents(shape, row_count(shape), k));
+  const Tensor<T, D, shape_t<matrix_extents(type, smaller_count(type), column_count(type))>> vh(
+      a.device(), matrix_extents(shape, k, column_count(shape)));
+  const auto s = singular_values(a, u, vh);
+  return named_parts<SVD>(u, s, vh);
+}
+
+/// Pseudo-inverses of dense matrices.
+template <class X> [[nodiscard]] auto pseudo_inverses(const X& a) {
+  using R = real_t<typename X::value_type>;
+  const auto parts = svd_of(a);
+  const auto counts = counted(parts.S, a.shape());
+  const auto inverse = eval(where(counts, reciprocal(where(counts, parts.S, R{1})), R{0}));
+  const auto left =
+      eval(adjoint(parts.Vh) * inverse.template unsqueeze<std::remove_cvref_t<decltype(inverse)>::rank - 1>());
+  return eval(matmul(left, adjoint(parts.U)));
+}
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// X with A X = B for complex A or B. throws: LinAlgError when a matrix is singular, ShapeError
+template <TensorOperand A, TensorOperand B>
+requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto solve(const A& a, const B& b) {
+  using T = detail::common_element<A, B>;
+  const auto sides = detail::fitting_sides<T>("solve", detail::dense_squares<T>("solve", a), b);
+  return detail::as_asked<B>(detail::solutions_of(sides.a, sides.b, detail::Solver::solve, OnFailure::throws).result);
+}
+/// X with A X = B for complex A or B, with info.
+template <TensorOperand A, TensorOperand B>
+requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto solve_ex(const A& a, const B& b) {
+  using T = detail::common_element<A, B>;
+  const auto sides = detail::fitting_sides<T>("solve", detail::dense_squares<T>("solve", a), b);
+  const auto found = detail::solutions_of(sides.a, sides.b, detail::Solver::solve, OnFailure::reports);
+  return detail::named_parts<WithInfo>(detail::as_asked<B>(found.result), found.info);
+}
+/// Inverses. throws: LinAlgError when a matrix is singular, ShapeError
+template <ComplexOperand A> [[nodiscard]] auto inv(const A& a) {
+  const auto matrices = detail::dense_squares<detail::element_of<A>>("inv", a);
+  return detail::solutions_of(matrices, detail::identities_like(matrices), detail::Solver::inv, OnFailure::throws)
+      .result;
+}
+/// Inverses with info.
+template <ComplexOperand A> [[nodiscard]] auto inv_ex(const A& a) {
+  const auto matrices = detail::dense_squares<detail::element_of<A>>("inv", a);
+  const auto found =
+      detail::solutions_of(matrices, detail::identities_like(matrices), detail::Solver::inv, OnFailure::reports);
+  return detail::named_parts<WithInfo>(found.result, found.info);
+}
+/// LU factors with partial pivoting.
+template <ComplexOperand A> [[nodiscard]] auto lu_factor(const A& a) {
+  const auto lu = detail::factors_of(detail::dense_squares<detail::element_of<A>>("lu_factor", a));
+  return detail::named_parts<LU>(lu.factors, lu.pivots);
+}
+/// Directions z / |z| of determinants, complex, and logarithms of their absolute values, real.
+template <ComplexOperand A> [[nodiscard]] auto slogdet(const A& a) {
+  const auto lu = detail::factors_of(detail::dense_squares<detail::element_of<A>>("slogdet", a));
+  const auto pivots = twill::diagonal<-2, -1>(lu.factors);
+  return detail::named_parts<SlogDet>(eval(lu.parity * prod<-1>(sign(pivots))), eval(sum<-1>(log(abs(pivots)))));
+}
+/// Determinants.
+template <ComplexOperand A> [[nodiscard]] auto det(const A& a) {
+  const auto parts = slogdet(a);
+  return eval(parts.sign * exp(parts.logabsdet));
+}
+/// X with A X = B for a triangular A.
+template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored, TensorOperand A, TensorOperand B>
+requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto solve_triangular(const A& a, const B& b) {
+  using T = detail::common_element<A, B>;
+  const auto sides = detail::fitting_sides<T>("solve_triangular", detail::dense_squares<T>("solve_triangular", a), b);
+  return detail::as_asked<B>(detail::triangular_solutions(sides.a, sides.b, {Triangle, D}));
+}
+/// Lower triangular L with L L^H = A for Hermitian positive definite A; the lower triangle is read.
+/// throws: LinAlgError when a matrix is not positive definite
+template <ComplexOperand A> [[nodiscard]] auto cholesky(const A& a) {
+  return detail::cholesky_factors(detail::dense_squares<detail::element_of<A>>("cholesky", a), OnFailure::throws)
+      .result;
+}
+/// Cholesky factors with info.
+template <ComplexOperand A> [[nodiscard]] auto cholesky_ex(const A& a) {
+  const auto found =
+      detail::cholesky_factors(detail::dense_squares<detail::element_of<A>>("cholesky", a), OnFailure::reports);
+  return detail::named_parts<WithInfo>(found.result, found.info);
+}
+/// X with A X = B, from the Cholesky factor of A.
+template <TensorOperand B, TensorOperand L>
+requires(ComplexOperand<B> || ComplexOperand<L>) [[nodiscard]] auto cholesky_solve(const B& b, const L& l) {
+  using T = detail::common_element<L, B>;
+  const auto sides = detail::fitting_sides<T>("cholesky_solve", detail::dense_squares<T>("cholesky_solve", l), b);
+  const auto half = detail::triangular_solutions(sides.a, sides.b, {});
+  return detail::as_asked<B>(detail::triangular_solutions(eval(conj(sides.a)), half, {.transposed = true}));
+}
+/// The reduced QR decomposition: Q^H Q is one, the diagonal of R real.
+template <ComplexOperand A> [[nodiscard]] auto qr(const A& a) {
+  using T = detail::element_of<A>;
+  const auto matrices = detail::dense_matrices<T>(a);
+  using X = std::remove_cvref_t<decltype(matrices)>;
+  constexpr Dims type = dims_of<typename X::shape_type>;
+  const Dims shape = matrices.shape();
+  const std::int64_t k = detail::smaller_count(shape);
+  const Tensor<T, typename X::device_type,
+               shape_t<detail::matrix_extents(type, detail::row_count(type), detail::smaller_count(type))>>
+      q(matrices.device(), detail::matrix_extents(shape, detail::row_count(shape), k));
+  const Tensor<T, typename X::device_type,
+               shape_t<detail::matrix_extents(type, detail::smaller_count(type), detail::column_count(type))>>
+      r(matrices.device(), detail::matrix_extents(shape, k, detail::column_count(shape)));
+  detail::run_matrices<&detail::qr_operation, T>(matrices.device(), {matrices, q, r});
+  return detail::named_parts<QR>(q, r);
+}
+/// Real eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which the lower triangle is read.
+/// throws: LinAlgError without convergence
+template <ComplexOperand A> [[nodiscard]] auto eigh(const A& a) {
+  const auto matrices = detail::dense_squares<detail::element_of<A>>("eigh", a);
+  const std::remove_cvref_t<decltype(matrices)> vectors(matrices.device(), matrices.shape());
+  return detail::named_parts<EigenPairs>(detail::hermitian_eigenvalues(matrices, vectors), vectors);
+}
+/// Real eigenvalues of Hermitian matrices.
+template <ComplexOperand A> [[nodiscard]] auto eigvalsh(const A& a) {
+  return detail::hermitian_eigenvalues(detail::dense_squares<detail::element_of<A>>("eigvalsh", a));
+}
+/// The thin singular value decomposition A = U S V^H.
+template <ComplexOperand A> [[nodiscard]] auto svd(const A& a) {
+  return detail::svd_of(detail::dense_matrices<detail::element_of<A>>(a));
+}
+/// Singular values, real and descending.
+template <ComplexOperand A> [[nodiscard]] auto svdvals(const A& a) {
+  return detail::singular_values(detail::dense_matrices<detail::element_of<A>>(a));
+}
+/// Pseudo-inverses.
+template <ComplexOperand A> [[nodiscard]] auto pinv(const A& a) {
+  return detail::pseudo_inverses(detail::dense_matrices<detail::element_of<A>>(a));
+}
+/// Solutions of least squares, with rank and singular values.
+template <TensorOperand A, TensorOperand B>
+requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto lstsq(const A& a, const B& b) {
+  using T = detail::common_element<A, B>;
+  const auto sides = detail::fitting_sides<T>("lstsq", detail::dense_matrices<T>(a), b);
+  const auto s = detail::singular_values(sides.a);
+  return detail::named_parts<LeastSquares>(detail::as_asked<B>(eval(matmul(detail::pseudo_inverses(sides.a), sides.b))),
+                                           eval(sum<-1>(cast<std::int64_t>(detail::counted(s, sides.a.shape())))), s);
+}
+/// The number of singular values that are not zero.
+template <ComplexOperand A> [[nodiscard]] auto matrix_rank(const A& a) {
+  const auto s = svdvals(a);
+  return eval(sum<-1>(cast<std::int64_t>(detail::counted(s, detail::as_tensor(a).shape()))));
+}
+/// The largest singular value over the smallest.
+template <ComplexOperand A> [[nodiscard]] auto cond(const A& a) {
+  const auto s = svdvals(a);
+  return eval(max<-1>(s) / min<-1>(s));
+}
+/// Exponentials of matrices.
+template <ComplexOperand A> [[nodiscard]] auto matrix_exp(const A& a) {
+  using T = detail::element_of<A>;
+  const auto matrices = detail::dense_squares<T>("matrix_exp", a);
+  const std::remove_cvref_t<decltype(matrices)> result(matrices.device(), matrices.shape());
+  detail::run_matrices<&detail::matrix_exp_operation, T>(matrices.device(), {matrices, result});
+  return result;
+}
+/// A^N; negative powers are those of the inverse.
+template <int N, ComplexOperand A> [[nodiscard]] auto matrix_power(const A& a) {
+  const auto matrices = detail::dense_squares<detail::element_of<A>>("matrix_power", a);
+  using X = std::remove_cvref_t<decltype(matrices)>;
+  X result = detail::identities_like(matrices);
+  if constexpr (N != 0) {
+    X square = N < 0 ? X(inv(matrices)) : X(matrices);
+    for (unsigned rest = N < 0 ? 0U - static_cast<unsigned>(N) : static_cast<unsigned>(N); rest != 0; rest >>= 1U) {
+      if ((rest & 1U) != 0) result = eval(matmul(result, square));
+      if (rest > 1) square = eval(matmul(square, square));
+    }
+  }
+  return result;
+}
+/// Norms of matrices, real.
+template <MatrixNorm Which = MatrixNorm::frobenius, ComplexOperand A> [[nodiscard]] auto matrix_norm(const A& a) {
+  using enum MatrixNorm;
+  const auto matrices = detail::dense_matrices<detail::element_of<A>>(a);
+  if constexpr (Which == frobenius)
+    return eval(sqrt(sum<-2, -1>(square(real(matrices)) + square(imag(matrices)))));
+  else if constexpr (Which == nuclear)
+    return eval(sum<-1>(detail::singular_values(matrices)));
+  else if constexpr (Which == spectral)
+    return eval(max<-1>(detail::singular_values(matrices)));
+  else if constexpr (Which == smallest)
+    return eval(min<-1>(detail::singular_values(matrices)));
+  else {
+    const auto sums = eval(sum < Which == largest_column || Which == smallest_column ? -2 : -1 > (abs(matrices)));
+    if constexpr (Which == largest_column || Which == largest_row)
+      return eval(max<-1>(sums));
+    else
+      return eval(min<-1>(sums));
+  }
+}
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
