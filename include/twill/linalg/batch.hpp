@@ -97,7 +97,7 @@ enum class Proportion : std::uint8_t {
 };
 
 /// The smaller extent of matrices. errors: it is not known
-template <Proportion P> [[nodiscard]] TWILL_CONSTEXPR Extent smaller_extent(Value a, CallSite site) {
+template <Proportion P> [[nodiscard]] constexpr Extent smaller_extent(Value a, CallSite site) {
   const Extent m = rows_of(a.shape());
   const Extent n = columns_of(a.shape());
   if (P != Proportion::known) return P == Proportion::tall ? n : m;
