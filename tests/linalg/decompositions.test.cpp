@@ -245,6 +245,14 @@ TEST_CASE("functions that are asked report LAPACK's info of each matrix instead 
   CHECK(to_vector(linalg::cholesky_ex(zeros<float, Shape<3, 0, 0>>()).info) == std::vector<std::int32_t>{0, 0, 0});
 }
 
+TEST_CASE("functions of the smaller extent can be traced at run time", "[linalg]") {
+  graph::Graph graph{DType::float64};
+  const graph::Value a{graph, graph.add_input(DType::float64, graph::extents_of(Dims(2, 5, 3)))};
+  CHECK(linalg::qr(a).R.shape().evaluate({}) == Dims(2, 3, 3));
+  CHECK(linalg::svd(a).U.shape().evaluate({}) == Dims(2, 5, 3));
+  CHECK_FALSE(graph.fault.any());
+}
+
 TEST_CASE("matrices that a function cannot take are named", "[linalg]") {
   const auto stack = from_values<Shape<2, 2, 2>>(std::vector<double>{1, 2, 3, 4, 1, 2, 2, 4}, Dims(2, 2, 2), Cpu{0});
   CHECK_THROWS_WITH(linalg::inv(stack), "inv: matrix 1 of 2 is singular: pivot 1 is zero");

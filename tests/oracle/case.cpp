@@ -24,7 +24,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 DType dtype_from(std::string_view code) {
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < twill::dtype_count; ++i)
     if (dtype_codes[i] == code) return static_cast<DType>(i);
   throw twill::ValueError("oracle: no element type is called " + std::string(code));
 }
@@ -113,6 +113,7 @@ Case parse_case(const std::string& line, const Pools& pools) {
     } else if (is_result) {
       const auto parts = split(words[i], '/');
       test.results.push_back(values_from(parts.at(0), parts.at(1), "#" + parts.at(2), pools));
+      test.bounds.push_back(parts.size() > 3 ? std::stod(parts[3]) : 0);
     } else {
       test.operands.push_back(operand_from(words[i], pools));
     }

@@ -4,11 +4,12 @@
 // One case of the oracle test: a function, its operands and what NumPy makes of them, as one line of text.
 //
 //     case  := name['(' number,... ')']['@out'] operand... '=' result...
-//     operand := type/extents/values{/step}    result := type/extents/hex
+//     operand := type/extents/values{/step}    result := type/extents/hex[/bound]
 //     values := pool:seed | #hex               step := s<slice>,... | t<axis>,<axis> | e<extents>
 //
 // Extents are `3x5`, or `.` for rank 0. A pool is a list of values that stands once in the file (`pool name type hex`);
-// element i of an operand is the value number random_bits(seed, 0, 0, i) % size of it, so that only results take room.
+// element i of an operand is the value number random_bits(seed, 0, 0, i) % size of it, so that only results take room. A bound
+// is how far the elements of a result may lie from it, where that depends on the case: on its condition number.
 // Read next: views.hpp.
 
 #include <twill/core/dtype.hpp>
@@ -29,7 +30,8 @@ using twill::Dims;
 using twill::DType;
 
 /// The codes of the element types in case files.
-inline constexpr std::string_view dtype_codes[] = {"b1", "u1", "i4", "i8", "f2", "bf", "f4", "f8"};
+inline constexpr std::string_view dtype_codes[] = {"b1", "u1", "i4", "i8", "f2", "bf", "f4", "f8", "i1",
+                                                   "i2", "u2", "u4", "u8", "e4", "e5", "c8", "c16"};
 
 /// A tensor in the caller's memory: what an operand is made of, or what a function gave.
 struct Values {
@@ -59,6 +61,7 @@ struct Case {
   bool out = false; ///< written to a strided destination instead of a new tensor
   std::vector<Operand> operands{};
   std::vector<Values> results{};
+  std::vector<double> bounds{}; ///< of each result, 0 where there is none
 };
 
 using Pools = std::map<std::string, Values, std::less<>>;

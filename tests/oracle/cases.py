@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dtypes import Array, CODES, FLOATS, convert, from_bytes, to_bytes
+from dtypes import Array, BYTE_FLOATS, CODES, COMPLEX, FLOATS, NUMPY, byte_values, convert, to_bytes
 
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 29, 31, 32, 33, 61, 64, 65, 67)
 
@@ -84,7 +84,8 @@ class Case:
 
     def text(self, results) -> str:
         given = [operand.text() for operand in self.operands]
-        made = [f"{r.code}/{shape_text(r.values.shape)}/{to_bytes(r).hex()}" for r in results]
+        made = [f"{r.code}/{shape_text(r.values.shape)}/{to_bytes(r).hex()}" + (f"/{r.bound:.4g}" if r.bound else "")
+                for r in results]
         return " ".join([self.head(), *given, "=", *made])
 
 
@@ -185,18 +186,40 @@ def make_pools(seed: int) -> dict:
             put("dyadic_nan", code, np.concatenate([rng.integers(-16, 17, 80) / 8, [np.nan] * 25]))
             put("small", code, rng.integers(-9, 10, 96))
             put("powers", code, rng.choice((1, -1, 2, -2, 0.5, -0.5, 1, 1, -1), 64))
+            put("normal", code, rng.standard_normal(512))
+            put("modest_finite", code, np.concatenate([normals, [0.0, 1.0, -1.0]]))
+            put("probability", code, rng.uniform(0.02, 0.98, 256))
+            put("scale", code, rng.uniform(0.5, 2, 256))
+            put("gentle", code, rng.uniform(-0.7, 0.7, 256))
+            put("sign", code, rng.choice((1, -1), 64))
+        elif code in BYTE_FLOATS:
+            for name in ("any", "modest", "small", "positive"):
+                put(name, code, byte_values(code))
+        elif code in COMPLEX:
+            # No infinities and NaN: NumPy's products of them are those of its C compiler.
+            pairs = rng.standard_normal((160, 2)) * 3
+            units = np.asarray([0, 1, -1, 1j, -1j, 2, -2j, 0.5 + 0.5j] * 2)
+            for name in ("any", "modest", "modest_finite"):
+                put(name, code, np.concatenate([units, pairs @ (1, 1j)]))
+            put("positive", code, rng.uniform(0.01, 3, 96) + 1j * rng.uniform(-2, 2, 96))
+            put("dyadic", code, rng.integers(-32, 33, (160, 2)) @ (1 / 8, 1j / 8))
+            put("small", code, rng.integers(-9, 10, (96, 2)) @ (1, 1j))
+            put("powers", code, rng.choice((1, -1, 1j, -1j, 2, 0.5j, 1), 64))
         else:
-            info = np.iinfo(convert(0, code).dtype)
+            info = np.iinfo(NUMPY[code])
+            is_unsigned = code[0] == "u"
             special = [0, 1, 2, 3, int(info.max), int(info.max) - 1, int(info.min), int(info.min) + 1, 7]
-            wild = rng.integers(info.min, info.max, 40, dtype=np.int64, endpoint=True)
-            low = 0 if code == "u1" else -20
-            put("any", code, np.concatenate([special, special, wild, rng.integers(low, 21, 60)]).astype(np.int64))
+            special = np.asarray(special, NUMPY[code])
+            wild = rng.integers(info.min, info.max, 40, dtype=np.uint64 if code == "u8" else np.int64, endpoint=True)
+            low = 0 if is_unsigned else -20
+            put("any", code, np.concatenate([special, special, wild.astype(NUMPY[code]),
+                                             rng.integers(low, 21, 60).astype(NUMPY[code])]))
             for name in ("modest", "unit", "dyadic"):
                 put(name, code, rng.integers(low, 21, 96))
-            put("small", code, rng.integers(0 if code == "u1" else -9, 10, 96))
+            put("small", code, rng.integers(0 if is_unsigned else -9, 10, 96))
             put("positive", code, rng.integers(1, 21, 96))
-            put("shifts", code, rng.integers(0, {"u1": 8, "i4": 32, "i8": 64}[code], 64))
-            put("powers", code, rng.choice((1, 1, 2, 3) if code == "u1" else (1, -1, 2, -2, 3, 1), 64))
+            put("shifts", code, rng.integers(0, 8 * info.dtype.itemsize, 64))
+            put("powers", code, rng.choice((1, 1, 2, 3) if is_unsigned else (1, -1, 2, -2, 3, 1), 64))
     pools["powers", "b1"] = pools["any", "b1"]
     return pools
 

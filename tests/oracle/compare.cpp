@@ -4,10 +4,14 @@
 
 #include "tests/oracle/compare.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace oracle {
 namespace {
@@ -45,6 +49,23 @@ template <class T, class Bits> bool close(T found, T expected, double steps, con
   return steps_between<Bits>(found, expected) <= steps || std::abs(x - y) <= t.absolute;
 }
 
+float float8_at(const Values& values, std::size_t i) {
+  return values.type == DType::float8_e5m2 ? static_cast<float>(element<twill::float8_e5m2>(values, i))
+                                           : static_cast<float>(element<twill::float8_e4m3fn>(values, i));
+}
+bool is_nan(const Values& values, std::size_t i) { return std::isnan(float8_at(values, i)); }
+
+/// The parts of complex numbers: units in the last place of the absolute value, which the smaller part need not have right.
+template <class T>
+bool close_numbers(twill::Complex<T> found, twill::Complex<T> expected, double steps, const Tolerance& t) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  const double size = std::hypot(static_cast<double>(expected.real()), static_cast<double>(expected.imag()));
+  Tolerance parts = t;
+  if (std::isfinite(size)) parts.absolute = std::max(t.absolute, steps * size * std::numeric_limits<T>::epsilon());
+  return close<T, Bits>(found.real(), expected.real(), 0, parts) &&
+         close<T, Bits>(found.imag(), expected.imag(), 0, parts);
+}
+
 bool close_at(const Values& found, const Values& expected, std::size_t i, const Tolerance& t) {
   switch (found.type) {
   case DType::float16:
@@ -55,11 +76,24 @@ bool close_at(const Values& found, const Values& expected, std::size_t i, const 
     return close<float, std::uint32_t>(element<float>(found, i), element<float>(expected, i), t.single, t);
   case DType::float64:
     return close<double, std::uint64_t>(element<double>(found, i), element<double>(expected, i), t.wide, t);
+  case DType::complex64:
+    return close_numbers(element<twill::complex64>(found, i), element<twill::complex64>(expected, i), t.single, t);
+  case DType::complex128:
+    return close_numbers(element<twill::complex128>(found, i), element<twill::complex128>(expected, i), t.wide, t);
+  case DType::float8_e4m3fn:
+  case DType::float8_e5m2:
+    return found.bytes[i] == expected.bytes[i] || (is_nan(found, i) && is_nan(expected, i));
   default: {
     const std::size_t size = twill::size_of(found.type);
     return std::memcmp(found.bytes.data() + i * size, expected.bytes.data() + i * size, size) == 0;
   }
   }
+}
+
+template <class T> std::string text_of_complex(twill::Complex<T> z) {
+  char buffer[80];
+  std::snprintf(buffer, sizeof buffer, "%.17g%+.17gi", static_cast<double>(z.real()), static_cast<double>(z.imag()));
+  return buffer;
 }
 
 std::string text_at(const Values& values, std::size_t i) {
@@ -73,6 +107,16 @@ std::string text_at(const Values& values, std::size_t i) {
     return std::to_string(element<std::int32_t>(values, i));
   case DType::int64:
     return std::to_string(element<std::int64_t>(values, i));
+  case DType::int8:
+    return std::to_string(element<std::int8_t>(values, i));
+  case DType::int16:
+    return std::to_string(element<std::int16_t>(values, i));
+  case DType::uint16:
+    return std::to_string(element<std::uint16_t>(values, i));
+  case DType::uint32:
+    return std::to_string(element<std::uint32_t>(values, i));
+  case DType::uint64:
+    return std::to_string(element<std::uint64_t>(values, i));
   case DType::float16:
     print(static_cast<double>(static_cast<float>(element<half>(values, i))));
     break;
@@ -86,7 +130,9 @@ std::string text_at(const Values& values, std::size_t i) {
     print(element<double>(values, i));
     break;
   default:
-    return std::string{name(values.type)}; // no case has it
+    return values.type == DType::complex64    ? text_of_complex(element<twill::complex64>(values, i))
+           : values.type == DType::complex128 ? text_of_complex(element<twill::complex128>(values, i))
+                                              : std::to_string(float8_at(values, i));
   }
   return buffer;
 }

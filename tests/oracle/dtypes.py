@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """twill's element types in terms of NumPy, bfloat16 included, and the one table of how twill's promotion differs.
 
-NumPy has no bfloat16: here it is an array of float32 whose values bfloat16 can hold, beside the code "bf". `Array` keeps a
-NumPy array and the code together.
+NumPy has no bfloat16: here it is an array of float32 whose values bfloat16 can hold, beside the code "bf"; so are the floats of
+8 bits, "e4" (e4m3fn) and "e5" (e5m2). `Array` keeps a NumPy array and the code together.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-CODES = ("b1", "u1", "i4", "i8", "f2", "bf", "f4", "f8")
+CODES = ("b1", "u1", "i4", "i8", "f2", "bf", "f4", "f8", "i1", "i2", "u2", "u4", "u8", "e4", "e5", "c8", "c16")  # of DType
 NUMPY = {"b1": np.bool_, "u1": np.uint8, "i4": np.int32, "i8": np.int64,
-         "f2": np.float16, "bf": np.float32, "f4": np.float32, "f8": np.float64}
+         "f2": np.float16, "bf": np.float32, "f4": np.float32, "f8": np.float64,
+         "i1": np.int8, "i2": np.int16, "u2": np.uint16, "u4": np.uint32, "u8": np.uint64,
+         "e4": np.float32, "e5": np.float32, "c8": np.complex64, "c16": np.complex128}
 FLOATS = ("f2", "bf", "f4", "f8")
-INTEGERS = ("u1", "i4", "i8")
-SIZES = {"b1": 1, "u1": 1, "i4": 4, "i8": 8, "f2": 2, "bf": 2, "f4": 4, "f8": 8}
+BYTE_FLOATS = ("e4", "e5")
+COMPLEX = ("c8", "c16")
 
 # Where twill deliberately differs from NumPy: its promotion is PyTorch's.
 #   int32 with float32: float32, not float64          uint8, int32, int64 with float16: float16
@@ -34,15 +36,35 @@ PROMOTION = {
 }
 
 
+def common_of(a: str, b: str) -> str:
+    """PyTorch's rules for the types that PROMOTION does not have; it refuses the other pairs."""
+    if a == b:
+        return a
+    if b in PROMOTION and a in PROMOTION:
+        return PROMOTION[a][CODES.index(b)]
+    a, b = sorted((a, b), key=CODES.index)
+    if b in COMPLEX:
+        return "c16" if a == "f8" else b
+    if a in FLOATS:
+        return a
+    if b in ("i1", "i2"):
+        return "i2" if a == "u1" else b if a in ("b1", "i1", "i2") else a
+    raise ValueError(f"PyTorch has no common type of {a} and {b}")
+
+
 def promote(*codes: str) -> str:
     result = codes[0]
     for code in codes[1:]:
-        result = PROMOTION[result][CODES.index(code)]
+        result = common_of(result, code)
     return result
 
 
+def real_of(code: str) -> str:
+    return {"c8": "f4", "c16": "f8"}.get(code, code)
+
+
 def floating(code: str) -> str:
-    return code if code in FLOATS else "f4"
+    return code if code in FLOATS + COMPLEX else "f4"
 
 
 def with_number(code: str, number) -> str:
@@ -53,7 +75,36 @@ def with_number(code: str, number) -> str:
 
 
 def sum_type(code: str) -> str:
-    return code if code in FLOATS else "i8"
+    return code if code in FLOATS + COMPLEX else "i8"
+
+
+def byte_values(code: str) -> np.ndarray:
+    """The numbers of the 256 floats of 8 bits."""
+    bits = np.arange(256)
+    width, bias = (3, 7) if code == "e4" else (2, 15)
+    exponent, fraction = (bits & 127) >> width, bits & ((1 << width) - 1)
+    normal = np.ldexp(1 + fraction / (1 << width), exponent - bias)
+    values = np.where(exponent == 0, np.ldexp(fraction / (1 << width), 1 - bias), normal)
+    if code == "e4":
+        values[(bits & 127) == 127] = np.nan
+    else:
+        values[exponent == 31] = np.where(fraction == 0, np.inf, np.nan)[exponent == 31]
+    return np.where(bits >= 128, -values, values).astype(np.float32)
+
+
+def to_byte_float(values: np.ndarray, code: str) -> np.ndarray:
+    """Rounds to the nearest float of 8 bits, ties to even; e4m3fn saturates at 448, e5m2 overflows to infinity."""
+    values = np.asarray(values, np.float64)
+    table = byte_values(code)[:127 if code == "e4" else 124].astype(np.float64)  # finite, in the order of their bits
+    size = np.abs(values)
+    above = np.clip(np.searchsorted(table, size), 1, len(table) - 1)
+    low, high = table[above - 1], table[above]
+    is_high = (size - low > high - size) | ((size - low == high - size) & (above % 2 == 0))
+    result = np.where(is_high, high, low)
+    if code == "e5":
+        result = np.where(size >= table[-1] + (table[-1] - table[-2]) / 2, np.inf, result)
+    result = np.where(np.isnan(values), np.nan, result)
+    return np.copysign(result, values).astype(np.float32)
 
 
 def to_bfloat16(values: np.ndarray) -> np.ndarray:
@@ -80,6 +131,8 @@ def convert(values: np.ndarray, code: str) -> np.ndarray:
     with np.errstate(all="ignore"):
         if code == "bf":
             return to_bfloat16(np.asarray(values).astype(np.float64))
+        if code in BYTE_FLOATS:
+            return to_byte_float(values, code)
         return np.asarray(values).astype(NUMPY[code])
 
 
@@ -87,6 +140,7 @@ def convert(values: np.ndarray, code: str) -> np.ndarray:
 class Array:
     code: str
     values: np.ndarray
+    bound: float = 0  # how far another result may lie from this one, where that depends on the case
 
     def to(self, code: str) -> np.ndarray:
         return convert(self.values, code)
@@ -97,11 +151,9 @@ def to_bytes(array: Array) -> bytes:
     if array.code == "bf":
         bits = values.reshape(-1).view(np.uint32)
         return (bits >> 16).astype("<u2").tobytes()
+    if array.code in BYTE_FLOATS:
+        table = byte_values(array.code)
+        flat = values.reshape(-1)
+        same = (table[None, :] == flat[:, None]) & (np.signbit(table)[None, :] == np.signbit(flat)[:, None])
+        return np.where(np.isnan(flat), 127, np.argmax(same, axis=1)).astype(np.uint8).tobytes()
     return values.astype(values.dtype.newbyteorder("<")).tobytes()
-
-
-def from_bytes(code: str, data: bytes) -> np.ndarray:
-    if code == "bf":
-        bits = np.frombuffer(data, "<u2").astype(np.uint32) << 16
-        return bits.view(np.float32).copy()
-    return np.frombuffer(data, np.dtype(NUMPY[code]).newbyteorder("<")).astype(NUMPY[code])

@@ -14,7 +14,7 @@ import numpy as np
 
 import dtypes
 from cases import random_shape
-from dtypes import Array, FLOATS, convert
+from dtypes import Array, COMPLEX, FLOATS, convert
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Function:
     shapes: Callable = None  # (draw, count) -> shapes of the operands
     numbers: Callable = None  # draw -> tuple
     out: bool = False  # can be written to a strided destination
+    make: Callable = None  # (draw, codes) -> operands and numbers, instead of pools, shapes and numbers
 
 
 def broadcast_shapes(draw, count):
@@ -50,12 +51,15 @@ def computed(f, arrays, code, own=False):
     inputs = [array.to(code) for array in arrays]
     if code in FLOATS:
         inputs = [x.astype(np.float32 if own and code != "f8" else np.float64) for x in inputs]
+    if code in COMPLEX:
+        inputs = [x.astype(np.complex128) for x in inputs]
     with np.errstate(all="ignore"):
         return np.asarray(f(*inputs))
 
 
 def elementwise(f, result="same", pools=("any",), own=False, numbers=None, takes="promoted"):
-    """`result`: same (as the operands meet), floating or boolean; `takes`: what the operands are converted to."""
+    """`result`: same (as the operands meet), floating, boolean, or real of complex operands; `takes`: what the operands are
+    converted to."""
 
     def reference(arrays, given, _):
         common = dtypes.promote(*(array.code for array in arrays))
@@ -67,7 +71,7 @@ def elementwise(f, result="same", pools=("any",), own=False, numbers=None, takes
             common = "b1"
         beside = [Array(common, convert(np.asarray(number), common)) for number in given]
         values = computed(f, [*arrays, *beside], common, own)
-        code = "b1" if result == "boolean" else common
+        code = "b1" if result == "boolean" else dtypes.real_of(common) if result == "real" else common
         return [Array(code, convert(values, code))]
 
     return Function(reference, pools, broadcast_shapes, numbers, out=True)
@@ -83,6 +87,11 @@ def of_floats(f):
     return lambda x: f(x) if x.dtype.kind == "f" else x
 
 
+def whole(x):
+    """The type in which NumPy adds integers up as PyTorch does."""
+    return np.int64 if x.dtype.kind in "biu" else None
+
+
 def where_reference(arrays, _, __):
     code = dtypes.promote(arrays[1].code, arrays[2].code)
     values = np.where(arrays[0].values, arrays[1].to(code), arrays[2].to(code))
@@ -93,7 +102,7 @@ def conversion(code):
     def reference(arrays, _, __):
         return [Array(code, convert(arrays[0].values, code))]
 
-    pool = {"b1": "any", "u1": "positive", "i4": "dyadic", "i8": "dyadic"}.get(code, "any")
+    pool = {"b1": "any", "i4": "dyadic", "i8": "dyadic"}.get(code, "any" if code in FLOATS + ("e4", "e5") else "positive")
     return Function(reference, (pool,), broadcast_shapes, out=True)
 
 
@@ -108,6 +117,8 @@ def reduction(f, result, pools, one_axis=False):
         values = array.values
         if array.code in FLOATS:
             values = values.astype(np.float64)
+        elif array.code in COMPLEX:
+            values = values.astype(np.complex128)
         elif code in FLOATS:
             values = convert(values, code).astype(np.float64)
         if one_axis and axes:
@@ -167,7 +178,9 @@ def along_axis(f, result, pools):
         array = arrays[0]
         made = result(array.code)
         values = array.values
-        if array.code in FLOATS or made in FLOATS:
+        if array.code in COMPLEX:
+            values = values.astype(np.complex128)
+        elif array.code in FLOATS or made in FLOATS:
             values = convert(values, made).astype(np.float64)
         elif made != array.code:
             values = convert(values, made)
@@ -187,6 +200,8 @@ def stepwise(f):
 
 
 def closeness(a, b):
+    if a.dtype.kind == "c":
+        return np.isclose(a, b)
     wide = [x.astype(np.float64) if x.dtype.kind != "f" else x for x in (a, b)]
     x, y = wide
     kind = x.dtype.type
@@ -298,7 +313,9 @@ FUNCTIONS = {
     # rounding.cpp
     "negative": elementwise(np.negative),
     "positive": elementwise(lambda x: x),
-    "absolute": elementwise(np.absolute),
+    "absolute": elementwise(np.absolute, "real"),
+    "angle": elementwise(np.angle, "real"),
+    "conj": elementwise(np.conj),
     "sign": elementwise(np.sign),
     "square": elementwise(np.square),
     "floor": elementwise(of_floats(np.floor)),
@@ -311,7 +328,7 @@ FUNCTIONS = {
     "logical_not": elementwise(np.logical_not, **logical),
     # transcendental.cpp
     "sqrt": elementwise(np.sqrt, "floating"),
-    "reciprocal": elementwise(np.reciprocal, "floating"),
+    "reciprocal": elementwise(lambda x: 1 / x, "floating"),  # NumPy's own differs from its division at the complex 0
     "rsqrt": elementwise(lambda x: 1 / np.sqrt(x), "floating"),
     "exp": elementwise(np.exp, "floating"),
     "expm1": elementwise(np.expm1, "floating"),
@@ -366,9 +383,16 @@ FUNCTIONS = {
     "to_bfloat16": conversion("bf"),
     "to_float32": conversion("f4"),
     "to_float64": conversion("f8"),
+    "to_int8": conversion("i1"),
+    "to_int16": conversion("i2"),
+    "to_uint16": conversion("u2"),
+    "to_uint32": conversion("u4"),
+    "to_uint64": conversion("u8"),
+    "to_float8_e4m3fn": conversion("e4"),
+    "to_float8_e5m2": conversion("e5"),
     # reductions.cpp
-    "sum": reduction(lambda x, **how: np.sum(x, dtype=np.int64 if x.dtype.kind != "f" else None, **how), dtypes.sum_type, ("dyadic",)),
-    "prod": reduction(lambda x, **how: np.prod(x, dtype=np.int64 if x.dtype.kind != "f" else None, **how), dtypes.sum_type, ("powers",)),
+    "sum": reduction(lambda x, **how: np.sum(x, dtype=whole(x), **how), dtypes.sum_type, ("dyadic",)),
+    "prod": reduction(lambda x, **how: np.prod(x, dtype=whole(x), **how), dtypes.sum_type, ("powers",)),
     "max": reduction(np.max, lambda code: code, ("any",)),
     "min": reduction(np.min, lambda code: code, ("any",)),
     "any": reduction(np.any, lambda code: "b1", ("any",)),

@@ -135,5 +135,13 @@ void add_special(Registry& to);
 void add_numeric(Registry& to);
 void add_statistics(Registry& to);
 void add_algorithms(Registry& to);
+void add_transforms(Registry& to);
+void add_draws(Registry& to);
+void add_small_types(Registry& to);
+void add_complex_types(Registry& to);
+void add_linalg(Registry& to);
+void add_sparse(Registry& to);
+void add_losses(Registry& to);
+void add_layers(Registry& to);
 
 } // namespace oracle
