@@ -152,6 +152,7 @@ TEMPLATE_TEST_CASE("eigenvectors of Hermitian matrices keep their direction", "[
   CHECK(complex_distance(products, complex_identity(products)) < complex_tolerance<T>);
   CHECK(complex_distance(linalg::eigvalsh(a), values) < 20 * complex_tolerance<T>);
   CHECK(complex_distance(linalg::eigvalsh(tril(a)), values) < 20 * complex_tolerance<T>); // of one triangle
+  CHECK(complex_distance(linalg::eigvalsh<UpLo::upper>(triu(a)), values) < 20 * complex_tolerance<T>);
   for (std::int64_t i = 1; i < 20; ++i) CHECK(values.data()[i] >= values.data()[i - 1]);
 }
 
@@ -182,6 +183,11 @@ TEST_CASE("determinants, ranks, norms and functions of complex matrices", "[lina
   CHECK(linalg::matrix_norm<MatrixNorm::nuclear>(a).item() == near(spectral + smallest));
   CHECK(spectral * smallest == near(std::hypot(det.re, det.im)));
   CHECK(linalg::cond(a).item() == near(spectral / smallest));
+  CHECK(linalg::cond<MatrixNorm::smallest>(a).item() == near(smallest / spectral));
+  CHECK(linalg::cond<MatrixNorm::frobenius>(a).item() == near(39 / std::hypot(det.re, det.im)));
+  CHECK(linalg::matrix_rank(a, {.atol = (spectral + smallest) / 2}).item() == 1);
+  CHECK(linalg::matrix_rank(a, {.rtol = 0}).item() == 2);
+  CHECK(linalg::matrix_norm(linalg::pinv(a, {.atol = (spectral + smallest) / 2})).item() == near(1 / spectral));
   const auto cube = eval(matmul(eval(matmul(a, a)), a));
   CHECK(complex_distance(linalg::matrix_power<3>(a), cube) < 1e-13);
   CHECK(complex_distance(linalg::matrix_power<-2>(a), linalg::inv(eval(matmul(a, a)))) < 1e-13);
@@ -220,6 +226,11 @@ TEST_CASE("complex matrices that a function cannot take are named, or reported",
   CHECK(factors.result.data()[0] == Z{2, 0});
   CHECK(factors.result.data()[2] == Z{0, 1});
   CHECK(factors.result.data()[3] == Z{2, 0});
+  const auto upper = linalg::cholesky<UpLo::upper>(stack(0).contiguous());
+  CHECK(upper.data()[1] == Z{0, -1});
+  CHECK(upper.data()[2] == Z{0, 0});
+  const auto half = linalg::cholesky_solve<UpLo::upper>(sides(0).contiguous(), upper);
+  CHECK(complex_distance(eval(matmul(stack(0).contiguous(), half)), sides(0)) < 1e-15);
   const auto [x, info] = linalg::solve_ex(stack, sides);
   CHECK(to_vector(info) == std::vector<std::int32_t>{0, 2});
   CHECK(complex_distance(eval(matmul(stack(0).contiguous(), x(0).contiguous())), sides(0)) < 1e-15);

@@ -51,11 +51,18 @@ template <class B, class X> [[nodiscard]] auto as_asked(const X& x) {
     return x;
 }
 
-/// Which singular values of matrices of a shape are not zero.
-template <class S> [[nodiscard]] auto counted(const S& s, const Dims& shape) {
-  using R = typename S::value_type;
-  const auto extent = static_cast<R>(std::max(row_count(shape), column_count(shape)));
-  return eval(s > max<-1>(s, keepdims) * (extent * std::numeric_limits<R>::epsilon()));
+/// Which singular values of matrices of a shape are beyond a tolerance.
+template <class S> [[nodiscard]] auto counted(const S& s, const Dims& shape, const Tolerance& tolerance) {
+  const auto cutoffs = cutoffs_of<typename S::value_type>(tolerance, shape);
+  return eval(s > maximum(max<-1>(s, keepdims) * cutoffs.relative, cutoffs.absolute));
+}
+
+/// Matrices whose lower triangle holds the conjugate of this one.
+template <UpLo Triangle, class X> [[nodiscard]] auto with_lower(const X& x) {
+  if constexpr (Triangle == UpLo::lower)
+    return x;
+  else
+    return adjoint(x);
 }
 
 template <class T, class D, class S> [[nodiscard]] auto svd_of(const Tensor<T, D, S>& a) {
@@ -71,10 +78,10 @@ template <class T, class D, class S> [[nodiscard]] auto svd_of(const Tensor<T, D
 }
 
 /// Pseudo-inverses of dense matrices.
-template <class X> [[nodiscard]] auto pseudo_inverses(const X& a) {
+template <class X> [[nodiscard]] auto pseudo_inverses(const X& a, const Tolerance& tolerance) {
   using R = real_t<typename X::value_type>;
   const auto parts = svd_of(a);
-  const auto counts = counted(parts.S, a.shape());
+  const auto counts = counted(parts.S, a.shape(), tolerance);
   const auto inverse = eval(where(counts, reciprocal(where(counts, parts.S, R{1})), R{0}));
   const auto left =
       eval(adjoint(parts.Vh) * inverse.template unsqueeze<std::remove_cvref_t<decltype(inverse)>::rank - 1>());
@@ -136,28 +143,31 @@ requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto solve_triang
   const auto sides = detail::fitting_sides<T>("solve_triangular", detail::dense_squares<T>("solve_triangular", a), b);
   return detail::as_asked<B>(detail::triangular_solutions(sides.a, sides.b, {Triangle, D}));
 }
-/// Lower triangular L with L L^H = A for Hermitian positive definite A; the lower triangle is read.
+/// Lower triangular L with L L^H = A for Hermitian positive definite A, or U with U^H U = A; that triangle is read.
 /// throws: LinAlgError when a matrix is not positive definite
-template <ComplexOperand A> [[nodiscard]] auto cholesky(const A& a) {
-  return detail::cholesky_factors(detail::dense_squares<detail::element_of<A>>("cholesky", a), OnFailure::throws)
-      .result;
+template <UpLo Triangle = UpLo::lower, ComplexOperand A> [[nodiscard]] auto cholesky(const A& a) {
+  const auto matrices = detail::dense_squares<detail::element_of<A>>("cholesky", a);
+  return detail::with_lower<Triangle>(
+      detail::cholesky_factors(detail::with_lower<Triangle>(matrices), OnFailure::throws).result);
 }
 /// Cholesky factors with info.
-template <ComplexOperand A> [[nodiscard]] auto cholesky_ex(const A& a) {
-  const auto found =
-      detail::cholesky_factors(detail::dense_squares<detail::element_of<A>>("cholesky", a), OnFailure::reports);
-  return detail::named_parts<WithInfo>(found.result, found.info);
+template <UpLo Triangle = UpLo::lower, ComplexOperand A> [[nodiscard]] auto cholesky_ex(const A& a) {
+  const auto matrices = detail::dense_squares<detail::element_of<A>>("cholesky", a);
+  const auto found = detail::cholesky_factors(detail::with_lower<Triangle>(matrices), OnFailure::reports);
+  return detail::named_parts<WithInfo>(detail::with_lower<Triangle>(found.result), found.info);
 }
 /// X with A X = B, from the Cholesky factor of A.
-template <TensorOperand B, TensorOperand L>
+template <UpLo Triangle = UpLo::lower, TensorOperand B, TensorOperand L>
 requires(ComplexOperand<B> || ComplexOperand<L>) [[nodiscard]] auto cholesky_solve(const B& b, const L& l) {
   using T = detail::common_element<L, B>;
-  const auto sides = detail::fitting_sides<T>("cholesky_solve", detail::dense_squares<T>("cholesky_solve", l), b);
+  const auto factors = detail::with_lower<Triangle>(detail::dense_squares<T>("cholesky_solve", l));
+  const auto sides = detail::fitting_sides<T>("cholesky_solve", factors, b);
   const auto half = detail::triangular_solutions(sides.a, sides.b, {});
   return detail::as_asked<B>(detail::triangular_solutions(eval(conj(sides.a)), half, {.transposed = true}));
 }
 /// The reduced QR decomposition: Q^H Q is one, the diagonal of R real.
-template <ComplexOperand A> [[nodiscard]] auto qr(const A& a) {
+template <FullMatrices Full = FullMatrices::no, ComplexOperand A> [[nodiscard]] auto qr(const A& a) {
+  static_assert(Full == FullMatrices::no, "twill: linalg: qr: full matrices are of real numbers");
   using T = detail::element_of<A>;
   const auto matrices = detail::dense_matrices<T>(a);
   using X = std::remove_cvref_t<decltype(matrices)>;
@@ -173,48 +183,57 @@ template <ComplexOperand A> [[nodiscard]] auto qr(const A& a) {
   detail::run_matrices<&detail::qr_operation, T>(matrices.device(), {matrices, q, r});
   return detail::named_parts<QR>(q, r);
 }
-/// Real eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which the lower triangle is read.
+/// Real eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read.
 /// throws: LinAlgError without convergence
-template <ComplexOperand A> [[nodiscard]] auto eigh(const A& a) {
-  const auto matrices = detail::dense_squares<detail::element_of<A>>("eigh", a);
+template <UpLo Triangle = UpLo::lower, ComplexOperand A> [[nodiscard]] auto eigh(const A& a) {
+  const auto matrices = detail::with_lower<Triangle>(detail::dense_squares<detail::element_of<A>>("eigh", a));
   const std::remove_cvref_t<decltype(matrices)> vectors(matrices.device(), matrices.shape());
   return detail::named_parts<EigenPairs>(detail::hermitian_eigenvalues(matrices, vectors), vectors);
 }
 /// Real eigenvalues of Hermitian matrices.
-template <ComplexOperand A> [[nodiscard]] auto eigvalsh(const A& a) {
-  return detail::hermitian_eigenvalues(detail::dense_squares<detail::element_of<A>>("eigvalsh", a));
+template <UpLo Triangle = UpLo::lower, ComplexOperand A> [[nodiscard]] auto eigvalsh(const A& a) {
+  return detail::hermitian_eigenvalues(
+      detail::with_lower<Triangle>(detail::dense_squares<detail::element_of<A>>("eigvalsh", a)));
 }
 /// The thin singular value decomposition A = U S V^H.
-template <ComplexOperand A> [[nodiscard]] auto svd(const A& a) {
+template <FullMatrices Full = FullMatrices::no, ComplexOperand A> [[nodiscard]] auto svd(const A& a) {
+  static_assert(Full == FullMatrices::no, "twill: linalg: svd: full matrices are of real numbers");
   return detail::svd_of(detail::dense_matrices<detail::element_of<A>>(a));
 }
 /// Singular values, real and descending.
 template <ComplexOperand A> [[nodiscard]] auto svdvals(const A& a) {
   return detail::singular_values(detail::dense_matrices<detail::element_of<A>>(a));
 }
+/// Pseudo-inverses, by the singular values beyond a tolerance.
+template <ComplexOperand A> [[nodiscard]] auto pinv(const A& a, const Tolerance& tolerance) {
+  return detail::pseudo_inverses(detail::dense_matrices<detail::element_of<A>>(a), tolerance);
+}
 /// Pseudo-inverses.
-template <ComplexOperand A> [[nodiscard]] auto pinv(const A& a) {
-  return detail::pseudo_inverses(detail::dense_matrices<detail::element_of<A>>(a));
+template <ComplexOperand A> [[nodiscard]] auto pinv(const A& a) { return pinv(a, Tolerance{}); }
+/// Solutions of least squares, with rank and singular values, of which those beyond a tolerance count.
+template <TensorOperand A, TensorOperand B>
+requires(ComplexOperand<A> || ComplexOperand<B>)
+    [[nodiscard]] auto lstsq(const A& a, const B& b, const Tolerance& tolerance) {
+  using T = detail::common_element<A, B>;
+  const auto sides = detail::fitting_sides<T>("lstsq", detail::dense_matrices<T>(a), b);
+  const auto s = detail::singular_values(sides.a);
+  const auto counts = detail::counted(s, sides.a.shape(), tolerance);
+  const auto solutions = eval(matmul(detail::pseudo_inverses(sides.a, tolerance), sides.b));
+  return detail::named_parts<LeastSquares>(detail::as_asked<B>(solutions), eval(sum<-1>(cast<std::int64_t>(counts))),
+                                           s);
 }
 /// Solutions of least squares, with rank and singular values.
 template <TensorOperand A, TensorOperand B>
 requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto lstsq(const A& a, const B& b) {
-  using T = detail::common_element<A, B>;
-  const auto sides = detail::fitting_sides<T>("lstsq", detail::dense_matrices<T>(a), b);
-  const auto s = detail::singular_values(sides.a);
-  return detail::named_parts<LeastSquares>(detail::as_asked<B>(eval(matmul(detail::pseudo_inverses(sides.a), sides.b))),
-                                           eval(sum<-1>(cast<std::int64_t>(detail::counted(s, sides.a.shape())))), s);
+  return lstsq(a, b, Tolerance{});
+}
+/// The number of singular values beyond a tolerance.
+template <ComplexOperand A> [[nodiscard]] auto matrix_rank(const A& a, const Tolerance& tolerance) {
+  const auto s = svdvals(a);
+  return eval(sum<-1>(cast<std::int64_t>(detail::counted(s, detail::as_tensor(a).shape(), tolerance))));
 }
 /// The number of singular values that are not zero.
-template <ComplexOperand A> [[nodiscard]] auto matrix_rank(const A& a) {
-  const auto s = svdvals(a);
-  return eval(sum<-1>(cast<std::int64_t>(detail::counted(s, detail::as_tensor(a).shape()))));
-}
-/// The largest singular value over the smallest.
-template <ComplexOperand A> [[nodiscard]] auto cond(const A& a) {
-  const auto s = svdvals(a);
-  return eval(max<-1>(s) / min<-1>(s));
-}
+template <ComplexOperand A> [[nodiscard]] auto matrix_rank(const A& a) { return matrix_rank(a, Tolerance{}); }
 /// Exponentials of matrices.
 template <ComplexOperand A> [[nodiscard]] auto matrix_exp(const A& a) {
   using T = detail::element_of<A>;
@@ -250,11 +269,26 @@ template <MatrixNorm Which = MatrixNorm::frobenius, ComplexOperand A> [[nodiscar
   else if constexpr (Which == smallest)
     return eval(min<-1>(detail::singular_values(matrices)));
   else {
-    const auto sums = eval(sum < Which == largest_column || Which == smallest_column ? -2 : -1 > (abs(matrices)));
+    constexpr int axis = Which == largest_column || Which == smallest_column ? -2 : -1;
+    const auto sums = eval(sum<axis>(abs(matrices)));
     if constexpr (Which == largest_column || Which == largest_row)
       return eval(max<-1>(sums));
     else
       return eval(min<-1>(sums));
+  }
+}
+/// How much solutions may amplify errors, by a norm: of singular values for any matrices, of others for square ones.
+template <MatrixNorm Which = MatrixNorm::spectral, ComplexOperand A> [[nodiscard]] auto cond(const A& a) {
+  using enum MatrixNorm;
+  if constexpr (Which == spectral || Which == smallest) {
+    const auto s = svdvals(a);
+    if constexpr (Which == spectral)
+      return eval(max<-1>(s) / min<-1>(s));
+    else
+      return eval(min<-1>(s) / max<-1>(s));
+  } else {
+    const auto matrices = detail::dense_squares<detail::element_of<A>>("cond", a);
+    return eval(matrix_norm<Which>(matrices) * matrix_norm<Which>(inv(matrices)));
   }
 }
 

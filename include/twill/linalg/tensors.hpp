@@ -65,13 +65,24 @@ template <class F, class... X> [[nodiscard]] auto on_tensors(F f, const X&... x)
 template <class... X>
 using ComputedType = std::conditional_t<(std::is_same_v<typename X::value_type, double> || ...), double, float>;
 
-/// The numbers of a tolerance, where the tensor is: absolute, relative.
-template <class T, AnyTensor A> [[nodiscard]] auto cutoff_tensors(const Tolerance& tolerance, const A& a) {
-  const Dims shape = a.shape();
+/// The numbers of a tolerance.
+template <class T> struct Cutoffs {
+  T absolute{};
+  T relative{};
+};
+
+/// The numbers of a tolerance for matrices of a shape, of real type T.
+template <class T> [[nodiscard]] Cutoffs<T> cutoffs_of(const Tolerance& tolerance, const Dims& shape) {
   const auto larger = static_cast<double>(std::max(shape[shape.rank - 2], shape[shape.rank - 1]));
   const bool is_default = !tolerance.rtol && !(tolerance.atol > 0);
   const double relative = is_default ? larger * epsilon_of(dtype_of<T>) : tolerance.rtol.value_or(0);
-  return std::pair{scalar(static_cast<T>(tolerance.atol), a.device()), scalar(static_cast<T>(relative), a.device())};
+  return {static_cast<T>(tolerance.atol), static_cast<T>(relative)};
+}
+
+/// The numbers of a tolerance, where the tensor is: absolute, relative.
+template <class T, AnyTensor A> [[nodiscard]] auto cutoff_tensors(const Tolerance& tolerance, const A& a) {
+  const Cutoffs<T> cutoffs = cutoffs_of<T>(tolerance, a.shape());
+  return std::pair{scalar(cutoffs.absolute, a.device()), scalar(cutoffs.relative, a.device())};
 }
 
 /// The results of a function that gives several, by name.
