@@ -46,7 +46,7 @@ template <class T> void locate(const Job<T>& job, std::int64_t first, Strip<T>& 
       from += index[axis] * job.from_strides[axis];
       to += index[axis] * job.to_strides[axis];
     }
-    const auto at = [](auto* first, std::int64_t places) { return first != nullptr ? first + places : nullptr; };
+    const auto at = [](auto* base, std::int64_t places) { return base != nullptr ? base + places : nullptr; };
     strip.from[q] = at(job.from, from);
     strip.to[q] = at(job.to, to);
     strip.from_imaginary[q] = at(job.from_imaginary, from);
