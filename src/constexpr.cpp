@@ -44,6 +44,7 @@
 #include <twill/ops/value_draws.hpp>
 #include <twill/ops/value_quantiles.hpp>
 #include <twill/ops/value_samples.hpp>
+#include <twill/ops/value_search.hpp>
 #include <twill/ops/value_statistics.hpp>
 #include <twill/ops/value_windows.hpp>
 #include <twill/optim/adafactor.hpp>

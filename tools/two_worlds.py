@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path += [str(ROOT / "tools/reference"), str(ROOT / "tools/checks")]
 from names import Reference, run_doxygen
 
-TENSOR_HEADERS = re.compile(r"(tensor/views|expr|algorithms|nn/eager)\b")
+TENSOR_HEADERS = re.compile(r"(tensor/views|expr|algorithms|nn/eager\w*)\b")
 TENSORS = re.compile(r"\b(TensorOperand|AnyTensor|Tensor|Operands|Argument)\b")
 VALUES = re.compile(r"\b(Value|FirstValue|Term)\b")
 

@@ -29,6 +29,7 @@
 #include <twill/nn/auxiliary_loss.hpp>
 #include <twill/nn/convolution3d.hpp>
 #include <twill/nn/eager.hpp>
+#include <twill/nn/eager_volumes.hpp>
 #include <twill/nn/embedding_bag.hpp>
 #include <twill/nn/expert_parallel.hpp>
 #include <twill/nn/gates.hpp>
@@ -64,6 +65,7 @@
 #include <twill/ops/value_draws.hpp>
 #include <twill/ops/value_quantiles.hpp>
 #include <twill/ops/value_samples.hpp>
+#include <twill/ops/value_search.hpp>
 #include <twill/ops/value_statistics.hpp>
 #include <twill/ops/value_windows.hpp>
 #include <twill/optim/adafactor.hpp>

@@ -4,7 +4,7 @@
 // expressions, views and batches of run-time size; an index that is no class is refused.
 
 #include <twill/expr.hpp>
-#include <twill/nn/eager.hpp>
+#include <twill/nn/eager_volumes.hpp>
 #include <twill/tensor/access.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/views.hpp>
@@ -121,4 +121,48 @@ TEST_CASE("classes of tensors become ones, and an index that is no class is refu
   REQUIRE(y.shape() == Dims(2, 3));
   CHECK(to_vector(y) == std::vector<std::int64_t>{0, 0, 1, 1, 0, 0});
   CHECK_THROWS_AS(one_hot<2>(label), IndexError);
+}
+
+TEST_CASE("images of tensors are resampled and their channels normed as in models", "[nn]") {
+  const auto x = numbers_of<Image>(Dims(2, 2, 5, 4), 0.6);
+  const auto cubic = resample<graph::Sides3{3, 7}, graph::Resampling::cubic, graph::AlignCorners::yes>(x);
+  REQUIRE(cubic.shape() == Dims(2, 2, 3, 7));
+  check({cubic(1, 1, 0, 0).item(), cubic(0, 1, 2, 6).item()}, {x(1, 1, 0, 0).item(), x(0, 1, 4, 3).item()}); // corners
+  check(to_vector(resample<graph::Sides3{5, 8}>(x)), to_vector(interpolate<graph::Sides{5, 8}>(x)));
+  // x / (1 + 1e-4 mean of squares)^0.75 of a channel alone
+  check(to_vector(local_response_norm<1>(x)), to_vector(eval(x / power(1 + 1e-4 * square(x), 0.75))));
+}
+
+TEST_CASE("volumes of tensors are convolved and pooled", "[nn]") {
+  const auto x = numbers_of<Shape<dyn, 1, 2, 2, 3>>(Dims(2, 1, 2, 2, 3), 0.8);
+  const auto w = numbers_of<Shape<1, 1, 2, 2, 2>>(Dims(1, 1, 2, 2, 2), 1.1);
+  const auto bias = numbers_of<Shape<1>>(Dims(1), 0.3);
+  const std::vector<double> values = to_vector(x), taps = to_vector(w);
+  std::vector<double> sums{}, greatest{}, means{}, spread(2 * 3 * 3 * 4);
+  for (std::int64_t n = 0; n < 2; ++n)
+    for (std::int64_t c = 0; c < 2; ++c) {
+      double sum = 0, most = -1e9, total = 0;
+      for (std::int64_t k = 0; k < 8; ++k) {
+        const double element = values[static_cast<std::size_t>(n * 12 + k / 4 * 6 + k / 2 % 2 * 3 + c + k % 2)];
+        sum += element * taps[static_cast<std::size_t>(k)];
+        most = std::max(most, element);
+        total += element / 8;
+      }
+      sums.push_back(sum + to_vector(bias)[0]);
+      greatest.push_back(most);
+      means.push_back(total);
+    }
+  for (std::int64_t i = 0; i < 24; ++i)
+    for (std::int64_t k = 0; k < 8; ++k) {
+      const std::int64_t depth = i % 12 / 6 + k / 4, row = i % 6 / 3 + k / 2 % 2, column = i % 3 + k % 2;
+      spread[static_cast<std::size_t>(((i / 12 * 3 + depth) * 3 + row) * 4 + column)] +=
+          values[static_cast<std::size_t>(i)] * taps[static_cast<std::size_t>(k)];
+    }
+  constexpr graph::VolumeMaxPoolOptions window{.window = 2, .stride = 1};
+  check(to_vector(conv3d(x, w, bias)), sums);
+  check(to_vector(conv_transpose3d(x, w)), spread);
+  check(to_vector(max_pool3d<window>(x)), greatest);
+  check(to_vector(avg_pool3d<graph::VolumeAveragePoolOptions{.window = 2, .stride = 1}>(x)), means);
+  check(to_vector(adaptive_max_pool3d<graph::Sides3{1, 1, 2}>(x)), greatest);
+  check(to_vector(adaptive_avg_pool3d<graph::Sides3{1, 1, 2}>(x)), means);
 }

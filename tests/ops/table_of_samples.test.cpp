@@ -9,6 +9,7 @@
 #include <twill/ops/sort.hpp>
 #include <twill/ops/value_quantiles.hpp>
 #include <twill/ops/value_samples.hpp>
+#include <twill/ops/value_search.hpp>
 #include <twill/ops/value_windows.hpp>
 
 #include <catch2/catch.hpp>
@@ -183,6 +184,42 @@ const OperationRow functions[] = {
        });
      },
      RowTypes::wide},
+    {"searchsorted",
+     {{Dims(5), Dims(2, 3)}, {Dims(1), Dims(4)}, {Dims(0), Dims(3)}, {Dims(17), Dims(0)}},
+     [](const Value* x) {
+       const Value sorted = graph::sort(x[0]).values;
+       return graph::searchsorted(sorted, x[1]) * 100 + graph::searchsorted(sorted, x[1], side_right);
+     },
+     [](const Arrays& x) {
+       return array_from(x[1].shape, [&](const Dims& i) {
+         double less = 0, not_greater = 0;
+         for (const double element : x[0].elements) {
+           less += element < element_of(x[1], i) ? 1 : 0;
+           not_greater += element <= element_of(x[1], i) ? 1 : 0;
+         }
+         return 100 * less + not_greater;
+       });
+     },
+     RowTypes::numbers,
+     {},
+     false},
+    {"digitize",
+     {{Dims(3, 2), Dims(4)}, {Dims(1), Dims(1)}},
+     [](const Value* x) {
+       const Value edges = graph::iota(x[1].graph(), x[1].shape()) - 1;
+       return graph::digitize(x[0], edges) * 10 + graph::digitize(x[0], edges, BinEdge::upper);
+     },
+     [](const Arrays& x) {
+       return array_from(x[0].shape, [&](const Dims& i) {
+         double bins = 0;
+         for (std::int64_t k = 0; k < x[1].shape[0]; ++k)
+           bins += (double(k) - 1 <= element_of(x[0], i) ? 10 : 0) + (double(k) - 1 < element_of(x[0], i) ? 1 : 0);
+         return bins;
+       });
+     },
+     RowTypes::signed_ones,
+     {},
+     false},
     {"kthvalue",
      {{Dims(2, 5)}, {Dims(3, 3)}, {Dims(1, 17)}, {Dims(0, 4)}},
      [](const Value* x) { return graph::kthvalue<1>(x[0], 3).values; },
@@ -237,6 +274,20 @@ TEST_CASE("gradients of quantiles by all thirteen methods agree with finite diff
   for (const OperationRow& row : quantiles) check_both_derivatives(row);
 }
 
+TEST_CASE("NaN is the greatest in a search, and nothing flows back through places", "[ops]") {
+  const double nan = std::nan("");
+  graph::Graph graph{DType::float64};
+  const Value sorted{graph, graph.add_input(DType::float64, {{3, 0}})};
+  const Value values{graph, graph.add_input(DType::float64, {{4, 0}})};
+  graph.outputs = {graph::searchsorted(sorted, values).id(), graph::searchsorted(sorted, values, side_right).id(),
+                   graph::gradient(sum(values * graph::digitize(values, sorted)), values).id()};
+  const Arrays got =
+      evaluate(graph, {{}, {{Dims(3), {-1, 2, nan}}, {Dims(4), {nan, 2, -3, 9}}}, {}, {}}, &run_by_kernel).outputs;
+  CHECK(got[0].elements == Numbers{2, 1, 0, 2});
+  CHECK(got[1].elements == Numbers{3, 2, 0, 2});
+  CHECK(got[2].elements == Numbers{3, 2, 0, 2});
+}
+
 TEST_CASE("windows, convolutions, lines and k-th values refuse what does not fit, with both numbers", "[ops]") {
   using graph::Problem;
   const auto refuses = [](Problem problem, std::int64_t left, std::int64_t right, const auto& function) {
@@ -262,6 +313,8 @@ TEST_CASE("windows, convolutions, lines and k-th values refuse what does not fit
           [](Value v, Value none) { return graph::interp(v, v, none); });
   refuses(Problem::interp_needs_as_many_places_as_values_at_least_one, 0, 0,
           [](Value v, Value none) { return graph::interp(v, none, none); });
+  refuses(Problem::index_has_another_rank, 2, 1,
+          [](Value v, Value) { return graph::searchsorted(unsqueeze(v, 0), v); });
   refuses(Problem::topk_exceeds_the_axis, 7, 6, [](Value v, Value) { return graph::kthvalue(v, 7).values; });
   refuses(Problem::topk_exceeds_the_axis, 0, 6, [](Value v, Value) { return graph::kthvalue(v, 0).values; });
 }

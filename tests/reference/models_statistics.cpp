@@ -6,6 +6,7 @@
 #include <twill/ops/value_draws.hpp>
 #include <twill/ops/value_quantiles.hpp>
 #include <twill/ops/value_samples.hpp>
+#include <twill/ops/value_search.hpp>
 #include <twill/ops/value_statistics.hpp>
 #include <twill/ops/value_windows.hpp>
 
@@ -15,7 +16,7 @@ using graph::Value;
 // clang-format off
 
 // Statistics in models: in the headers twill/ops/value_statistics.hpp, value_quantiles.hpp, value_diagonals.hpp,
-// value_samples.hpp and value_windows.hpp, under the names of those of tensors. `x` is a matrix, `v` and `t` are vectors, `mask` has truth values.
+// value_samples.hpp, value_search.hpp and value_windows.hpp, under the names of those of tensors. `x` is a matrix, `v` and `t` are vectors, `mask` has truth values.
 constexpr void statistics(Value x, Value y, Value v, Value t, Value mask) {
   { const Value mean = average<1>(x, v); }
   { const Value y = nansum<0>(x); }
@@ -44,6 +45,9 @@ constexpr void statistics(Value x, Value y, Value v, Value t, Value mask) {
   { const Value y = masked_fill(x, mask, -1e9); }
   { const Value y = logcumsumexp<1>(x); }
   { const Value area = trapezoid(x, t); }
+  { const Value places = searchsorted(t, x, side_right); }
+  // PyTorch: `torch.bucketize(x, edges)`; its `right=True` is `BinEdge::lower`, the default here.
+  { const Value bins = digitize(x, t, BinEdge::upper); }
   { const Value y = interp(x, t, v, {.left = 0}); }
   { const Value product = vdot(x, y); }
   // PyTorch: `x.unfold(1, 3, 1)`; a step is one of `slice_axis`. The windows are a copy.

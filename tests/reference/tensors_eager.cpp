@@ -2,7 +2,7 @@
 //
 // More lines of docs/reference/tensors.md: functions of models on tensors.
 
-#include <twill/nn/eager.hpp>
+#include <twill/nn/eager_volumes.hpp>
 
 using namespace twill;
 
@@ -40,7 +40,21 @@ void functions_of_models(const Tensor<float, Cpu, Shape<2, 8, 6, 6>>& image, con
   { const Tensor y = grid_sample(image, grid); }
   { const Tensor y = affine_grid<graph::Sides3{4, 4}>(theta); }
   { const Tensor y = interpolate<graph::Sides{12, 12}, graph::Interpolation::linear>(image); }
+  { const Tensor y = resample<graph::Sides3{12, 12}, graph::Resampling::cubic>(image); }
+  { const Tensor y = local_response_norm<5>(image); }
   { const Tensor y = glu<1>(image); }
   { const Tensor y = prelu(image, slope); }
   { const Tensor y = pairwise_distance(a, b); }
+}
+
+// Volumes: in the header twill/nn/eager_volumes.hpp. `volume` is (2, 4, 4, 6, 6), `kernels` (3, 4, 2, 2, 2), `back` (4, 3, 2, 2, 2).
+void functions_of_volumes(const Tensor<float, Cpu, Shape<2, 4, 4, 6, 6>>& volume,
+                          const Tensor<float, Cpu, Shape<3, 4, 2, 2, 2>>& kernels,
+                          const Tensor<float, Cpu, Shape<4, 3, 2, 2, 2>>& back) {
+  { const Tensor y = conv3d(volume, kernels); }
+  { const Tensor y = conv_transpose3d<graph::TransposedVolumeConvolutionOptions{.stride = 2}>(volume, back); }
+  { const Tensor y = max_pool3d(volume); }
+  { const Tensor y = avg_pool3d(volume); }
+  { const Tensor y = adaptive_avg_pool3d<1>(volume); }
+  { const Tensor y = adaptive_max_pool3d<graph::Sides3{1, 2, 2}>(volume); }
 }

@@ -23,13 +23,6 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill { inline namespace v0 {
-
-/// The edge that belongs to a bin: its lower one, as by default in NumPy, or its upper one (`right=True`).
-enum class BinEdge : bool { lower, upper };
-
-}} // namespace twill::v0
-
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
 
 /// The number of the bin of each value (int64, in the shape of x): 0 below the first edge, the number of edges from the

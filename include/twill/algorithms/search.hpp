@@ -10,6 +10,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/core/samples.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/evaluate_several.hpp>
 #include <twill/expr/gather.hpp>
@@ -36,11 +37,8 @@ template <Device D = Cpu> struct Histogram {
 }}} // namespace twill::v0::algorithms
 
 namespace twill { inline namespace v0 { namespace algorithms { inline namespace TWILL_ISA {
-/// Before the first element that is not less, or after the last that is not greater.
-struct Left {};
-struct Right {};
 /// Whether O names a side of equal elements.
-template <class O> inline constexpr bool is_side = std::is_same_v<O, Left> || std::is_same_v<O, Right>;
+template <class O> inline constexpr bool is_side = std::is_same_v<O, LeftSide> || std::is_same_v<O, RightSide>;
 
 template <class... O>
 concept SearchOptions = ((is_policy<O> || is_side<O>)&&...) && sizeof...(O) <= 2;
@@ -52,11 +50,6 @@ concept SearchOptions = ((is_policy<O> || is_side<O>)&&...) && sizeof...(O) <= 2
 }}}} // namespace twill::v0::algorithms::TWILL_ISA
 
 namespace twill { inline namespace v0 { inline namespace TWILL_ISA {
-
-/// Before equal elements, NumPy's side "left": the default.
-inline constexpr algorithms::Left side_left{};
-/// After equal elements.
-inline constexpr algorithms::Right side_right{};
 
 /// Positions for inserting the values into a sorted vector (int64, in the shape of the values): before equal elements,
 /// or after them with `side_right`. Both are compared in their common element type; NaN counts as the greatest.
@@ -73,7 +66,7 @@ requires algorithms::SearchOptions<O...>
   using D = typename decltype(wanted)::device_type;
   require_same_device("searchsorted", from.device(), what.device());
   Tensor<std::int64_t, D, typename decltype(wanted)::shape_type> result(what.device(), what.shape());
-  constexpr bool is_right = (std::is_same_v<O, algorithms::Right> || ...);
+  constexpr bool is_right = (std::is_same_v<O, RightSide> || ...);
   if constexpr (algorithms::is_on_gpu<decltype(wanted)>) {
     kernel::gpu::find_places<is_right>(what.device(), static_cast<const T*>(from.data()), from.elements(),
                                        static_cast<const T*>(what.data()), what.elements(), result.data());

@@ -51,7 +51,8 @@ template <graph::Fault F> constexpr auto words_of_values() {
   if constexpr (is_one_of(matmul_needs_at_least_one_dimension, bmm_needs_three_dimensions_on_both_sides,
                           joined_values_have_different_ranks, tangent_has_another_rank_than_its_primal,
                           cotangent_has_another_rank_than_its_result, attention_ranks_differ,
-                          attention_mask_has_more_axes_than_the_scores, loss_shapes_differ))
+                          attention_mask_has_more_axes_than_the_scores, loss_shapes_differ,
+                          fftconvolve_takes_operands_of_one_rank))
     return Words<left_rank<F.left>, right_rank<F.right>>{};
   else if constexpr (is_one_of(convolution_input_has_the_wrong_rank, convolution_weight_has_the_wrong_rank,
                                pooling_input_has_the_wrong_rank, interpolation_input_has_the_wrong_rank,

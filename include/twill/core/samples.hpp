@@ -9,6 +9,18 @@
 
 namespace twill { inline namespace v0 {
 
+/// The side of equal elements: before the first that is not less.
+struct LeftSide {};
+/// After the last element that is not greater.
+struct RightSide {};
+/// Before equal elements, NumPy's side "left": the default.
+inline constexpr LeftSide side_left{};
+/// After equal elements.
+inline constexpr RightSide side_right{};
+
+/// The edge that belongs to a bin: its lower one, as by default in NumPy, or its upper one (`right=True`).
+enum class BinEdge : bool { lower, upper };
+
 /// Options of interpolation.
 struct InterpOptions {
   std::optional<double> left{};  ///< below the first point; the first value unless given

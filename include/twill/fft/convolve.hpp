@@ -50,7 +50,7 @@ template <int... Axes, TensorOperand A, TensorOperand B, Part P = Part::full>
   using S2 = typename std::remove_cvref_t<B>::shape_type;
   if constexpr (S::rank != S2::rank)
     static_cast<void>(
-        sizeof(Mistake<refused<Problem::ranks_differ, with::left_rank<S::rank>, with::right_rank<S2::rank>>>));
+        sizeof(Mistake<refused<twill::Problem::ranks_differ, with::left_rank<S::rank>, with::right_rank<S2::rank>>>));
   static_assert(detail::axes_in<A, Axes...>.size() > 0);
   constexpr unsigned mask = expr::axes_mask<S::rank, Axes...>();
   constexpr auto axes = detail::axes_of_mask<S::rank, mask>();

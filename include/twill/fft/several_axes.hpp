@@ -29,7 +29,7 @@ inline namespace TWILL_ISA {
 template <int Rank, int... Axes> [[nodiscard]] consteval auto named_axes() {
   static_assert(Rank > 0, "twill: fft: a number has no axis to transform along");
   if constexpr (expr::axes_mask<Rank, Axes...>() == ~0U)
-    static_cast<void>(sizeof(Mistake<refused<Problem::axis_is_named_twice, with::axis<Axes>...>>));
+    static_cast<void>(sizeof(Mistake<refused<twill::Problem::axis_is_named_twice, with::axis<Axes>...>>));
   std::array<int, sizeof...(Axes) == 0 ? std::size_t{Rank} : sizeof...(Axes)> axes{axis_of<Axes, Rank>...};
   if (sizeof...(Axes) == 0)
     for (int axis = 0; axis < Rank; ++axis) axes[static_cast<std::size_t>(axis)] = axis;

@@ -5,12 +5,13 @@
 // `compiled(f)` of the traced function of its name: its kernels, its results, its refusals while compiling. Options are
 // template arguments, since they are part of a program, which is made once for each type of operands; a function with
 // options of another kind is a lambda, `compiled([](auto x) { return resample(x, {.scale = 2}); })(x)`.
-// Not in twill.hpp. Read next: compile/function.hpp.
+// Not in twill.hpp. Read next: nn/eager_volumes.hpp, compile/function.hpp.
 
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
 #include <twill/expr/gather.hpp>
 #include <twill/nn/gates.hpp>
+#include <twill/nn/local_response_norm.hpp>
 #include <twill/ops/convolution.hpp>
 #include <twill/ops/gather.hpp>
 #include <twill/ops/grid_sample.hpp>
@@ -18,6 +19,7 @@
 #include <twill/ops/norms.hpp>
 #include <twill/ops/patches.hpp>
 #include <twill/ops/pooling.hpp>
+#include <twill/ops/resample.hpp>
 #include <twill/ops/transposed_convolution.hpp>
 #include <twill/tensor/tensor.hpp>
 
@@ -72,6 +74,12 @@ inline constexpr auto affine_grid_of = [](auto t) { return graph::affine_grid(t,
 template <graph::Sides Size, graph::Interpolation Mode, graph::AlignCorners Corners>
 inline constexpr auto interpolate_of =
     [](auto v) { return graph::interpolate(v, {.size = Size, .mode = Mode, .align_corners = Corners}); };
+template <graph::Sides3 Size, graph::Resampling Mode, graph::AlignCorners Corners, graph::Antialias Smooth>
+inline constexpr auto resample_of = [](auto v) {
+  return graph::resample(v, {.size = Size, .mode = Mode, .align_corners = Corners, .antialias = Smooth});
+};
+template <std::int64_t Size>
+inline constexpr auto local_response_norm_of = [](auto v) { return graph::local_response_norm(v, Size); };
 template <int Axis> inline constexpr auto glu_of = [](auto v) { return graph::glu(v, Axis); };
 inline constexpr auto prelu_of = [](auto v, auto w) { return graph::prelu(v, w); };
 inline constexpr auto pairwise_distance_of = [](auto v, auto w) { return graph::pairwise_distance(v, w); };
@@ -187,6 +195,18 @@ template <graph::Sides Size, graph::Interpolation Mode = graph::Interpolation::n
   return nn::detail::at_once(nn::detail::interpolate_of<Size, Mode, Corners>, std::forward<X>(x));
 }
 
+/// x (batch, channels, ...) in another size, as `graph::resample`: cubic, by area, antialiased and others.
+template <graph::Sides3 Size, graph::Resampling Mode = graph::Resampling::nearest,
+          graph::AlignCorners Corners = graph::AlignCorners::no, graph::Antialias Smooth = graph::Antialias::no,
+          TensorOperand X>
+[[nodiscard]] auto resample(X&& x) {
+  return nn::detail::at_once(nn::detail::resample_of<Size, Mode, Corners, Smooth>, std::forward<X>(x));
+}
+
+/// x divided by a power of the mean square of `Size` neighbouring channels, by PyTorch's defaults.
+template <std::int64_t Size, TensorOperand X> [[nodiscard]] auto local_response_norm(X&& x) {
+  return nn::detail::at_once(nn::detail::local_response_norm_of<Size>, std::forward<X>(x));
+}
 /// a * sigmoid(b) of the halves of an axis.
 template <int Axis = -1, TensorOperand X> [[nodiscard]] auto glu(X&& x) {
   return nn::detail::at_once(nn::detail::glu_of<Axis>, std::forward<X>(x));

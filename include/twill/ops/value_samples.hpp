@@ -17,6 +17,7 @@
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/gather.hpp>
 #include <twill/ops/slice.hpp>
+#include <twill/ops/value_search.hpp>
 #include <twill/ops/value_statistics.hpp>
 
 #include <array>
@@ -115,7 +116,7 @@ template <int Axis = -1> [[nodiscard]] constexpr Value trapezoid(Value y, Value 
   if (graph.fault.any()) return x;
   const DType dtype = floating_type(promote(promote(x.dtype(), places.dtype()), values.dtype()));
   const Value at = cast(x, dtype), known = cast(places, dtype), height = cast(values, dtype);
-  const Value passed = sum(unsqueeze(at, -1) >= known, {-1});
+  const Value passed = searchsorted(known, at, side_right);
   const Value end = maximum(minimum(passed, count - 1), count > 1 ? 1 : 0);
   const Value begin = maximum(end - 1, 0);
   const Value x0 = take(known, begin), y0 = take(height, begin);
