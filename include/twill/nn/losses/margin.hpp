@@ -56,8 +56,8 @@ struct MultilabelSoftMarginOptions {
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// max(x, 0) with slope 1 at 0.
-[[nodiscard]] TWILL_CONSTEXPR graph::Value above_zero(graph::Value x) { return graph::where(x < 0, 0.0, x); }
+/// max(x, 0) with slope 0 at 0.
+[[nodiscard]] TWILL_CONSTEXPR graph::Value above_zero(graph::Value x) { return graph::clamp_min(x, 0.0); }
 
 struct HingeEmbeddingFormula {
   // x where y = 1, max(0, margin - x) where y = -1
