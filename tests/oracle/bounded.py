@@ -43,8 +43,8 @@ def moved(x: np.ndarray, by_norm: bool, rng) -> np.ndarray:
 
 def bounded(f, arrays, by_norm=False, kinds=None, safety=SAFETY, size=0):
     """`f(rng, *operands)`: a list of arrays; rng is None for the given operands, else it may move constants of its own.
-    Results of integers have no bound. `size`: of numbers whose difference a result is, and whose roundings it has. Raises ValueError
-    for a result that is not finite, that jumps where operands move, or that has no digits left."""
+    Results of integers have no bound. `size`: of numbers whose difference a result is, and whose roundings it has. Raises
+    ValueError for a result that is not finite, that jumps where operands move, or that has no digits left."""
     code = next(array.code for array in arrays if array.code in UNITS)
     operands = [wide(array) for array in arrays]
     results = [np.asarray(result) for result in f(None, *operands)]
