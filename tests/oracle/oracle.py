@@ -219,7 +219,7 @@ def fresh(driver):
 
 
 def main():
-    warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing are among the cases
+    warnings.simplefilter("ignore")  # means of nothing are among the cases, and what PyTorch thinks of them
     parser = argparse.ArgumentParser()
     parser.add_argument("action", choices=("golden", "fresh"))
     parser.add_argument("file", nargs="?")
