@@ -115,7 +115,30 @@ template <int First, int Count> void check() {
   (std::make_index_sequence<Count>{});
 }
 
+/// Gradients by x where one margin of each loss is just reached.
+struct GradientsAtMargins {
+  constexpr auto operator()(Value x, Value ones, Value across, Value label) const {
+    const std::array<Value, 4> losses{nn::hinge_embedding(x, -ones), nn::margin_ranking(x, ones, ones),
+                                      nn::multi_margin(x, label), nn::cosine_embedding(x, across, sum(-across, {1}))};
+    std::array<Value, 4> gradients{};
+    for (std::size_t k = 0; k < 4; ++k) gradients[k] = graph::gradient(losses[k], x);
+    return gradients;
+  }
+};
+
 } // namespace
+
+TEST_CASE("margin losses have no slope where a margin is just reached, as in PyTorch", "[nn][TRAIN-3]") {
+  const auto row = [](double a, double b, double c) {
+    return from_values<Shape<1, 3>>(std::vector<double>{a, b, c}, Dims(1, 3), Cpu{0});
+  };
+  const auto label = from_values<Shape<1>>(std::vector<std::int64_t>{0}, Dims(1), Cpu{0});
+  const auto gradients = compiled(GradientsAtMargins{})(row(1, 0, 3), row(1, 1, 1), row(0, 1, 0), label);
+  CHECK(to_vector(std::get<0>(gradients)) == std::vector<double>{0, -1.0 / 3, 0});
+  CHECK(to_vector(std::get<1>(gradients)) == std::vector<double>{0, -1.0 / 3, 0});
+  CHECK(to_vector(std::get<2>(gradients)) == std::vector<double>{-1.0 / 3, 0, 1.0 / 3});
+  CHECK(to_vector(std::get<3>(gradients)) == std::vector<double>{0, 0, 0});
+}
 
 TEST_CASE("margin losses and their gradients are PyTorch's", "[nn][TRAIN-3]") { check<0, 14>(); }
 

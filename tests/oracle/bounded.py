@@ -11,9 +11,10 @@ whose algorithms sum n products in each step, it is 8 n of them; LAPACK's own te
 import numpy as np
 
 from cases import Operand, random_view
-from dtypes import NUMPY, Array
+from dtypes import NUMPY, Array, real_of
 
 UNITS = {"f4": 2.0**-24, "f8": 2.0**-53, "c8": 2.0**-24, "c16": 2.0**-53}  # the roundoff of a type
+COMPLEX_OF = {"f4": "c8", "f8": "c16"}
 SAFETY = 16
 H = 1e-8
 DIRECTIONS = 6
@@ -40,9 +41,10 @@ def moved(x: np.ndarray, by_norm: bool, rng) -> np.ndarray:
     return x + H * size * rng.choice((-1.0, 1.0), x.shape)
 
 
-def bounded(f, arrays, by_norm=False, kinds=None, safety=SAFETY):
+def bounded(f, arrays, by_norm=False, kinds=None, safety=SAFETY, size=0):
     """`f(rng, *operands)`: a list of arrays; rng is None for the given operands, else it may move constants of its own.
-    Results of integers have no bound. Raises ValueError for a result that is not finite or has no digits left."""
+    Results of integers have no bound. `size`: of numbers whose difference a result is, and whose roundings it has. Raises
+    ValueError for a result that is not finite, that jumps where operands move, or that has no digits left."""
     code = next(array.code for array in arrays if array.code in UNITS)
     operands = [wide(array) for array in arrays]
     results = [np.asarray(result) for result in f(None, *operands)]
@@ -64,10 +66,11 @@ def bounded(f, arrays, by_norm=False, kinds=None, safety=SAFETY):
             if not np.all(np.isfinite(result)):
                 raise ValueError("a result that is not finite")
             largest = float(np.max(np.abs(result))) if result.size else 0.0
-            bound = safety * UNITS[code] * (change + largest)
-            if bound > 0.05 * largest > 0:
-                raise ValueError("a result of which nothing is certain")
-            made.append(Array(code, result.astype(NUMPY[code]), bound))
+            bound = safety * UNITS[code] * (change + max(largest, size))
+            if max(bound, change * H) > 0.05 * largest > 0:
+                raise ValueError("a kink, or a result of which nothing is certain")
+            kind = COMPLEX_OF.get(code, code) if result.dtype.kind == "c" else real_of(code)
+            made.append(Array(kind, result.astype(NUMPY[kind]), bound))
     return made
 
 

@@ -82,11 +82,24 @@ void draws(Registry& to, const std::string& name, Types<T...>, F) {
   (to.push_back({name, {twill::dtype_of<T>}, exact, run_draw<F, T, HasMoments>}), ...);
 }
 
+/// A parameter for each element, all equal.
+template <class T> TensorOf<T, 2> all(double number) {
+  return twill::full<T, Plane>(drawn_extents, static_cast<T>(number), Cpu{0});
+}
+
 } // namespace
 
 void add_draws(Registry& to) {
   using Real = Types<float, double>;
   using N = const Numbers64&;
+  draws(to, "draws.gamma_each", Real{}, []<class T>(N n) { return twill::gamma(all<T>(n[0])); });
+  draws(to, "draws.poisson_each", Real{}, []<class T>(N n) { return twill::poisson(all<T>(n[0])); });
+  draws(to, "draws.bernoulli_each", Real{}, []<class T>(N n) { return twill::bernoulli(all<T>(n[0])); });
+  draws(to, "draws.dirichlet", Real{}, []<class T>(N n) { // the first of three numbers
+    const auto concentrations = twill::tensor({static_cast<T>(n[0]), static_cast<T>(n[1]), static_cast<T>(1.5)});
+    const auto rows = twill::dirichlet(concentrations, drawn_extents.elements());
+    return TensorOf<T, 2>(rows(twill::slice{}, twill::slice{.begin = 0, .end = 1}));
+  });
   draws(to, "draws.rand", Types<half, bfloat16, float, double>{},
         []<class T>(N) { return twill::rand<T, Plane>(drawn_extents); });
   draws(to, "draws.randn", Types<half, bfloat16, float, double>{},

@@ -271,7 +271,7 @@ def pair_of_shapes(first, second):
     """Shapes spelled with letters, each letter one random extent."""
 
     def shapes(draw, _):
-        extents = {letter: draw.choice((1, 2, 3, 4, 5, 7)) for letter in set(first + second)}
+        extents = {letter: draw.choice((1, 2, 3, 4, 5, 7)) for letter in sorted(set(first + second))}
         return [tuple(extents[letter] for letter in text) for text in (first, second)]
 
     return shapes

@@ -72,6 +72,19 @@ void add_decompositions(Registry& to) {
   traced(to, "linalg.eigvalsh", "T", [](X x, N) { return TracedValues{eigvalsh(x[0])}; });
 }
 
+/// Eigenvalues by their powers' sums, which have no order, and eigenvectors by what they solve.
+void add_general_eigenvalues(Registry& to) {
+  using Complexes = Types<twill::complex64, twill::complex128>;
+  using All = Types<float, double, twill::complex64, twill::complex128>;
+  unary<3>(to, "linalg.eigvals<1>", All{}, zeros_equal, [](const auto& x) { return twill::sum<-1>(eigvals(x)); });
+  unary<3>(to, "linalg.eigvals<2>", All{}, zeros_equal,
+           [](const auto& x) { return twill::sum<-1>(square(eigvals(x))); });
+  unary<3>(to, "linalg.eig", Complexes{}, zeros_equal, [](const auto& x) {
+    const auto [values, vectors] = eig(x);
+    return twill::eval(twill::matmul(x, vectors) - vectors * values.template unsqueeze<1>());
+  });
+}
+
 void add_matrix_functions(Registry& to) {
   traced(to, "linalg.matrix_exp", "T", [](X x, N) { return with_gradients(matrix_exp(x[0]), x); });
   traced(to, "linalg.matrix_power<3>", "T", [](X x, N) { return TracedValues{matrix_power<3>(x[0])}; });
@@ -101,6 +114,7 @@ void add_linalg([[maybe_unused]] Registry& to) {
 #if defined(TWILL_WITH_LAPACK)
   add_solvers(to);
   add_decompositions(to);
+  add_general_eigenvalues(to);
   add_matrix_functions(to);
 #endif
 }

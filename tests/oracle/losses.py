@@ -151,7 +151,7 @@ FUNCTIONS = {
     "losses.margin_ranking": of(lambda x, n: F.margin_ranking_loss(x[0], x[1], x[2], n[1], reduction=reduction(n)),
                                 equal(("normal", "normal", "sign"), (0.0, 0.5), rank=1), 2),
     "losses.cosine_embedding": of(lambda x, n: F.cosine_embedding_loss(x[0], x[1], x[2], n[1], reduction=reduction(n)),
-                                  margin_rows(("normal", "normal", "sign"), (0.0, 0.3)), 2),
+                                  margin_rows(("normal", "normal", "sign"), (0.0, 0.3)), 2, size=1),  # 1 less the cosine
     "losses.triplet_margin": of(
         lambda x, n: F.triplet_margin_loss(*x, margin=n[1], p=n[2], swap=n[3] != 0, reduction=reduction(n)),
         margin_rows(("normal", "normal", "normal"), (1.0, 0.2), (2.0, 1.0), (0, 1))),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear algebra beside NumPy's and SciPy's LAPACK, CSR matrices beside scipy.sparse, transforms beside scipy.fft."""
+"""Linear algebra beside NumPy's and SciPy's LAPACK."""
 
 import re
 
@@ -11,10 +11,7 @@ from dtypes import NUMPY, Array
 from functions import Function
 
 try:
-    import scipy.fft
     import scipy.linalg
-    import scipy.signal
-    import scipy.sparse
 except ImportError:
     scipy = None
 LIBRARY = None if scipy else "SciPy"
@@ -238,6 +235,27 @@ def eigh(_, a):
     return [np.linalg.eigvalsh(a), a, np.broadcast_to(np.eye(a.shape[-1]), a.shape)]
 
 
+def eigenvalue_powers(arrays, _, variant):
+    """The sum of the powers of the eigenvalues is the trace of the matrix's power, in a complex type."""
+    power = powers_of(variant)
+    return bounded(lambda rng, a: [np.trace(np.linalg.matrix_power(a, power), axis1=-2, axis2=-1) + 0j], arrays, True)
+
+
+def eigenvectors(arrays, _, __):
+    """A V - V L is zero but for n roundings of A."""
+    a = wide(arrays[0])
+    if a.size == 0:
+        raise ValueError("no matrix")
+    size = float(np.max(np.linalg.norm(a, 2, axis=(-2, -1))))
+    return [Array(arrays[0].code, np.zeros(a.shape, NUMPY[arrays[0].code]), 8 * a.shape[-1] * UNITS[arrays[0].code] * size)]
+
+
+def stacked(draw, codes):
+    n, stack, rng = draw.choice(SIDES), (draw.choice((1, 2, 3)),), generator(draw)
+    a = general(draw, "f4" if codes[0] in ("f4", "c8") else "f8", n, n, stack)
+    return [given(draw, codes[0], a * np.exp(1j * rng.uniform(0, 6, a.shape)) if codes[0][0] == "c" else a)], ()
+
+
 def powers_of(variant):
     return int(re.search(r"-?\d+", variant).group())
 
@@ -267,7 +285,7 @@ def threes(draw, codes):
     return [drawn(draw, codes[0], "normal", stack + (3,)), drawn(draw, codes[1], "normal", other + (3,))], ()
 
 
-LINALG = {
+FUNCTIONS = {
     "linalg.solve": of(lambda _, a, b: [solve(a, b)], with_side(square)),
     "linalg.solve_gradients": of(solve_gradients, with_side(square)),
     "linalg.inv": of(lambda _, a: [np.linalg.inv(a)], one(square)),
@@ -292,6 +310,8 @@ LINALG = {
     "linalg.svd": of(svd, one(rectangular)),
     "linalg.svdvals": of(svdvals_gradients, one(rectangular)),
     "linalg.eigh": of(eigh, one(symmetric)),
+    "linalg.eigvals": Function(eigenvalue_powers, make=stacked),
+    "linalg.eig": Function(eigenvectors, make=stacked),
     "linalg.eigvalsh": of(lambda _, a: [np.linalg.eigvalsh(lower(a))], one(symmetric)),
     "linalg.matrix_exp": of(exp_gradients, one(lambda draw, code: square(draw, code) * draw.choice((0.1, 1, 2)))),
     "linalg.matrix_power": Function(power_reference, make=one(square)),
@@ -299,156 +319,4 @@ LINALG = {
     "linalg.vander": of(lambda _, x: [np.stack([x**3, x**2, x, x**0], -1), np.stack([x**0, x, x**2], -1)], vectors,
                         by_norm=False),
     "linalg.cross": of(lambda _, a, b: [np.cross(a, b)], threes, by_norm=False),
-}
-
-
-def random_csr(draw, codes):
-    """Row offsets, columns, values and the number of columns; rows may be empty, long, or all there are."""
-    rows, columns, rng = draw.choice((0, 1, 2, 3, 5, 8)), draw.choice((1, 2, 3, 5, 9)), generator(draw)
-    density = draw.choice((0, 0.2, 0.5, 1))
-    mask = rng.random((rows, columns)) < density
-    offsets = np.concatenate([[0], np.cumsum(mask.sum(axis=1))])
-    indices = np.nonzero(mask)[1]
-    return ([given(draw, "i8", offsets), given(draw, "i8", indices), drawn(draw, codes[2], "normal", (len(indices),))],
-            rows, columns)
-
-
-def with_dense(*extents):
-    """CSR matrices with dense operands, whose extents are spelled r, c (of the matrix) and k (a width, or none)."""
-
-    def made(draw, codes):
-        matrix, rows, columns = random_csr(draw, codes)
-        width = draw.choice((0, 1, 2, 3, 4)) if len(extents) == 1 else draw.choice((1, 2, 4))
-        sides = {"r": (rows,), "c": (columns,), "k": (width,) if width else ()}
-        dense = [drawn(draw, codes[3 + i], "normal", sum((sides[letter] for letter in spelled), ()))
-                 for i, spelled in enumerate(extents)]
-        return matrix + dense, (columns,)
-
-    return made
-
-
-def sparse(f, make):
-    def reference(arrays, numbers, _):
-        def computed(rng, offsets, indices, values, *dense):
-            shape = (len(offsets) - 1, int(numbers[0]))
-            return f(rng, scipy.sparse.csr_matrix((values, indices, offsets), shape=shape), values, *dense)
-
-        return bounded(computed, arrays)
-
-    return Function(reference, make=make)
-
-
-def places(a):
-    return np.repeat(np.arange(a.shape[0]), np.diff(a.indptr)), a.indices
-
-
-def at_places(a, x, y):
-    """The elements of x y^T at A's non-zeros."""
-    rows, columns = places(a)
-    x, y = (v[:, None] if v.ndim == 1 else v for v in (x, y))
-    return np.sum(x[rows] * y[columns], axis=1)
-
-
-def sampled(rng, a, values, x, y):
-    rows, columns = places(a)
-    s = at_places(a, x, y.T)
-    g = a.copy()
-    g.data = weights(rng, s)
-    return [s, g @ y.T, (g.T @ x).T]
-
-
-SPARSE = {
-    "sparse.matmul": sparse(lambda rng, a, v, x: (lambda y: [y, at_places(a, weights(rng, y), x), a.T @ weights(rng, y)])(a @ x),
-                            with_dense("ck")),
-    "sparse.transposed_matmul": sparse(
-        lambda rng, a, v, x: (lambda y: [y, at_places(a, x, weights(rng, y)), a @ weights(rng, y)])(a.T @ x), with_dense("rk")),
-    "sparse.sampled_matmul": sparse(sampled, with_dense("rk", "kc")),
-    "sparse.sum": Function(lambda arrays, numbers, variant: sparse(
-        lambda rng, a, v: [np.asarray(a.sum(axis=int(variant[1]))).reshape(-1)], None).reference(arrays, numbers, variant),
-        make=with_dense()),
-    "sparse.scale_rows": sparse(lambda rng, a, v, s: [v * s[places(a)[0]]], with_dense("r")),
-    "sparse.scale_columns": sparse(lambda rng, a, v, s: [v * s[places(a)[1]]], with_dense("c")),
-    "sparse.chain": sparse(lambda rng, a, v, y: [a.T @ (scipy.sparse.diags(np.asarray(a.sum(axis=1)).reshape(-1)) @ (a @ y))],
-                           with_dense("ck")),
-}
-
-
-NORMS = ("backward", "ortho", "forward")
-
-
-def transform(f, rank=2, made=None):
-    """`f(x, points, norm, axes)`. The error of a fast transform is bounded in the norm of the whole line: units in the last
-    place for each of its log2(n) passes (Higham, Accuracy and Stability, 24.1)."""
-
-    def reference(arrays, numbers, variant):
-        array = arrays[0]
-        values = wide(array)
-        axes = tuple(int(axis) for axis in re.findall(r"-?\d+", variant))
-        if 0 in values.shape:
-            raise ValueError("no points")
-        result = np.asarray(f(values, int(numbers[1]), NORMS[int(numbers[0])], axes, int(numbers[2])))
-        narrow = array.code in ("f4", "c8")
-        code = ("c8" if narrow else "c16") if result.dtype.kind == "c" else ("f4" if narrow else "f8")
-        passes = 1 + np.log2(max(2, values.size, result.size))
-        bound = 4 * UNITS[code] * passes * float(np.linalg.norm(result))
-        return [Array(code, result.astype(NUMPY[code]), bound)]
-
-    def numbers(draw):
-        return draw.randrange(3), draw.choice((1, 2, 3, 4, 5, 8, 12, 13)), draw.choice((2, 3))
-
-    def shapes(draw, _):
-        return [tuple(draw.choice((1, 2, 3, 4, 5, 7)) for _ in range(rank))]
-
-    return Function(reference, ("modest_finite",), shapes, numbers)
-
-
-def shifted(f):
-    def reference(arrays, _, variant):
-        axes = tuple(int(axis) for axis in re.findall(r"-?\d+", variant))
-        return [Array(arrays[0].code, np.asarray(f(arrays[0].values, axes or None)))]
-
-    return Function(reference, ("modest_finite",), lambda draw, _: [random_shape(draw, 3)])
-
-
-def convolved(mode):
-    def reference(arrays, _, __):
-        x, y = (wide(array) for array in arrays)
-        if 0 in x.shape + y.shape:
-            raise ValueError("no points")
-        result = scipy.signal.convolve(x, y, mode, "direct")
-        size = float(np.linalg.norm(x) * np.linalg.norm(y))
-        code = arrays[0].code
-        bound = 8 * UNITS[code] * (3 + 3 * np.log2(max(2, x.size + y.size))) * size
-        return [Array(code, result.astype(arrays[0].values.dtype), bound)]
-
-    def shapes(draw, _):
-        return [tuple(draw.choice((1, 2, 3, 4, 5)) for _ in range(2)) for _ in range(2)]
-
-    return Function(reference, ("modest_finite",), shapes)
-
-
-def cosine(f):
-    return transform(lambda x, n, norm, axes, kind: f(x, type=kind, norm="ortho" if norm == "ortho" else "backward", axis=axes[0]))
-
-
-TRANSFORMS = {
-    "fft.fft": transform(lambda x, n, norm, axes, _: scipy.fft.fft(x, n if axes[0] else None, axes[0], norm)),
-    "fft.ifft": transform(lambda x, n, norm, axes, _: scipy.fft.ifft(x, n, axes[0], norm)),
-    "fft.rfft": transform(lambda x, n, norm, axes, _: scipy.fft.rfft(x, n if axes[0] else None, axes[0], norm)),
-    "fft.irfft": transform(lambda x, n, norm, axes, _: scipy.fft.irfft(x, n, axes[0], norm)),
-    "fft.hfft": transform(lambda x, n, norm, axes, _: scipy.fft.hfft(x, n, axes[0], norm)),
-    "fft.ihfft": transform(lambda x, n, norm, axes, _: scipy.fft.ihfft(x, n, axes[0], norm)),
-    "fft.fft2": transform(lambda x, n, norm, axes, _: scipy.fft.fft2(x, norm=norm), 3),
-    "fft.ifft2": transform(lambda x, n, norm, axes, _: scipy.fft.ifft2(x, norm=norm), 3),
-    "fft.rfft2": transform(lambda x, n, norm, axes, _: scipy.fft.rfft2(x, norm=norm), 3),
-    "fft.fftn": transform(lambda x, n, norm, axes, _: scipy.fft.fftn(x, norm=norm), 3),
-    "fft.ifftn": transform(lambda x, n, norm, axes, _: scipy.fft.ifftn(x, axes=axes, norm=norm), 3),
-    "fft.dct": cosine(lambda x, **how: scipy.fft.dct(x, **how)),
-    "fft.idct": cosine(lambda x, **how: scipy.fft.idct(x, **how)),
-    "fft.fftshift": shifted(np.fft.fftshift),
-    "fft.ifftshift": shifted(np.fft.ifftshift),
-    "fft.fftconvolve_full": convolved("full"),
-    "fft.fftconvolve_same": convolved("same"),
-}
-
-FUNCTIONS = {**LINALG, **SPARSE, **TRANSFORMS} if scipy else {}
+} if scipy else {}

@@ -7,7 +7,7 @@ not show what its rounding costs: `rounded` moves it too.
 
 import numpy as np
 
-from bounded import H, SAFETY, bounded, factors
+from bounded import H, bounded, factors
 from functions import Function
 
 try:
@@ -54,7 +54,7 @@ def with_gradients(rng, y, by, more=()):
     return [x.detach().numpy() for x in (y, *zeros, *more)]
 
 
-def of(f, make, by=None, safety=SAFETY):
+def of(f, make, by=None, **how):
     """`f(tensors, numbers)`: a result, or a result and more that follow the gradients. `by`: how many operands have gradients,
     from the first; without it all floating ones."""
 
@@ -67,6 +67,6 @@ def of(f, make, by=None, safety=SAFETY):
             variables = [each for each in x if each.requires_grad]
             return with_gradients(rng, y, variables, more)
 
-        return bounded(computed, arrays, safety=safety)
+        return bounded(computed, arrays, **how)
 
     return Function(reference, make=make)

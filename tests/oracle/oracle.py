@@ -32,6 +32,8 @@ import layers
 import losses
 import matrices
 import networks
+import sparse
+import transforms
 from cases import Case, Operand, make_pools, pool_lines, random_view
 from dtypes import Array
 
@@ -42,7 +44,7 @@ MOST_BYTES = 300
 REFUSALS = (ValueError, IndexError, RuntimeError, np.linalg.LinAlgError)
 MOST_BYTES_OF_FAMILY = 6000  # of functions with several results
 
-for module in (matrices, losses, layers, distributions):
+for module in (matrices, sparse, transforms, losses, layers, distributions):
     functions.FUNCTIONS.update(module.FUNCTIONS)
 MISSING = {"fft.": matrices.LIBRARY, "linalg.": matrices.LIBRARY, "sparse.": matrices.LIBRARY, "draws.": matrices.LIBRARY,
            "losses.": networks.LIBRARY, "layers.": networks.LIBRARY}
@@ -217,7 +219,7 @@ def fresh(driver):
 
 
 def main():
-    warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing are among the cases
+    warnings.simplefilter("ignore")  # means of nothing are among the cases, and what PyTorch thinks of them
     parser = argparse.ArgumentParser()
     parser.add_argument("action", choices=("golden", "fresh"))
     parser.add_argument("file", nargs="?")

@@ -32,7 +32,7 @@ void add_small_elementwise(Registry& to) {
   constexpr Tolerance tight{.narrow = 1, .single = 3, .wide = 3};
   unary(to, "negative", Small{}, exact, [](const auto& x) { return -x; });
   unary(to, "absolute", Signed{}, exact, [](const auto& x) { return abs(x); });
-  unary(to, "square", Small{}, exact, [](const auto& x) { return square(x); });
+  unary(to, "square", Types<int8_t, uint16_t>{}, exact, [](const auto& x) { return square(x); });
   unary(to, "sign", Types<int8_t, uint32_t>{}, exact, [](const auto& x) { return sign(x); });
   unary(to, "exp", Types<int8_t, uint16_t>{}, tight, [](const auto& x) { return exp(x); });
   unary(to, "sqrt", Types<int16_t, uint32_t>{}, exact, [](const auto& x) { return sqrt(x); });
@@ -40,22 +40,26 @@ void add_small_elementwise(Registry& to) {
   unary(to, "exp2", Signed{}, tight, [](const auto& x) { return exp2(x); });
   unary(to, "log2", Unsigned{}, tight, [](const auto& x) { return log2(x); });
   binary(to, "subtract", Small{}, exact, [](const auto& a, const auto& b) { return a - b; });
-  binary(to, "multiply", Small{}, exact, [](const auto& a, const auto& b) { return a * b; });
+  binary(to, "multiply", Types<int8_t, int16_t, uint32_t>{}, exact, [](const auto& a, const auto& b) { return a * b; });
   binary(to, "floor_divide", Small{}, exact, [](const auto& a, const auto& b) { return floor_divide(a, b); });
-  binary(to, "remainder", Small{}, exact, [](const auto& a, const auto& b) { return a % b; });
-  binary(to, "maximum", Small{}, exact, [](const auto& a, const auto& b) { return maximum(a, b); });
+  binary(to, "remainder", Types<int8_t, uint64_t>{}, exact, [](const auto& a, const auto& b) { return a % b; });
+  binary(to, "maximum", Types<int16_t, uint16_t, uint64_t>{}, exact,
+         [](const auto& a, const auto& b) { return maximum(a, b); });
   ternary(to, "clip", Types<int8_t, uint64_t>{}, exact,
           [](const auto& x, const auto& a, const auto& b) { return clamp(x, a, b); });
   binary(to, "less", Small{}, exact, [](const auto& a, const auto& b) { return a < b; });
   binary(to, "equal", Types<int8_t, int16_t, uint16_t, uint32_t, uint64_t, float8_e4m3fn, float8_e5m2>{}, exact,
          [](const auto& a, const auto& b) { return a == b; });
-  binary(to, "bitwise_xor", Small{}, exact, [](const auto& a, const auto& b) { return a ^ b; });
-  ternary_with<4, bool>(to, "where", Small{}, exact,
+  binary(to, "bitwise_xor", Types<int8_t, uint16_t, uint64_t>{}, exact,
+         [](const auto& a, const auto& b) { return a ^ b; });
+  ternary_with<4, bool>(to, "where", Types<int8_t, uint32_t>{}, exact,
                         [](const auto& c, const auto& a, const auto& b) { return where(c, a, b); });
-  binary(to, "gcd", Small{}, exact, [](const auto& a, const auto& b) { return gcd(a, b); });
-  binary(to, "fmod", Small{}, exact, [](const auto& a, const auto& b) { return fmod(a, b); });
-  binary(to, "left_shift", Small{}, exact, [](const auto& a, const auto& b) { return left_shift(a, b); });
-  binary(to, "right_shift", Small{}, exact, [](const auto& a, const auto& b) { return right_shift(a, b); });
+  binary(to, "gcd", Types<int16_t, uint32_t>{}, exact, [](const auto& a, const auto& b) { return gcd(a, b); });
+  binary(to, "fmod", Types<int8_t, uint64_t>{}, exact, [](const auto& a, const auto& b) { return fmod(a, b); });
+  binary(to, "left_shift", Types<int16_t, uint16_t>{}, exact,
+         [](const auto& a, const auto& b) { return left_shift(a, b); });
+  binary(to, "right_shift", Types<int8_t, uint32_t>{}, exact,
+         [](const auto& a, const auto& b) { return right_shift(a, b); });
   unary(to, "invert", Small{}, exact, [](const auto& x) { return invert(x); });
 }
 
@@ -67,16 +71,17 @@ void add_conversions(Registry& to) {
   binary_with<4, uint16_t>(to, "add", Types<uint16_t, half, float>{}, exact, add);
   binary_with<4, uint32_t>(to, "add", Types<uint32_t, float>{}, exact, add);
   binary_with<4, uint64_t>(to, "add", Types<uint64_t, double>{}, exact, add);
-  binary(to, "divide", Small{}, exact, [](const auto& a, const auto& b) { return a / b; });
+  binary(to, "divide", Types<int8_t, uint32_t>{}, exact, [](const auto& a, const auto& b) { return a / b; });
   unary(to, "add_integer", Small{}, exact,
         [](const auto& x, const std::vector<double>& n) { return x + static_cast<std::int64_t>(n[0]); });
-  unary(to, "multiply_float", Small{}, exact, [](const auto& x, const std::vector<double>& n) { return x * n[0]; });
+  unary(to, "multiply_float", Types<int16_t, uint64_t>{}, exact,
+        [](const auto& x, const std::vector<double>& n) { return x * n[0]; });
   unary(to, "to_float32", Types<int8_t, int16_t, uint16_t, uint32_t, uint64_t, float8_e4m3fn, float8_e5m2>{}, exact,
         [](const auto& x) { return twill::cast<float>(x); });
   unary(to, "to_float16", Types<uint16_t, float8_e4m3fn, float8_e5m2>{}, exact,
         [](const auto& x) { return twill::cast<half>(x); });
-  unary(to, "to_int64", Small{}, exact, [](const auto& x) { return twill::cast<std::int64_t>(x); });
-  unary(to, "to_bool", Small{}, exact, [](const auto& x) { return twill::cast<bool>(x); });
+  unary(to, "to_int64", Types<int8_t, uint16_t>{}, exact, [](const auto& x) { return twill::cast<std::int64_t>(x); });
+  unary(to, "to_bool", Types<int16_t, uint32_t>{}, exact, [](const auto& x) { return twill::cast<bool>(x); });
   unary(to, "to_int8", Types<std::int32_t, std::int64_t, float, uint16_t>{}, exact,
         [](const auto& x) { return twill::cast<int8_t>(x); });
   unary(to, "to_int16", Types<int8_t, double, uint64_t>{}, exact,
@@ -95,12 +100,14 @@ void add_small_axes(Registry& to) {
   const Tolerance one{.single = 1};
   unary<3>(to, "sum<-1>k", Small{}, exact, [](const auto& x) { return twill::sum<-1>(x, twill::keepdims); });
   unary<3>(to, "prod<0>", Types<int8_t, uint32_t>{}, exact, [](const auto& x) { return twill::prod<0>(x); });
-  unary<3>(to, "max<-1>k", Small{}, exact, [](const auto& x) { return twill::max<-1>(x, twill::keepdims); });
-  unary<3>(to, "min<0>", Small{}, exact, [](const auto& x) { return twill::min<0>(x); });
+  unary<3>(to, "max<-1>k", Types<int8_t, uint32_t, uint64_t>{}, exact,
+           [](const auto& x) { return twill::max<-1>(x, twill::keepdims); });
+  unary<3>(to, "min<0>", Types<int16_t, uint16_t>{}, exact, [](const auto& x) { return twill::min<0>(x); });
   unary<3>(to, "mean<0>", Types<int8_t, uint16_t>{}, one, [](const auto& x) { return twill::mean<0>(x); });
   unary<3>(to, "argmax<1>", Types<int8_t, int16_t, uint64_t>{}, exact,
            [](const auto& x) { return twill::argmax<1>(x); });
-  unary<3>(to, "any<-1>k", Small{}, exact, [](const auto& x) { return twill::any<-1>(x, twill::keepdims); });
+  unary<3>(to, "any<-1>k", Types<int8_t, uint64_t>{}, exact,
+           [](const auto& x) { return twill::any<-1>(x, twill::keepdims); });
   unary<3>(to, "ptp<0>", Types<int16_t, uint32_t>{}, exact, [](const auto& x) { return twill::ptp<0>(x); });
   unary<3>(to, "count_nonzero<0>", Types<int8_t, uint16_t>{}, exact,
            [](const auto& x) { return twill::count_nonzero<0>(x); });
@@ -108,10 +115,10 @@ void add_small_axes(Registry& to) {
   unary<3>(to, "diff<0>", Types<int16_t, uint64_t>{}, exact, [](const auto& x) { return twill::diff<0>(x); });
   unary<3>(to, "transpose", Bytes{}, exact, [](const auto& x) { return x.transpose(); });
   unary<3>(to, "permute<2,0,1>", Small{}, exact, [](const auto& x) { return x.template permute<2, 0, 1>(); });
-  unary<2>(to, "roll<1>", Small{}, exact, [](const auto& x, const std::vector<double>& n) {
+  unary<2>(to, "roll<1>", Types<int8_t, uint16_t>{}, exact, [](const auto& x, const std::vector<double>& n) {
     return twill::roll<1>(x, static_cast<std::int64_t>(n[0]));
   });
-  binary<2>(to, "concatenate<0>", Small{}, exact,
+  binary<2>(to, "concatenate<0>", Types<int16_t, uint32_t, uint64_t>{}, exact,
             [](const auto& a, const auto& b) { return twill::concatenate<0>(a, b); });
   binary<2>(to, "matmul2", Types<int8_t, int16_t, uint32_t>{}, exact,
             [](const auto& a, const auto& b) { return matmul(a, b); });

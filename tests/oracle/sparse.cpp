@@ -21,9 +21,32 @@ CsrValue matrix_of(X x, N numbers) {
   return csr(x[0], x[1], x[2], rows, {static_cast<std::int64_t>(numbers[0]), 0});
 }
 
+/// Matrices of tensors: what is stored of a dense one, and entries of one place that are added up.
+void add_assembly(Registry& to) {
+  using Stored = Types<std::int32_t, half, float, double, twill::complex64>;
+  unary<2>(to, "sparse.transposed", Stored{}, exact, [](const auto& x) { return to_dense(transpose(from_dense(x))); });
+  unary<2>(to, "sparse.stored", Stored{}, exact, [](const auto& x) { return to_coo(from_dense(x)).values; });
+  binary<2>(to, "sparse.product", Types<float, double>{}, zeros_equal,
+            [](const auto& a, const auto& b) { return matmul(from_dense(a), b); });
+  const auto assembled = [](const auto& rows, const auto& columns, const auto& values, const std::vector<double>& n) {
+    const Dims shape(static_cast<std::int64_t>(n[0]), static_cast<std::int64_t>(n[1]));
+    return to_dense(from_coo(shape, rows, columns, values));
+  };
+  using F = decltype(assembled);
+  to.push_back({"sparse.from_coo",
+                {DType::int64, DType::int64, DType::float32},
+                zeros_equal,
+                run_three<F, 1, std::int64_t, std::int64_t, float>});
+  to.push_back({"sparse.from_coo",
+                {DType::int64, DType::int64, DType::float64},
+                zeros_equal,
+                run_three<F, 1, std::int64_t, std::int64_t, double>});
+}
+
 } // namespace
 
 void add_sparse(Registry& to) {
+  add_assembly(to);
   traced(to, "sparse.matmul", "iiTT",
          [](X x, N n) { return with_gradients(matmul(matrix_of(x, n), x[3]), x.subspan(2)); });
   traced(to, "sparse.transposed_matmul", "iiTT",

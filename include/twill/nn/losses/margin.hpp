@@ -63,10 +63,8 @@ struct MultilabelSoftMarginOptions {
 
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
-/// max(x, 0) with slope 1 at 0.
-[[nodiscard]] TWILL_CONSTEXPR graph::Value above_zero(graph::Value x) { return graph::where(x < 0, 0.0, x); }
-/// max(x, 0) with slope 0 at 0, as in losses over classes.
-[[nodiscard]] TWILL_CONSTEXPR graph::Value beyond_margin(graph::Value x) { return graph::where(x > 0, x, 0.0); }
+/// max(x, 0) with slope 0 at 0.
+[[nodiscard]] TWILL_CONSTEXPR graph::Value above_zero(graph::Value x) { return graph::clamp_min(x, 0.0); }
 
 struct HingeEmbeddingFormula {
   // x where y = 1, max(0, margin - x) where y = -1
@@ -136,7 +134,7 @@ struct MultiMarginFormula {
     if (!are_labels_of(values, labels, -1, options.weight)) return values;
     const graph::Value x = widened(values);
     const LabelledRows rows{x, labels, no_index};
-    graph::Value excess = beyond_margin(x - rows.of_label(x) + options.margin);
+    graph::Value excess = above_zero(x - rows.of_label(x) + options.margin);
     if (options.power == 2) excess = graph::square(excess);
     graph::Value losses = graph::mean(graph::where(rows.is_label, 0.0, excess), {-1}, graph::KeepDims::yes);
     if (options.weight.id() >= 0) losses = losses * rows.of_label(graph::cast(options.weight, x.dtype()));
@@ -170,7 +168,7 @@ struct MultilabelMarginFormula {
     const graph::Value excess = 1.0 - graph::unsqueeze(x, -1) + graph::unsqueeze(x, -2);
     const graph::Value weight =
         graph::unsqueeze(times, -1) * graph::cast(graph::unsqueeze(graph::equal(times, 0), -2), DType::int64);
-    const graph::Value hinges = beyond_margin(excess) * graph::cast(weight, x.dtype());
+    const graph::Value hinges = above_zero(excess) * graph::cast(weight, x.dtype());
     const graph::Value losses = graph::sum(graph::mean(hinges, {-2}), {-1});
     const graph::Value is_whole = graph::equal(graph::sum(times, {-1}), graph::sum(counts, {-1}));
     return reduced(graph::where(is_whole, losses, std::numeric_limits<double>::infinity()), options.reduce);
