@@ -8,12 +8,14 @@
 #include <tests/support/suite.hpp>
 
 #include <twill/device/generator.hpp>
+#include <twill/expr/complex_functions.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/functions.hpp>
 #include <twill/expr/operators.hpp>
 #include <twill/expr/plan.hpp>
 #include <twill/expr/planned.hpp>
 #include <twill/kernel/gpu/launch.hpp>
+#include <twill/tensor/complex_views.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/random.hpp>
 #include <twill/tensor/views.hpp>
@@ -160,6 +162,24 @@ void random_numbers_are_the_same() {
   }
 }
 
+/// Inverse functions, whose parts are precise, and a statement that is cut into several kernels.
+void functions_of_complex_numbers_are_close() {
+  const auto re = some_floats<Vector>(Dims(test::sized(1009))), im = some_floats<Vector>(Dims(test::sized(1009)));
+  const auto of_parts = [&](const auto& f) {
+    const auto parts = [&](const auto& x, const auto& y) {
+      const Tensor z = complex(x, y);
+      return view_as_real(eval(f(z)));
+    };
+    near_on_both(parts, re, im);
+  };
+  of_parts([](const auto& z) { return asin(z); });
+  of_parts([](const auto& z) { return acosh(z); });
+  of_parts([](const auto& z) { return atanh(z); });
+  of_parts([](const auto& z) { return sqrt(z); });
+  of_parts([](const auto& z) { return sign(z); });
+  of_parts([](const auto& z) { return abs(expm1(log1p(z)) + z) * complex64{1, 0}; });
+}
+
 void counters_count() {
   require_same(arange<std::int64_t>(3, 10'000, 7, TestedDevice{0}), arange<std::int64_t>(3, 10'000, 7, Cpu{0}));
   require_same(linspace<float>(0.0F, 1.0F, 1001, TestedDevice{0}), linspace<float>(0.0F, 1.0F, 1001, Cpu{0}));
@@ -181,6 +201,8 @@ void plans_tell_of_the_device() {
 const Case plans_case{"plans tell how many kernels there are and how wide their accesses", &plans_tell_of_the_device};
 const Case arithmetic_case{"arithmetic has the host's bits at every size", &arithmetic_has_the_same_bits};
 const Case functions_case{"functions are as close to the host's as they are to the truth", &functions_are_close};
+const Case complex_case{"functions of complex numbers are close to the host's",
+                        &functions_of_complex_numbers_are_close};
 const Case types_case{"every element type is computed as on the host", &every_type_is_computed};
 const Case views_case{"views may lie in any way", &views_lie_in_any_way};
 const Case aliases_case{"results may lie over their operands", &results_may_lie_over_operands};

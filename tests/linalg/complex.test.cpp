@@ -69,12 +69,14 @@ template <class T, class S> void check_complex_factors(const Dims& shape) {
   const auto [u, s, vh] = linalg::svd(x);
   static_assert(std::is_same_v<typename std::remove_cvref_t<decltype(s)>::value_type, real_t<T>>);
   CHECK(complex_distance(eval(matmul(eval(u * s.template unsqueeze<1>()), vh)), x) < complex_tolerance<T>);
-  const auto columns = eval(matmul(adjoint(u), u)), rows = eval(matmul(vh, adjoint(vh)));
+  const auto columns = eval(matmul(adjoint(u), u));
+  const auto rows = eval(matmul(vh, adjoint(vh)));
   CHECK(complex_distance(columns, complex_identity(columns)) < complex_tolerance<T>);
   CHECK(complex_distance(rows, complex_identity(rows)) < complex_tolerance<T>);
   CHECK(complex_distance(linalg::svdvals(x), s) < complex_tolerance<T>);
   const auto inverse = linalg::pinv(x);
-  const auto left = eval(matmul(x, inverse)), right = eval(matmul(inverse, x));
+  const auto left = eval(matmul(x, inverse));
+  const auto right = eval(matmul(inverse, x));
   CHECK(complex_distance(eval(matmul(left, x)), x) < 10 * complex_tolerance<T>);
   CHECK(complex_distance(eval(matmul(right, inverse)), inverse) < 10 * complex_tolerance<T>);
   CHECK(complex_distance(adjoint(left), left) < 10 * complex_tolerance<T>);

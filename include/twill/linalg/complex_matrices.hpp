@@ -84,8 +84,8 @@ template <const graph::Operation* O, class T, class D, std::size_t N>
 void run_matrices(const D& device, const MatrixPart (&list)[N], std::array<std::int64_t, 3> attributes = {}) {
   std::array<MatrixPart, N> parts{};
   std::copy(list, list + N, parts.begin());
-  launch(device, [=](const auto& team) {
-    if constexpr (std::convertible_to<decltype(team), const Team&>) {
+  launch(device, [=]<class Queue>(const Queue& queue) {
+    if constexpr (std::convertible_to<const Queue&, const Team&>) {
       std::array<kernel::Operand, N> operands{};
       std::array<Dims, N> shapes{};
       std::array<DType, N> dtypes{};
@@ -96,9 +96,9 @@ void run_matrices(const D& device, const MatrixPart (&list)[N], std::array<std::
       }
       const kernel::Grid grid{};
       const kernel::Launch call{grid, operands.data(), shapes.data(), dtypes.data(), attributes.data()};
-      KernelOf<O>::template run<T>(static_cast<const Team&>(team), call);
+      KernelOf<O>::template run<T>(static_cast<const Team&>(queue), call);
     } else {
-      static_assert(sizeof(T) == 0,
+      static_assert(sizeof(Queue) == 0,
                     "twill: linalg: complex matrices are decomposed on hosts; move them there with to(Cpu{0})");
     }
   });
