@@ -9,6 +9,7 @@
 #include <twill/parallel/data/replicas.ipp>
 #include <twill/parallel/data/reproducible_step.ipp>
 #include <twill/parallel/data/shard_buffers.ipp>
+#include <twill/parallel/data/shard_memory.ipp>
 #include <twill/parallel/data/shards.ipp>
 #include <twill/parallel/fit/calibration.ipp>
 #include <twill/parallel/fit/estimate.ipp>
@@ -19,6 +20,7 @@
 #include <twill/parallel/fit/planned.ipp>
 #include <twill/parallel/fit/replica.ipp>
 #include <twill/parallel/fit/search.ipp>
+#include <twill/parallel/fit/stage_cuts.ipp>
 #include <twill/parallel/fit/stage_plan.ipp>
 #include <twill/parallel/fit/stage_replay.ipp>
 #include <twill/parallel/group/call_check.ipp>
@@ -34,6 +36,7 @@
 #include <twill/parallel/pipeline/model/ties.ipp>
 #include <twill/parallel/pipeline/run/costs.ipp>
 #include <twill/parallel/pipeline/run/gather.ipp>
+#include <twill/parallel/pipeline/run/machine.ipp>
 #include <twill/parallel/pipeline/run/reproducible_step.ipp>
 #include <twill/parallel/pipeline/run/runner.ipp>
 #include <twill/parallel/pipeline/run/shard_schedule.ipp>

@@ -3,7 +3,7 @@
 // Estimates of `parallel::fit` against steps that run, on two host devices of one core each: bytes, which have to be
 // equal, and times. In each turn the machine is measured first: links, rates, and steps of the model on one device while
 // the other one does the same. What takes part then is predicted and timed: replicas in one process, ranks with each of
-// ZeRO's stages, and pipelines. Prints JSON for bench/parallel/table.py.    fit_predictions [turns, default 5]
+// ZeRO's stages, the same under `Reproducible`, and pipelines. Prints JSON for bench/parallel/table.py.    fit_predictions [turns, default 5]
 
 #include "bench/support/machine.hpp"
 
@@ -14,6 +14,8 @@
 #include <twill/optim/adam.hpp>
 #include <twill/parallel/data/data_parallel_step.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/data/reproducible_replicas.hpp>
+#include <twill/parallel/data/reproducible_step.hpp>
 #include <twill/parallel/fit/estimate.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
@@ -53,6 +55,7 @@ using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
 using Step = training::StepOf<Layered, nn::cross_entropy, optim::Adam, Labels>;
 const std::vector<Cpu> devices{Cpu{0}, Cpu{1}};
 constexpr int steps_of_turn = 7;
+constexpr parallel::Reproducible in_shards{.shards = 8};
 
 struct Batch {
   Rows x;
@@ -168,11 +171,11 @@ template <class F> void time_steps(Measured& found, const F& step) {
   found.seconds = median(seconds);
 }
 
-[[nodiscard]] Measured one_device(std::int64_t rows) {
+template <class... Policy> [[nodiscard]] Measured one_device(std::int64_t rows, const Policy&... policy) {
   const Batch batch{rows, Cpu{0}, Cpu{0}};
   const auto before = allocated();
   nn::Network<Layered, Cpu> network{Cpu{0}};
-  auto step = train_step(network, nn::cross_entropy, optim::Adam{});
+  auto step = train_step(network, nn::cross_entropy, optim::Adam{}, policy...);
   Measured found{};
   time_steps(found, [&] { step(batch.x, batch.label); });
   note_peaks(found, before);
@@ -192,7 +195,7 @@ template <class F> void time_steps(Measured& found, const F& step) {
   return found;
 }
 
-template <int Stage> [[nodiscard]] Measured ranks(std::int64_t rows) {
+template <int Stage, class... Policy> [[nodiscard]] Measured ranks(std::int64_t rows, const Policy&... policy) {
   const Batch batches[] = {{rows / 2, Cpu{0}, Cpu{0}}, {rows / 2, Cpu{1}, Cpu{1}}};
   const auto before = allocated();
   Measured found{};
@@ -201,7 +204,7 @@ template <int Stage> [[nodiscard]] Measured ranks(std::int64_t rows) {
     const Batch& batch = batches[communicator.rank()];
     nn::Network<Layered, Cpu> network{communicator.device()};
     DistributedDataParallel model{network, communicator};
-    auto step = train_step(model, nn::cross_entropy, optim::Adam{}, parallel::zero<Stage>);
+    auto step = train_step(model, nn::cross_entropy, optim::Adam{}, parallel::zero<Stage>, policy...);
     std::vector<double> seconds{};
     for (int round = 0; round < steps_of_turn + 2; ++round) {
       if (round == 1) reset_peak_memory_stats(communicator.device());
@@ -261,6 +264,12 @@ void add_pipeline(std::vector<Way>& ways, std::string_view schedule, int micro_b
     ways.push_back({.rows = rows, .options = {.data = 2, .zero = 2}, .measure = [rows] { return ranks<2>(rows); }});
     ways.push_back({.rows = rows, .options = {.data = 2, .zero = 3}, .measure = [rows] { return ranks<3>(rows); }});
   }
+  const auto shards = [](int data, int zero) {
+    return Options{.data = data, .zero = zero, .shards = in_shards.shards};
+  };
+  ways.push_back({.options = shards(1, 0), .measure = [] { return one_device(most_rows, in_shards); }});
+  ways.push_back({.options = shards(2, 0), .measure = [] { return ranks<0>(most_rows, in_shards); }});
+  ways.push_back({.options = shards(2, 2), .measure = [] { return ranks<2>(most_rows, in_shards); }});
   for (const int micro_batches : {2, 4, 8}) {
     add_pipeline<pipeline::GPipe>(ways, "gpipe", micro_batches);
     add_pipeline<pipeline::OneForwardOneBackward>(ways, "1f1b", micro_batches);

@@ -40,7 +40,6 @@
 #include <twill/parallel/group/waiting.hpp>
 #include <twill/parallel/messages/packet.hpp>
 #include <twill/parallel/model/checkpoint.hpp>
-#include <twill/parallel/model/memory.hpp>
 #include <twill/parallel/model/parallel_model.hpp>
 #include <twill/parallel/model/state.hpp>
 #include <twill/parallel/model/tensor_parallel.hpp>
@@ -58,11 +57,10 @@
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
 #include <twill/parallel/pipeline/model/ties.hpp>
-#include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/run/gather.hpp>
 #include <twill/parallel/pipeline/run/inference.hpp>
 #include <twill/parallel/pipeline/run/local_ranks.hpp>
-#include <twill/parallel/pipeline/run/memory.hpp>
+#include <twill/parallel/pipeline/run/machine.hpp>
 #include <twill/parallel/pipeline/run/rank_step.hpp>
 #include <twill/parallel/pipeline/run/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run/run.hpp>

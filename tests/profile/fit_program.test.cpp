@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of `twill_add_fit`: its table, JSON and drawing are those of the reports, searches keep to the budget, and
-// command lines that say nothing sensible are refused with what would.
+// The program of `twill_add_fit`: its table, JSON and drawing are those of the reports and of `pipeline::memory`,
+// searches keep to the budget, and command lines that say nothing sensible are refused with what would.
 
 #include "tests/training/models.hpp"
 
 #include <twill/nn/losses.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/parallel/fit/search.hpp>
+#include <twill/parallel/pipeline/model/balance.hpp>
+#include <twill/parallel/pipeline/run/memory.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/profile/fit_program.hpp>
 #include <twill/profile/fit_table.hpp>
+#include <twill/training/train_step.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -122,6 +126,32 @@ TEST_CASE("a table, JSON and a drawing show the figures of the report", "[profil
   CHECK_THAT(printed({"--size", "batch=640", "--devices", "2", "--budget", "1GB"}), Contains("data 2, zero 3"));
   CHECK(printed({"--size", "batch=640", "--budget", "1kB"}) == "nothing fits 1000 B on 1 devices\n");
   CHECK(printed({"--help"}) == profile::fit_usage());
+}
+
+TEST_CASE("the program prints the bytes that steps and `pipeline::memory` know", "[profile]") {
+  constexpr std::int64_t rows = 640;
+  const auto peak = [](std::int64_t bytes) { return "\"peak_bytes\": " + std::to_string(bytes) + ","; };
+  nn::Network<DropoutClassifier, Meta> network{Meta{0}};
+  auto step = train_step(network, nn::cross_entropy, optim::Adam{});
+  const Tensor<float, Meta, Shape<dyn, 5>> x(Meta{0}, Dims(rows, 5));
+  const Tensor<std::int64_t, Meta, Shape<dyn>> labels(Meta{0}, Dims(rows)), last_labels(Meta{1}, Dims(rows));
+  CHECK_THAT(printed({"--size", "batch=640", "--json"}), Contains(peak(step.memory(nn::Slot{0}, x, labels).total())));
+  using P = pipeline::BasicPipeline<pipeline::OneForwardOneBackward, float, Meta,
+                                    pipeline::Balanced<DropoutClassifier, 2, nn::Size<"batch", rows>>>;
+  using pipeline::Checkpointing;
+  const auto known = pipeline::memory<P>(
+      nn::cross_entropy, optim::Adam{},
+      {.micro_batches = 4, .checkpointing = {Checkpointing::always, Checkpointing::never}}, x, last_labels);
+  const std::string json = printed(
+      {"--size", "batch=640", "--pipeline", "2", "--micro-batches", "4", "--checkpointing", "always,never", "--json"});
+  for (const pipeline::RankMemory& rank : known) CHECK_THAT(json, Contains(peak(rank.peak)));
+  CHECK_THAT(json, Contains("\"checkpointing\": \"always,never\""));
+  CHECK_THAT(printed({"--size", "batch=640", "--data", "2", "--shards", "4"}), Contains("data 2, 4 shards, 640 rows"));
+  CHECK_THAT(
+      printed({"--size", "batch=640", "--pipeline", "2", "--weight-orders", "kept-for-step", "--micro-batches", "2"}),
+      Contains("kept orders of weights"));
+  CHECK_THROWS_WITH(printed({"--weight-orders", "kept"}),
+                    "fit: --weight-orders is made-each-time or kept-for-step, got \"kept\"");
 }
 
 TEST_CASE("a command line that is wrong is refused by name", "[profile]") {

@@ -10,7 +10,10 @@
 #include <twill/parallel/data/elastic_state.hpp>
 #include <twill/parallel/data/reproducible_replicas.hpp>
 #include <twill/parallel/group/on_termination.hpp>
+#include <twill/parallel/model/memory.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
+#include <twill/parallel/pipeline/run/costs.hpp>
+#include <twill/parallel/pipeline/run/memory.hpp>
 #include <twill/parallel/threads/elastic.hpp>
 #include <twill/twill.hpp>
 

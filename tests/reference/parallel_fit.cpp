@@ -28,6 +28,7 @@ void fits(parallel::fit::Estimator& estimator, const parallel::fit::Report& repo
   { parallel::fit::Estimator estimator{parallel::fit::traces_of<parallel::fit::OnGpu<Step>>, {{"batch", 256}}}; }
   { const parallel::fit::Report report = estimator.report({.data = 4, .zero = 2}); }
   { const std::string words = parallel::fit::to_string(report.options); }
+  { const std::string mode = parallel::fit::checkpointing_text({.pipeline = 2, .checkpointing = pipeline::Checkpointing::always}); }
   { const std::vector<parallel::fit::Report> found = parallel::fit::search(estimator, {.devices = 8, .budget_bytes = 24_GB}); }
   { std::array<std::int64_t, parallel::fit::kinds_of_bytes> sums{}; }
   { const auto all = parallel::fit::candidates({.devices = 8}, 256); }

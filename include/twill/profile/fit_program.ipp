@@ -15,8 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace twill { inline namespace v0 { namespace profile { namespace detail {
 
@@ -85,6 +87,18 @@ struct FitCommand {
   throw ValueError(join_text({"fit: --checkpointing is never, except-last or always, got \"", name, "\""}));
 }
 
+/// The mode of all stages, "always", or of each, "never,always".
+[[nodiscard]] inline parallel::pipeline::StageCheckpointing stage_checkpointing(std::string_view text) {
+  std::vector<parallel::pipeline::Checkpointing> each{};
+  for (;; text.remove_prefix(text.find(',') + 1)) {
+    const std::size_t comma = text.find(',');
+    each.push_back(checkpointing_called(text.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+  }
+  if (each.size() == 1) return each[0];
+  return parallel::pipeline::StageCheckpointing{std::span<const parallel::pipeline::Checkpointing>{each}};
+}
+
 /// Reads one option with a value; false for others.
 inline bool read_option(FitCommand& command, const std::string& option, const std::string& value) {
   const auto count = [&] { return static_cast<int>(whole_number(option, value, 1)); };
@@ -106,12 +120,19 @@ inline bool read_option(FitCommand& command, const std::string& option, const st
     command.options.pipeline = count();
   } else if (option == "--zero") {
     command.options.zero = static_cast<int>(whole_number(option, value, 0));
+  } else if (option == "--shards") {
+    command.options.shards = count();
   } else if (option == "--schedule") {
     command.options.schedule = parallel::fit::schedule_called(value).name;
   } else if (option == "--micro-batches") {
     command.options.micro_batches = count();
   } else if (option == "--checkpointing") {
-    command.options.checkpointing = checkpointing_called(value);
+    command.options.checkpointing = stage_checkpointing(value);
+  } else if (option == "--weight-orders") {
+    if (value != "made-each-time" && value != "kept-for-step")
+      throw ValueError(join_text({"fit: --weight-orders is made-each-time or kept-for-step, got \"", value, "\""}));
+    command.options.weight_orders = value == "kept-for-step" ? parallel::pipeline::WeightOrders::kept_for_step
+                                                             : parallel::pipeline::WeightOrders::made_each_time;
   } else if (option == "--recompute-within") {
     command.options.budget_bytes = number_of_bytes(option, value);
   } else if (option == "--precision") {
@@ -173,10 +194,12 @@ TWILL_BODY std::string fit_usage() {
          "  --data N                replicas\n"
          "  --one-process           replicas of a DataParallel, not ranks\n"
          "  --zero N                what replicas divide: 1 states, 2 gradients as well, 3 weights as well\n"
+         "  --shards N              of a batch under parallel::Reproducible\n"
          "  --pipeline N            ranks of a pipeline\n"
          "  --schedule NAME         gpipe, 1f1b, interleaved-2, zb-h1, zb-h2, zbv\n"
          "  --micro-batches N       of a pipeline\n"
-         "  --checkpointing MODE    of a pipeline: never, except-last, always\n"
+         "  --checkpointing MODE    of a pipeline: never, except-last, always, or one for each stage: never,always\n"
+         "  --weight-orders MODE    of convolutions in a pipeline: made-each-time, kept-for-step\n"
          "  --recompute-within SIZE of one device: computes parts again, as nn::Fit does\n"
          "  --precision NAME        the model's elements: float32, or another that the program was made for\n"
          "all ways that fit, the best first:\n"

@@ -45,21 +45,19 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
   return text;
 }
 
-[[nodiscard]] inline std::string checkpointing_name(parallel::pipeline::Checkpointing mode) {
-  constexpr std::array<std::string_view, 3> names{"never", "except-last", "always"};
-  return std::string{names[static_cast<std::size_t>(mode)]};
-}
-
 [[nodiscard]] inline std::string fit_json_of(const parallel::fit::Report& report) {
   const parallel::fit::Options& options = report.options;
   std::string text = "{\"data\": " + std::to_string(options.data) + ", \"tensor\": " + std::to_string(options.tensor) +
                      ", \"pipeline\": " + std::to_string(options.pipeline) +
                      ", \"slots\": " + std::to_string(options.slots) + ", \"zero\": " + std::to_string(options.zero) +
+                     ", \"shards\": " + std::to_string(options.shards) +
                      ", \"precision\": " + io::json_quoted(name(options.precision));
   if (options.pipeline > 1)
     text += ", \"schedule\": " + io::json_quoted(options.schedule) +
             ", \"micro_batches\": " + std::to_string(options.micro_batches) +
-            ", \"checkpointing\": " + io::json_quoted(checkpointing_name(options.checkpointing));
+            ", \"checkpointing\": " + io::json_quoted(parallel::fit::checkpointing_text(options)) +
+            ", \"keeps_weight_orders\": " +
+            (options.weight_orders == parallel::pipeline::WeightOrders::kept_for_step ? "true" : "false");
   if (options.budget_bytes > 0) text += ", \"recompute_within_bytes\": " + std::to_string(options.budget_bytes);
   text += ", \"rows\": " + std::to_string(report.rows) + ", \"peak_bytes\": " + std::to_string(report.peak_bytes()) +
           ", \"step_s\": " + json_number(report.step_s) + ", \"bubble_s\": " + json_number(report.bubble_s) +

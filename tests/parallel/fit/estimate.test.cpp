@@ -17,6 +17,7 @@
 #include <twill/parallel/data/data_parallel_step.hpp>
 #include <twill/parallel/data/distributed_step.hpp>
 #include <twill/parallel/fit/estimate.hpp>
+#include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/run/memory.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/threads/ranks.hpp>
@@ -24,6 +25,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -58,6 +60,15 @@ struct Halves {
   static constexpr Value forward(Input<Dim<"batch">, 20> x) {
     const Value low = nn::stage_boundary(tanh(nn::linear(x, 310, "lower")));
     return nn::linear(tanh(nn::linear(low, 90, "upper")), 7, "head");
+  }
+};
+
+/// Operands of a sum that a compiler may trace in one order and a program in the other.
+struct Beside {
+  static constexpr Value forward(Input<Dim<"batch">, 20> x) {
+    const Value low = nn::stage_boundary(tanh(nn::linear(x, 310, "lower")));
+    return nn::linear(relu(nn::linear(low, 90, "first")) + nn::linear(tanh(nn::linear(low, 50, "second")), 90, "third"),
+                      7, "head");
   }
 };
 
@@ -252,20 +263,20 @@ TEST_CASE("the bytes of a pipeline's ranks are those of its steps, for every sch
 
 namespace {
 
-template <class S> void check_counted(std::string_view schedule, Checkpointing mode) {
+template <class S, class M = Halves> void check_counted(std::string_view schedule, Checkpointing mode) {
   constexpr std::int64_t rows = 46;
   const std::vector<Cpu> devices{Cpu{0}, Cpu{1}};
   const auto x = random_rows<float, 20>(devices[0], rows);
   const auto labels = random_labels(devices[1], rows, 7);
   std::vector<std::int64_t> before;
   for (const Cpu device : devices) before.push_back(memory_allocated(device));
-  pipeline::BasicPipeline<S, float, Cpu, pipeline::Cut<Halves>> pipe{devices};
+  pipeline::BasicPipeline<S, float, Cpu, pipeline::Cut<M>> pipe{devices};
   auto step = train_step(pipe, nn::cross_entropy, optim::Adam{}, {.micro_batches = 4, .checkpointing = mode});
   step(x, labels);
   for (const Cpu device : devices) reset_peak_memory_stats(device);
   step(x, labels);
   const auto report =
-      estimator<Halves>(rows).report({.pipeline = 2, .schedule = schedule, .micro_batches = 4, .checkpointing = mode});
+      estimator<M>(rows).report({.pipeline = 2, .schedule = schedule, .micro_batches = 4, .checkpointing = mode});
   for (std::size_t rank = 0; rank < 2; ++rank) {
     INFO(schedule << ", checkpointing " << static_cast<int>(mode) << ", rank " << rank);
     synchronize(devices[rank]);
@@ -276,9 +287,46 @@ template <class S> void check_counted(std::string_view schedule, Checkpointing m
 
 } // namespace
 
+TEST_CASE("a mode of checkpointing for each stage is estimated as it runs", "[parallel][PAR-6]") {
+  using P = pipeline::BasicPipeline<pipeline::OneForwardOneBackward, float, Meta, pipeline::Cut<Staged>>;
+  const pipeline::StageCheckpointing modes{Checkpointing::never, Checkpointing::always, Checkpointing::except_last,
+                                           Checkpointing::never};
+  const Tensor<float, Meta, Shape<dyn, 5>> x(Meta{0}, Dims(23, 5));
+  const Tensor<std::int64_t, Meta, Shape<dyn>> labels(Meta{3}, Dims(23));
+  const auto known =
+      pipeline::memory<P>(nn::cross_entropy, optim::Adam{}, {.micro_batches = 5, .checkpointing = modes}, x, labels);
+  auto own = estimator<Staged>(23);
+  const auto report = own.report({.pipeline = 4, .schedule = "1f1b", .micro_batches = 5, .checkpointing = modes});
+  CHECK(to_string(report.options) == "pipeline 4, 1f1b, 5 micro-batches, checkpointing never,always,except-last,never");
+  for (std::size_t rank = 0; rank < known.size(); ++rank) {
+    INFO("rank " << rank);
+    CHECK(report.ranks[rank].bytes.total() == known[rank].peak);
+    CHECK(report.ranks[rank].held_bytes == known[rank].held);
+  }
+  const pipeline::StageCheckpointing two{Checkpointing::always, Checkpointing::never};
+  CHECK_THROWS_WITH(own.report({.pipeline = 4, .micro_batches = 5, .checkpointing = two}),
+                    "train_step: checkpointing is given for 2 stages, the pipeline has 4");
+}
+
+TEST_CASE("a simulation sends and keeps the bytes of the replay", "[parallel][PAR-6]") {
+  using P = pipeline::BasicPipeline<pipeline::GPipe, float, Meta, pipeline::Cut<Halves>>;
+  const List<pipeline::StageCost> costs = pipeline::stage_bytes<P>(std::array{Dims(12, 20)});
+  const pipeline::Prediction simulated = pipeline::simulate<pipeline::GPipe>({costs, 4});
+  const auto report = estimator<Halves>(48).report({.pipeline = 2, .schedule = "gpipe", .micro_batches = 4});
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    INFO("rank " << rank);
+    CHECK(simulated.sent_bytes[rank] == report.ranks[rank].sent_bytes);
+    // without states, running programs and messages
+    CHECK(simulated.peak_bytes[rank] == costs[rank].fixed_bytes + 4 * costs[rank].kept_bytes);
+    CHECK(simulated.peak_bytes[rank] + report.ranks[rank].bytes[Bytes::states] < report.ranks[rank].bytes.total());
+  }
+  CHECK(costs[0].kept_bytes == 15360); // 12 x 310 results of tanh, for its derivative: 14880 bytes in multiples of 512
+}
+
 TEST_CASE("the bytes of a pipeline of two host devices are those that their pools count", "[parallel][PAR-6]") {
   for (const Checkpointing mode : {Checkpointing::never, Checkpointing::except_last, Checkpointing::always}) {
     check_counted<pipeline::GPipe>("gpipe", mode);
     check_counted<pipeline::OneForwardOneBackward>("1f1b", mode);
   }
+  check_counted<pipeline::ZeroBubbleH1, Beside>("zb-h1", Checkpointing::never);
 }

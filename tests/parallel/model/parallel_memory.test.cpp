@@ -8,6 +8,7 @@
 #include <twill/nn/losses.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/adam.hpp>
+#include <twill/parallel/fit/estimate.hpp>
 #include <twill/parallel/model/memory.hpp>
 
 #include <catch2/catch.hpp>
@@ -79,6 +80,30 @@ TEST_CASE("what a rank of a mesh takes is known to the byte, with states shared 
     CHECK(whole[rank].held - wanted[rank].held > states / 2 - 4096);
     CHECK(whole[rank].held - wanted[rank].held < states / 2 + 4096);
   }
+}
+
+TEST_CASE("what is known of a mesh is what is estimated of a pipeline and its replicas", "[parallel][PAR-7]") {
+  constexpr std::int64_t rows = 17;
+  const pipeline::ReplicaOptions replicas{.buckets = {.first_bucket_bytes = 1000, .bucket_bytes = 50'000}};
+  using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
+  using Step = training::StepOf<Wide, nn::cross_entropy, optim::Adam, Labels>;
+  parallel::fit::Estimator estimator{parallel::fit::traces_of<Step>, {{"batch", rows}}, {}, replicas.buckets};
+  const auto check = [&](auto shared) {
+    constexpr int stage = decltype(shared)::stage;
+    const auto known = pipeline::memory<OnGrid<parallel::ThreadCommunicator<Late>>>(
+        Grid{}, replicas, nn::cross_entropy, optim::Adam{}, {.micro_batches = 3}, shared,
+        Tensor<float, Meta, Shape<dyn, 5>>(Meta{0}, Dims(rows, 5)),
+        Tensor<std::int64_t, Meta, Shape<dyn>>(Meta{0}, Dims(rows)));
+    const auto estimated =
+        estimator.report({.data = 2, .pipeline = 2, .zero = stage, .schedule = "1f1b", .micro_batches = 3});
+    for (const std::size_t rank : {0u, 1u}) {
+      INFO("zero " << stage << ", rank " << rank);
+      CHECK(estimated.ranks[rank].bytes.total() == known[rank].peak);
+      CHECK(estimated.ranks[rank].held_bytes == known[rank].held);
+    }
+  };
+  check(parallel::zero<0>);
+  check(parallel::zero<1>);
 }
 
 } // namespace

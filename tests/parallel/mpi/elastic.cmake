@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs of three processes in which a rank dies or throws, started again by a loop like that of docs/parallel.md, with as many
-# processes or one less: each ends in the file of a run that nothing disturbed, byte for byte. LAUNCHER starts PROGRAM as so
+# Runs of three processes in which a rank dies or throws, or whose launcher gets a batch system's SIGTERM, started again by a loop
+# like that of docs/parallel.md, with as many processes or one less: each ends in the file of a run that nothing disturbed, byte for byte. LAUNCHER starts PROGRAM as so
 # many processes as stand after COUNT, files go to FOLDER.
 
 file(REMOVE_RECURSE ${FOLDER})
@@ -20,7 +20,7 @@ start(none none 3 ${FOLDER}/undisturbed)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "the undisturbed run ended with ${status}")
 endif()
-foreach(trial IN ITEMS "0;dies;2;process rank 0 " "2;throws;3;the device is gone")
+foreach(trial IN ITEMS "0;dies;2;process rank 0 " "2;throws;3;the device is gone" "1;ends;2;.")
   list(GET trial 0 rank)
   list(GET trial 1 how)
   list(GET trial 2 next) # processes of the second start

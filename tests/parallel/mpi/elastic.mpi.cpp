@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process of an elastic run: `elastic <none|rank> <none|dies|throws> <folder>`. When the run starts for the first
-// time, the rank kills itself or throws while the others are in the middle of the sixth step; a later start goes on.
+// One process of an elastic run: `elastic <none|rank> <none|dies|throws|ends> <folder>`. When the run starts for the
+// first time, the rank kills itself, throws, or ends the launcher as a batch system does, while the others are in the
+// middle of the sixth step; a later start goes on.
 
 #include "tests/parallel/data/elastic_training.hpp"
 
@@ -9,12 +10,15 @@
 #include <twill/parallel/group/collectives.hpp>
 #include <twill/parallel/messages/mpi.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <unistd.h>
 
 using namespace twill;
 
@@ -31,6 +35,8 @@ int main(int argc, char** argv) {
       const bool fails = std::to_string(communicator.rank()) == failing;
       if (fails && how == "dies") static_cast<void>(std::raise(SIGKILL));
       if (fails && how == "throws") throw std::runtime_error("the device is gone");
+      if (fails && how == "ends") static_cast<void>(kill(getppid(), SIGTERM));
+      if (how == "ends") std::this_thread::sleep_for(std::chrono::minutes(1)); // or until SIGTERM comes here as well
     }
     return test::elastic::batch_of(communicator, step, own);
   };

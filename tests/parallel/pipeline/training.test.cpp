@@ -184,8 +184,9 @@ TEST_CASE("forward passes that are computed again give the same gradients", "[pa
 
 /// Bytes of a stage's device between the actions of one micro-batch of four rows: more than before it, but for gradients.
 template <class D> void check_bytes_held(D device) {
-  using S = std::tuple_element_t<
-      1, typename pipeline::BasicPipeline<pipeline::ZeroBubbleH1, double, D, Lower, Hidden, Hidden, Head>::Stages>;
+  using P = pipeline::BasicPipeline<pipeline::ZeroBubbleH1, double, D, Lower, Hidden, Hidden, Head>;
+  using S = std::tuple_element_t<1, typename P::Stages>;
+  const pipeline::StageCost counted = pipeline::stage_bytes<P>(std::array{Dims(4, 5)})[1];
   S stage{device};
   const auto symbols = S::symbols_of_rows(4);
   std::int64_t before = 0;
@@ -198,15 +199,15 @@ template <class D> void check_bytes_held(D device) {
   stage.inputs[0] = stage.make_inputs(symbols);
   CHECK(held() == 512);
   stage.forward(0, {}, symbols, 0);
-  CHECK(S::bytes_kept(symbols) == 1024); // x, and y for the derivative of tanh
-  CHECK(held() == S::bytes_kept(symbols));
+  CHECK(counted.kept_bytes == 1024); // x, and y for the derivative of tanh
+  CHECK(held() == counted.kept_bytes);
   stage.outputs.clear(); // the result itself is what is kept
-  CHECK(held() == S::bytes_kept(symbols));
+  CHECK(held() == counted.kept_bytes);
   stage.cotangents[0] = stage.make_cotangents(symbols);
   stage.input_gradient(0);
   stage.input_gradients.clear();
-  CHECK(S::bytes_between(symbols) == 1024); // x, and dy (1 - y y)
-  CHECK(held() == S::bytes_between(symbols));
+  CHECK(counted.between_bytes == 1024); // x, and dy (1 - y y)
+  CHECK(held() == counted.between_bytes);
   stage.weight_gradient(0);
   stage.network.zero_grad();
   CHECK(held() == 0);

@@ -20,12 +20,14 @@
 #include <twill/parallel/data/scatter.hpp>
 #include <twill/parallel/data/shard_buffers.hpp>
 #include <twill/parallel/data/shard_meeting.hpp>
+#include <twill/parallel/data/shard_memory.hpp>
 #include <twill/parallel/data/shard_sums.hpp>
 #include <twill/parallel/data/weight_parts.hpp>
 #include <twill/parallel/data/zero_stage.hpp>
 #include <twill/parallel/group/rank_sums.hpp>
 #include <twill/training/train_step.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -144,17 +146,37 @@ public:
   /// The memory of steps on tensors of these types and shapes on this rank's device, before anything runs.
   template <AnyTensor... Tensors> [[nodiscard]] compile::MemoryUse memory(const Tensors&... tensors) const {
     const compile::TableView table = compile::TableFor<source<Tensors...>, D>::view();
-    const Rows largest{0, 1 + (common_rows(tensors...).value_or(1) - 1) / most_shards()};
-    compile::MemoryUse use = std::apply(
-        [&](const auto&... shards) {
-          const std::array<Dims, sizeof...(Tensors)> shapes{shards.shape()...};
-          return compile::memory_use(table, compile::resolve_symbols(table, shapes));
-        },
-        std::tuple{scattered<0>(tensors, largest, device_)...});
+    const std::int64_t rows = std::max<std::int64_t>(common_rows(tensors...).value_or(1), 1);
+    const auto symbols_of = [&](std::int64_t count) {
+      std::array shapes{tensors.shape()...};
+      for (Dims& shape : shapes) shape[0] = count;
+      return compile::resolve_symbols(table, shapes);
+    };
+    compile::MemoryUse use = compile::memory_use(table, symbols_of(rows));
+    use.arena = 0;
     update_.add_memory(use, table);
+    const std::array row_bytes{static_cast<std::int64_t>(sizeof(typename Tensors::value_type)) * tensors.elements() /
+                               rows...};
     const Buckets layout = fill_buckets(table, model_->options().buckets, Stage == 0 ? 0 : model_->size());
-    use.kept += ShardSums<Model, T, D>::bytes(layout, policy_, model_->size(), compile::adds_over_ranks(table)) +
-                compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(row_shares_.bytes()));
+    const detail::ShardMemory shards =
+        detail::shard_memory(table, symbols_of(rows), layout,
+                             {.policy = policy_,
+                              .rank = model_->rank(),
+                              .ranks = model_->size(),
+                              .all_rows = detail::rows_of_all(policy_, rows, model_->rank(), model_->size()),
+                              .row_bytes = row_bytes,
+                              .element_bytes = sizeof(T)});
+    for (const std::vector<std::int64_t>& counts : shards.arenas) {
+      std::int64_t most = 0;
+      for (const std::int64_t count : counts)
+        most = std::max(most, compile::memory_use(table, symbols_of(count)).arena);
+      use.arena += most;
+    }
+    for (const std::int64_t bytes : shards.during) use.arena += compile::pool_bytes(bytes);
+    for (const std::int64_t bytes : shards.kept) use.kept += compile::pool_bytes(bytes);
+    use.kept += compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(row_shares_.bytes()));
+    if constexpr (requires { model_->staged_bytes(); })
+      use.kept += compile::pool_bytes(static_cast<std::int64_t>(model_->staged_bytes()));
     return use;
   }
 

@@ -13,6 +13,7 @@
 #include <twill/memory/buffer.hpp>
 #include <twill/parallel/data/bucket_memory.hpp>
 #include <twill/parallel/data/reproducible.hpp>
+#include <twill/parallel/data/shard_memory.hpp>
 #include <twill/parallel/data/whole_weights.hpp>
 #include <twill/parallel/group/communicator.hpp>
 #include <twill/tensor/create.hpp>
@@ -35,7 +36,7 @@ public:
   ShardSums(Model& model, D device, Buckets layout, const Reproducible& policy, bool at_once)
       : model_{&model},
         layout_{std::move(layout)},
-        sizes_{layout_, policy, model.size(), at_once},
+        sizes_{layout_, policy, model.size(), at_once, sizeof(T)},
         stack_{policy.shards} {
     for (int rank = 0; rank < model.size(); ++rank)
       nodes_.push_back(detail::nodes_of(policy.shards_of(rank, model.size()), policy.shards).nodes);
@@ -95,38 +96,7 @@ public:
     nodes_here_.clear();
   }
 
-  /// The device memory of one rank, before anything runs.
-  [[nodiscard]] static std::int64_t bytes(const Buckets& layout, const Reproducible& policy, int ranks, bool at_once) {
-    const Sizes sizes{layout, policy, ranks, at_once};
-    return compile::pool_bytes(static_cast<std::int64_t>(sizes.places * sizeof(T)) * sizes.place) +
-           compile::pool_bytes(sizes.received * static_cast<std::int64_t>(sizeof(T)));
-  }
-
 private:
-  /// In elements. Buckets are padded, so that each has an equal part for each rank.
-  struct Sizes {
-    Sizes(const Buckets& layout, const Reproducible& policy, int ranks, bool at_once) {
-      for (int rank = 0; rank < ranks; ++rank) {
-        const detail::RankNodes own = detail::nodes_of(policy.shards_of(rank, ranks), policy.shards);
-        places = std::max(places, at_once ? static_cast<std::size_t>(policy.shards_of(rank, ranks).count()) : own.most);
-        sent = std::max(sent, own.nodes.size());
-      }
-      for (const Bucket& bucket : layout.buckets) {
-        offsets.push_back(place);
-        padded.push_back(detail::rounded_up(bucket.count, ranks * std::int64_t{64 / sizeof(T)}));
-        place += padded.back();
-        if (ranks > 1) received = std::max(received, padded.back() * static_cast<std::int64_t>(sent));
-      }
-    }
-
-    std::size_t places = 1; ///< on every rank
-    std::size_t sent = 1;   ///< nodes that a rank sends, at most
-    std::int64_t place = 0;
-    std::int64_t received = 0;
-    std::vector<std::int64_t> offsets{};
-    std::vector<std::int64_t> padded{};
-  };
-
   [[nodiscard]] static memory::Buffer<D> zeros(const D& device, std::size_t count) {
     memory::Buffer<D> buffer(device, count * sizeof(T));
     const Dims shape(static_cast<std::int64_t>(count));
@@ -172,7 +142,7 @@ private:
 
   Model* model_;
   Buckets layout_;
-  Sizes sizes_;
+  detail::ShardPlaces sizes_;
   detail::ShardStack stack_;
   std::vector<List<ShardRange>> nodes_{}; ///< of each rank
   memory::Buffer<D> places_{};

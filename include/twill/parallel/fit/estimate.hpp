@@ -9,9 +9,13 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/buckets.hpp>
 #include <twill/parallel/fit/calibration.hpp>
+#include <twill/parallel/fit/loss_bytes.hpp>
 #include <twill/parallel/fit/options.hpp>
+#include <twill/parallel/fit/pipeline_replay.hpp>
 #include <twill/parallel/fit/planned.hpp>
+#include <twill/parallel/fit/replica.hpp>
 #include <twill/parallel/fit/report.hpp>
+#include <twill/parallel/fit/stage_cuts.hpp>
 #include <twill/parallel/fit/stage_plan.hpp>
 #include <twill/parallel/fit/traces.hpp>
 
@@ -45,14 +49,17 @@ public:
   [[nodiscard]] const Machine& machine() const { return machine_; }
 
 private:
+  [[nodiscard]] ShardOptions shard_options(const Options& options, int rank) const;
   [[nodiscard]] Report report_of_whole_model(const Options& options);
   [[nodiscard]] Report report_of_stages(const Options& options);
+  /// Micro-batches that are shards of `Reproducible`.
+  void divide_in_shards(PipelineSetting& setting, const Options& options);
   /// The step that stays within a budget with the least work done again; 0: that keeps everything.
   [[nodiscard]] const PlannedProgram& step_within(std::int64_t budget_bytes);
   [[nodiscard]] const PlannedProgram& made(std::optional<PlannedProgram>& program, graph::Graph (*trace)());
   [[nodiscard]] const PlannedProgram& gradient();
   [[nodiscard]] std::vector<StagePlan>& stages(int number, bool splits_gradients);
-  [[nodiscard]] std::int64_t loss_bytes(std::int64_t rows);
+  [[nodiscard]] std::int64_t loss_bytes(std::int64_t rows, Targets where);
   /// The counted time of loss and gradients.
   [[nodiscard]] double gradient_s(std::int64_t rows);
   [[nodiscard]] const Calibration& calibration();
@@ -70,8 +77,8 @@ private:
   std::optional<PlannedProgram> update_of_parts_{};
   std::map<std::int64_t, PlannedProgram> within_{}; ///< by budget
   std::map<std::pair<int, bool>, std::vector<StagePlan>>
-      stages_{};                                      ///< by their number, and whether they split gradients
-  std::map<std::int64_t, std::int64_t> loss_bytes_{}; ///< by rows
+      stages_{}; ///< by their number, and whether they split gradients
+  std::map<std::pair<std::int64_t, Targets>, std::int64_t> loss_bytes_{}; ///< by rows
 };
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

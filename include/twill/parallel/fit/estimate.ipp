@@ -13,7 +13,9 @@
 #include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/pipeline_replay.hpp>
 #include <twill/parallel/fit/replica.hpp>
-#include <twill/parallel/pipeline/run/costs.hpp>
+#include <twill/parallel/pipeline/model/kept_weights.hpp>
+#include <twill/parallel/pipeline/run/machine.hpp>
+#include <twill/parallel/pipeline/run/runner.hpp>
 #include <twill/parallel/pipeline/schedule/predict.hpp>
 
 #include <algorithm>
@@ -59,10 +61,10 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit::deta
 }
 
 /// Seconds that a stage spends in the calls of its layers, for all micro-batches.
-[[nodiscard]] inline double layers_s(const StagePlan& stage, const Sizes& sizes, const Options& options,
-                                     const pipeline::Link& link) {
-  const pipeline::StageCost cost = cost_of(stage, sizes, options.checkpointing, {.device = {}, .between_layers = link});
-  return options.micro_batches * (cost.forward_s + cost.input_gradient_s + cost.weight_gradient_s) + cost.update_s;
+[[nodiscard]] inline double layers_s(const StagePlan& stage, const Sizes& sizes, int micro_batches,
+                                     pipeline::Checkpointing checkpointing, const pipeline::Link& link) {
+  const pipeline::StageCost cost = cost_of(stage, sizes, checkpointing, {.device = {}, .between_layers = link});
+  return micro_batches * (cost.forward_s + cost.input_gradient_s + cost.weight_gradient_s) + cost.update_s;
 }
 
 }}}}} // namespace twill::v0::parallel::fit::detail::TWILL_ISA
@@ -127,13 +129,13 @@ TWILL_BODY std::vector<StagePlan>& Estimator::stages(int number, bool splits_gra
   return stages_.emplace(key, plan_stages(traces_, number, splits_gradients, sizes_)).first->second;
 }
 
-TWILL_BODY std::int64_t Estimator::loss_bytes(std::int64_t rows) {
-  if (const auto known = loss_bytes_.find(rows); known != loss_bytes_.end()) return known->second;
+TWILL_BODY std::int64_t Estimator::loss_bytes(std::int64_t rows, Targets where) {
+  if (const auto known = loss_bytes_.find({rows, where}); known != loss_bytes_.end()) return known->second;
   const Sizes sizes = with_rows(sizes_, rows_name_, rows);
   const Dims prediction = model_.graph.node(model_.root).shape.evaluate(symbols_of(model_.graph, sizes));
   const graph::InputInfo& target = gradient().view().inputs[gradient().view().inputs.size() - 1];
   const Dims targets = target.shape.evaluate(gradient().symbols(sizes));
-  return loss_bytes_.emplace(rows, traces_.loss_bytes(prediction, targets)).first->second;
+  return loss_bytes_.emplace(std::pair{rows, where}, traces_.loss_bytes(prediction, targets, where)).first->second;
 }
 
 TWILL_BODY double Estimator::gradient_s(std::int64_t rows) {
@@ -163,7 +165,18 @@ TWILL_BODY Report Estimator::report(const Options& options) {
     throw ValueError(join_text({"fit: ZeRO has stages 1 to 3, and 0 for none, got ", options.zero}));
   if (options.data > rows_)
     throw ValueError(join_text({"fit: ", rows_, " rows are less than one for each of ", options.data, " replicas"}));
+  if (options.shards > 0 && (options.shards < options.data || options.shards > rows_))
+    throw ValueError(
+        join_text({"fit: a batch under Reproducible has at least one shard for each of ", options.data,
+                   " replicas and one row for each shard, got ", options.shards, " shards and ", rows_, " rows"}));
   const int tensor = layer_ranks();
+  if (options.shards > 0 && (tensor > 1 || slots() > 1 || (options.pipeline > 1 && options.data > 1)))
+    throw ValueError(
+        "fit: Reproducible is for one device, replicas, and a pipeline without them, not for divided layers "
+        "and device slots");
+  if (options.shards > 0 && options.pipeline > 1 && options.shards != options.micro_batches)
+    throw ValueError(join_text({"fit: each shard of a batch is a micro-batch of a pipeline under Reproducible, got ",
+                                options.shards, " shards and ", options.micro_batches, " micro-batches"}));
   if (options.tensor != 0 && options.tensor != tensor)
     throw ValueError(join_text({"fit: the model's type divides its layers among ", tensor, " ranks, got ",
                                 options.tensor, "; the number is that of its RankAxis"}));
@@ -186,6 +199,18 @@ TWILL_BODY Report Estimator::report(const Options& options) {
   return report;
 }
 
+TWILL_BODY ShardOptions Estimator::shard_options(const Options& options, int rank) const {
+  return {.policy = {.shards = options.shards},
+          .rank = rank,
+          .ranks = options.data,
+          .zero_stage = options.zero,
+          .is_replica = options.is_replicated,
+          .is_on_gpu = traces_.is_for_gpus,
+          .rows = rows_,
+          .buckets = options.is_replicated || options.data == 1 ? BucketOptions{} : buckets_, // as these steps have
+          .element_bytes = traces_.element_bytes};
+}
+
 TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
   Report report{};
   const int replicas = options.data;
@@ -193,7 +218,7 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
   pipeline::StageCost cost{};
   double fetch_s = 0;
   const auto pieces = chunk_rows(rows_, replicas);
-  if (replicas == 1 && options.zero == 0) {
+  if (replicas == 1 && options.zero == 0 && options.shards == 0) {
     const PlannedProgram& step = step_within(options.budget_bytes);
     const LayerTraffic layers = layer_traffic(step, step.symbols(sizes_), machine_.between_layers);
     for (int slot = 0; slot < slots(); ++slot) report.ranks.push_back(report_of_slot(step, sizes_, slot));
@@ -215,17 +240,23 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
       const std::int64_t own =
           rank < static_cast<int>(pieces.size()) ? pieces[static_cast<std::size_t>(rank)].count : 0;
       const Sizes sizes = with_rows(sizes_, rows_name_, own);
-      report.ranks.push_back(options.is_replicated
-                                 ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
-                                 : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_,
-                                                  traces_.element_bytes, traces_.is_for_gpus));
+      if (options.shards > 0)
+        report.ranks.push_back(report_of_shards(backward, update, shard_options(options, rank),
+                                                [this](auto rows) { return with_rows(sizes_, rows_name_, rows); }));
+      else
+        report.ranks.push_back(options.is_replicated
+                                   ? report_of_replica(backward, update, sizes, rank, replicas, traces_.element_bytes)
+                                   : report_of_rank(backward, update, sizes, rank, replicas, options.zero, buckets_,
+                                                    traces_.element_bytes, traces_.is_for_gpus));
       const LayerTraffic layers = layer_traffic(backward, backward.symbols(sizes), machine_.between_layers);
       const LayerTraffic of_update = layer_traffic(update, {}, machine_.between_layers);
       report.ranks.back().layer_bytes = layers.sent_bytes + of_update.sent_bytes;
       report.layers_s = std::max(report.layers_s, layers.seconds + of_update.seconds);
     }
-    const Correction correction = calibration().at(pieces[0].count);
-    cost.input_gradient_s = correction.gradient * gradient_s(pieces[0].count);
+    const int runs = options.shards > 0 ? 1 + (options.shards - 1) / replicas : 1; // one after another
+    const std::int64_t rows = options.shards > 0 ? 1 + (rows_ - 1) / options.shards : pieces[0].count;
+    const Correction correction = calibration().at(rows);
+    cost.input_gradient_s = runs * correction.gradient * gradient_s(rows);
     cost.update_s =
         correction.update * detail::seconds_of(update, {}, machine_.device) / (options.zero > 0 ? replicas : 1);
     cost.gradient_bytes = gradient_bytes(update.view());
@@ -244,6 +275,33 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
   return report;
 }
 
+TWILL_BODY void Estimator::divide_in_shards(PipelineSetting& setting, const Options& options) {
+  constexpr std::int64_t line = 64; // on which each row begins in the copies that the step makes of its batch
+  const Reproducible policy{.shards = options.shards};
+  for (int shard = 0; shard < policy.shards; ++shard) setting.pieces.push_back(policy.rows_of_shard(rows_, shard));
+  setting.adds_along_tree = true;
+  setting.batch_copies.resize(static_cast<std::size_t>(options.pipeline));
+  const ListView<graph::InputInfo> inputs = gradient().view().inputs;
+  const graph::SymbolValues one_row = gradient().symbols(with_rows(sizes_, rows_name_, 1));
+  std::vector<std::int64_t> row_bytes{};
+  for (const graph::InputInfo& info : inputs) {
+    row_bytes.push_back(compile::bytes_of(info.dtype, info.shape, one_row));
+    const bool is_target = row_bytes.size() == inputs.size();
+    const int rank = setting.schedule->rank(is_target ? setting.schedule->stages - 1 : 0);
+    setting.batch_copies[static_cast<std::size_t>(rank)].push_back(rows_ *
+                                                                   ((row_bytes.back() + line - 1) / line * line));
+  }
+  const auto are_in_one_piece = [row_bytes](std::size_t input, std::int64_t rows) {
+    return rows == 1 || row_bytes[input] % line == 0;
+  };
+  setting.has_input = [=, first = setting.schedule->rank(0)](int input, int rank, std::int64_t rows) {
+    return rank == first && are_in_one_piece(static_cast<std::size_t>(input), rows);
+  };
+  setting.loss_bytes = [this, are_in_one_piece, last = inputs.size() - 1](std::int64_t rows) {
+    return loss_bytes(rows, are_in_one_piece(last, rows) ? Targets::are_there : Targets::are_copied);
+  };
+}
+
 TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
   if (options.zero > 1)
     throw ValueError(
@@ -254,22 +312,30 @@ TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
   PipelineSetting setting{};
   setting.schedule = &schedule;
   setting.stages = &stages(schedule.stages, kind.splits_gradients);
+  options.checkpointing.require_stages(schedule.stages);
   setting.checkpointing = options.checkpointing;
-  setting.rows_name = rows_name_;
-  setting.rows = rows;
-  setting.sizes = sizes_;
-  setting.replicas = options.data;
+  setting.keeps_orders = pipeline::can_keep_orders<Cpu> && options.micro_batches > 1 &&
+                         options.weight_orders == pipeline::WeightOrders::kept_for_step;
+  setting.replicas = options.data > 1 ? options.data : 0;
   setting.zero_stage = options.data > 1 ? options.zero : 0;
+  setting.symbols = [this, &setting](int stage, std::int64_t of) {
+    return (*setting.stages)[static_cast<std::size_t>(stage)].inference.symbols(with_rows(sizes_, rows_name_, of));
+  };
+  setting.has_input = [&](int, int rank, std::int64_t) { return rank == schedule.rank(0); };
+  setting.loss_bytes = [this](std::int64_t of) { return loss_bytes(of, Targets::are_there); };
+  if (options.shards > 0)
+    divide_in_shards(setting, options);
+  else
+    setting.pieces = pipeline::detail::micro_batches_of(rows, options.micro_batches);
   setting.buckets = buckets_;
-  setting.loss_bytes = [this](std::int64_t of) { return loss_bytes(of); };
   Report report{};
   report.ranks = report_of_pipeline(setting);
   const std::int64_t rows_of_piece = chunk_rows(rows, options.micro_batches)[0].count;
   const Sizes piece = with_rows(sizes_, rows_name_, rows_of_piece);
   List<pipeline::StageCost> costs{};
-  for (const StagePlan& stage : *setting.stages) {
-    pipeline::StageCost cost =
-        detail::cost_of(stage, piece, options.checkpointing, machine_, calibration().at(rows_of_piece));
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    pipeline::StageCost cost = detail::cost_of((*setting.stages)[static_cast<std::size_t>(stage)], piece,
+                                               options.checkpointing(stage), machine_, calibration().at(rows_of_piece));
     if (setting.zero_stage > 0) // a part of the update, and then the others' new weights
       cost.update_s = cost.update_s / options.data +
                       (options.data - 1) *
@@ -287,7 +353,8 @@ TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
   std::vector<double> in_layers(static_cast<std::size_t>(schedule.ranks), 0);
   for (int stage = 0; stage < schedule.stages; ++stage)
     in_layers[static_cast<std::size_t>(schedule.rank(stage))] +=
-        detail::layers_s((*setting.stages)[static_cast<std::size_t>(stage)], piece, options, machine_.between_layers);
+        detail::layers_s((*setting.stages)[static_cast<std::size_t>(stage)], piece, options.micro_batches,
+                         options.checkpointing(stage), machine_.between_layers);
   report.layers_s = *std::max_element(in_layers.begin(), in_layers.end());
   return report;
 }

@@ -7,8 +7,10 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
-#include <twill/parallel/pipeline/run/costs.hpp>
+#include <twill/parallel/pipeline/model/plan.hpp>
+#include <twill/parallel/pipeline/run/machine.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
+#include <twill/parallel/pipeline/schedule/predict.hpp>
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/pipeline/schedule/verify.hpp>
@@ -59,11 +61,13 @@ struct Options {
   int tensor = 0;   ///< ranks that divide layers, as the model's type says; 0: whatever it says
   int slots = 1;    ///< device slots, as the model's type says; those that are given are not read
   int zero = 0;     ///< ZeRO's stage; a pipeline takes 0 or 1
+  int shards = 0;   ///< of a batch under `Reproducible`, of a pipeline its micro-batches; 0: another step
   bool is_replicated =
       false; ///< `DataParallel`, replicas in one process, instead of ranks; of one device the plain step
-  std::string_view schedule = "1f1b";                                     ///< of a pipeline
-  int micro_batches = 1;                                                  ///< of a pipeline
-  pipeline::Checkpointing checkpointing = pipeline::Checkpointing::never; ///< of a pipeline's stages
+  std::string_view schedule = "1f1b";                                            ///< of a pipeline
+  int micro_batches = 1;                                                         ///< of a pipeline
+  pipeline::StageCheckpointing checkpointing{};                                  ///< of a pipeline's stages
+  pipeline::WeightOrders weight_orders = pipeline::WeightOrders::made_each_time; ///< of convolutions in a pipeline
   std::int64_t budget_bytes =
       0; ///< without a pipeline: computes parts again to stay within it, like `nn::Fit`; 0: none
   DType precision = DType::float32; ///< of the model's elements
@@ -72,6 +76,8 @@ struct Options {
   [[nodiscard]] constexpr int devices() const { return data * pipeline * (tensor > 1 ? tensor : 1) * slots; }
 };
 
+/// The way of checkpointing in words: that of all stages, "always", or of each, "never,always".
+[[nodiscard]] std::string checkpointing_text(const Options& options);
 /// The options in words: "data 4, zero 2".
 [[nodiscard]] std::string to_string(const Options& options);
 

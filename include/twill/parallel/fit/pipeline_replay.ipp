@@ -13,6 +13,7 @@
 #include <twill/parallel/pipeline/model/ties.hpp>
 #include <twill/parallel/pipeline/run/run.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
+#include <twill/parallel/pipeline/run/shard_runner.hpp>
 #include <twill/parallel/pipeline/run/stage_optimisers.hpp>
 
 #include <algorithm>
@@ -22,47 +23,73 @@
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
 
+/// The copies of the batch on a rank.
+[[nodiscard]] inline std::vector<std::int64_t> copies_on(const PipelineSetting& setting, int rank) {
+  const auto place = static_cast<std::size_t>(rank);
+  return place < setting.batch_copies.size() ? setting.batch_copies[place] : std::vector<std::int64_t>{};
+}
+
 /// Replays the stages of one rank, like `pipeline::detail::ModelRunner` runs them.
 class ReplayRunner {
+  using Tree = pipeline::detail::ShardTree<ReplayedBlocks>;
+
 public:
   ReplayRunner(const PipelineSetting& setting, int rank, Ledger& ledger)
       : setting_{&setting},
         rank_{rank},
         ledger_{&ledger},
-        pieces_{pipeline::detail::micro_batches_of(setting.rows, setting.schedule->micro_batches)} {
+        trees_(setting.stages->size(), Tree{setting.schedule->micro_batches}) {
     for (std::size_t i = 0; i < setting.stages->size(); ++i) {
       stages_.emplace_back();
-      if (is_here(static_cast<int>(i))) stages_.back().emplace((*setting.stages)[i], ledger);
+      if (!is_here(static_cast<int>(i))) continue;
+      stages_.back().emplace((*setting.stages)[i], ledger);
+      stages_.back()->keeps_orders = setting.keeps_orders;
     }
   }
 
   void run_forward(int stage, int m) {
     if (stage > 0 && is_here(stage - 1))
       at(stage).inputs.insert_or_assign(m, std::move(at(stage - 1).outputs.extract(m).mapped()));
-    at(stage).forward(m, sizes(m), rank_ == setting_->schedule->rank(0), recomputes(m));
+    at(stage).forward(
+        m, symbols(stage, m), [&](int input) { return setting_->has_input(input, rank_, rows(m)); },
+        recomputes(stage, m));
   }
   void run_backward(int stage, int m) {
     find_cotangents(stage, m);
     at(stage).backward(m);
+    add_gradients(stage, m);
   }
   void run_input_gradient(int stage, int m) {
     find_cotangents(stage, m);
     at(stage).input_gradient(m);
   }
-  void run_weight_gradient(int stage, int m) { at(stage).weight_gradient(m); }
+  void run_weight_gradient(int stage, int m) {
+    at(stage).weight_gradient(m);
+    add_gradients(stage, m);
+  }
 
   [[nodiscard]] pipeline::Message input(int stage, int m) {
-    return message_of(at(stage).inputs.insert_or_assign(m, at(stage).make_inputs(sizes(m))).first->second);
+    return message_of(at(stage).inputs.insert_or_assign(m, at(stage).make_inputs(symbols(stage, m))).first->second);
   }
   [[nodiscard]] pipeline::Message output(int stage, int m) { return message_of(at(stage).outputs.at(m)); }
   [[nodiscard]] pipeline::Message output_gradient(int stage, int m) {
-    return message_of(at(stage).cotangents.insert_or_assign(m, at(stage).make_cotangents(sizes(m))).first->second);
+    return message_of(
+        at(stage).cotangents.insert_or_assign(m, at(stage).make_cotangents(symbols(stage, m))).first->second);
   }
   [[nodiscard]] pipeline::Message input_gradient(int stage, int m) {
     return message_of(at(stage).input_gradients.at(m));
   }
   void output_is_sent(int stage, int m) { at(stage).outputs.erase(m); }
   void input_gradient_is_sent(int stage, int m) { at(stage).input_gradients.erase(m); }
+
+  /// Ends the step, after all gradients: orders of weights are dropped, sums along the tree are the stages'.
+  void finish() {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (!stages_[i]) continue;
+      stages_[i]->drop_orders();
+      if (setting_->adds_along_tree) stages_[i]->leave_gradients(trees_[i].take());
+    }
+  }
 
   /// The bytes that it has sent to ranks that divide its layers.
   [[nodiscard]] std::int64_t layer_bytes() const {
@@ -77,12 +104,18 @@ private:
   }
   [[nodiscard]] StageReplay& at(int stage) { return *stages_[static_cast<std::size_t>(stage)]; }
   [[nodiscard]] bool is_here(int stage) const { return setting_->schedule->rank(stage) == rank_; }
-  [[nodiscard]] std::int64_t rows(int m) const { return pieces_[static_cast<std::size_t>(m)].count; }
-  [[nodiscard]] Sizes sizes(int m) const { return with_rows(setting_->sizes, setting_->rows_name, rows(m)); }
-  [[nodiscard]] bool recomputes(int m) const {
+  [[nodiscard]] std::int64_t rows(int m) const { return setting_->pieces[static_cast<std::size_t>(m)].count; }
+  [[nodiscard]] graph::SymbolValues symbols(int stage, int m) const { return setting_->symbols(stage, rows(m)); }
+  [[nodiscard]] bool recomputes(int stage, int m) const {
+    const pipeline::Checkpointing mode = setting_->checkpointing(stage);
     const bool is_last = m + 1 == setting_->schedule->micro_batches;
-    return setting_->checkpointing == pipeline::Checkpointing::always ||
-           (setting_->checkpointing == pipeline::Checkpointing::except_last && !is_last);
+    return mode == pipeline::Checkpointing::always || (mode == pipeline::Checkpointing::except_last && !is_last);
+  }
+
+  void add_gradients(int stage, int m) {
+    if (setting_->adds_along_tree)
+      trees_[static_cast<std::size_t>(stage)].push(m, at(stage).take_gradients(),
+                                                   [](const ReplayedBlocks&, const ReplayedBlocks&) {});
   }
 
   void find_cotangents(int stage, int m) {
@@ -98,8 +131,8 @@ private:
   const PipelineSetting* setting_;
   int rank_;
   Ledger* ledger_;
-  std::vector<Rows> pieces_;
   std::vector<std::optional<StageReplay>> stages_{}; ///< none for those of other ranks
+  std::vector<Tree> trees_;                          ///< of each stage
 };
 static_assert(pipeline::StageRunner<ReplayRunner>);
 
@@ -107,7 +140,7 @@ static_assert(pipeline::StageRunner<ReplayRunner>);
 class HeldByRank {
 public:
   HeldByRank(const PipelineSetting& setting, Ledger& ledger, int rank)
-      : setting_{&setting}, ledger_{&ledger}, replicas_{0, setting.replicas} {
+      : setting_{&setting}, ledger_{&ledger}, replicas_{setting.replica, std::max(setting.replicas, 1)} {
     for (std::size_t i = 0; i < setting.stages->size(); ++i)
       if (setting.schedule->rank(static_cast<int>(i)) == rank) add((*setting.stages)[i]);
   }
@@ -140,19 +173,20 @@ public:
 
 private:
   [[nodiscard]] Buckets buckets_of(const StagePlan& stage) const {
-    return pipeline::detail::weight_buckets(stage.inference.view().parameters, setting_->buckets, setting_->replicas);
+    return pipeline::detail::weight_buckets(stage.inference.view().parameters, setting_->buckets, replicas_.size());
   }
 
   void add(const StagePlan& stage) {
     hold_weights(*ledger_, stage.inference.view());
     if (setting_->zero_stage == 0)
       hold_states(*ledger_, stage.update.view());
-    else // the fullest replica's: rank 0 of them
-      hold_parts_of_states(*ledger_, stage.update_of_parts.view(), parts_of(buckets_of(stage), 0, setting_->replicas));
-    if (setting_->replicas < 2) return;
+    else
+      hold_parts_of_states(*ledger_, stage.update_of_parts.view(),
+                           parts_of(buckets_of(stage), replicas_.rank(), replicas_.size()));
+    if (setting_->replicas == 0) return;
     for (const Bucket& bucket : hold_travelling(stage, graph::Role::weight))
       replicas_.run(Call::all_reduce({nullptr, bucket.count, bucket.dtype}));
-    static_cast<void>(hold_travelling(stage, graph::Role::buffer));
+    if (setting_->broadcasts_buffers) static_cast<void>(hold_travelling(stage, graph::Role::buffer));
   }
 
   /// Holds memory of tensors that are sent as one; a single one is sent from where it is. Returns what is sent.
@@ -178,7 +212,7 @@ private:
 
   const PipelineSetting* setting_;
   Ledger* ledger_;
-  CountingCommunicator replicas_; ///< this rank in the first of them
+  CountingCommunicator replicas_;
   std::int64_t layer_bytes_ = 0;
 };
 
@@ -211,13 +245,6 @@ inline void replay_ties(const PipelineSetting& setting, int rank, Ledger& ledger
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 
-TWILL_BODY Sizes with_rows(const Sizes& sizes, std::string_view rows_name, std::int64_t rows) {
-  Sizes result = sizes;
-  for (auto& [name, size] : result)
-    if (name == rows_name) size = rows;
-  return result;
-}
-
 TWILL_BODY std::vector<RankReport> report_of_pipeline(const PipelineSetting& setting) {
   std::vector<RankReport> ranks{};
   for (int rank = 0; rank < setting.schedule->ranks; ++rank) {
@@ -225,7 +252,12 @@ TWILL_BODY std::vector<RankReport> report_of_pipeline(const PipelineSetting& set
     detail::HeldByRank held{setting, ledger, rank};
     CountingCommunicator communicator{rank, setting.schedule->ranks};
     detail::ReplayRunner runner{setting, rank, ledger};
+    std::vector<Ledger::Entry> batch{};
+    for (const std::int64_t bytes : detail::copies_on(setting, rank))
+      batch.push_back(ledger.allocate(Bytes::communication, bytes));
     static_cast<void>(pipeline::run(*setting.schedule, communicator, runner));
+    runner.finish();
+    batch.clear();
     detail::replay_ties(setting, rank, ledger, communicator);
     held.update(rank);
     RankReport& report = ranks.emplace_back(ledger.report());

@@ -27,6 +27,8 @@ struct ArenaBytes {
   std::int64_t total = 0; ///< as the pool counts them
 };
 
+/// These sizes, with another number of rows.
+[[nodiscard]] Sizes with_rows(const Sizes& sizes, std::string_view rows_name, std::int64_t rows);
 /// The numbers of a trace's symbols; one for those that have no size.
 [[nodiscard]] graph::SymbolValues symbols_of(const graph::Graph& graph, const Sizes& sizes);
 

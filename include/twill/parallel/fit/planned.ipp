@@ -18,6 +18,13 @@ TWILL_BODY PlannedProgram::PlannedProgram(graph::Graph traced, std::string_view 
                    fault.left, " and ", fault.right, "); a program that trains it does not compile, and says which"}));
 }
 
+TWILL_BODY Sizes with_rows(const Sizes& sizes, std::string_view rows_name, std::int64_t rows) {
+  Sizes result = sizes;
+  for (auto& [name, size] : result)
+    if (name == rows_name) size = rows;
+  return result;
+}
+
 TWILL_BODY graph::SymbolValues symbols_of(const graph::Graph& graph, const Sizes& sizes) {
   graph::SymbolValues symbols{};
   symbols.fill(1);

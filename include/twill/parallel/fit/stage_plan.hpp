@@ -1,23 +1,23 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plan of one stage of a pipeline, made at run time: its programs, which values they read, and its weights. Stages are
-// those of a model's own marks, where there are as many, or else those of equal work, as `pipeline::Balanced` cuts
-// them. Not in twill.hpp. Read next: parallel/fit/stage_replay.hpp.
+// Plan of one stage of a pipeline, made at run time: its programs, which values they read, and its weights.
+// Not in twill.hpp. Read next: parallel/fit/stage_cuts.hpp, parallel/fit/stage_replay.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/fit/planned.hpp>
-#include <twill/parallel/fit/traces.hpp>
+#include <twill/parallel/fit/stage_graphs.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <string_view>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 
 /// One stage.
 struct StagePlan {
   pipeline::StageCounts counts{};
+  List<int> given{}; ///< the inputs of the batch that it takes
   List<char> results_kept{};
   bool splits_gradients = false;
   bool updates_buffers = false;
@@ -37,13 +37,8 @@ struct StagePlan {
   [[nodiscard]] bool weights_read(std::size_t input) const;
 };
 
-/// The places of the cuts in a model's trace: the first node of each stage but the first.
-/// throws: ValueError if the model cannot be cut into as many stages
-[[nodiscard]] std::vector<int> stage_places(const compile::ForwardTrace& model, int stages, const Sizes& sizes);
-
-/// All stages of a model. throws: ValueError naming a stage that cannot be planned
-[[nodiscard]] std::vector<StagePlan> plan_stages(const Traces& traces, int stages, bool splits_gradients,
-                                                 const Sizes& sizes);
+/// The plan of a stage. throws: ValueError naming `what` for a stage that cannot be planned
+[[nodiscard]] StagePlan plan_stage(StageGraphs graphs, std::string_view what);
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA
 

@@ -12,7 +12,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
@@ -39,8 +41,12 @@ public:
   std::map<int, ReplayedBlocks> cotangents{};
   std::map<int, ReplayedBlocks> input_gradients{};
 
-  /// The forward pass of a micro-batch of these sizes; `has_batch`: its part of the batch is on this device already.
-  void forward(int micro_batch, const Sizes& sizes, bool has_batch, bool recompute);
+  bool keeps_orders = false; ///< of the weights of convolutions, until `drop_orders`
+
+  /// The forward pass of a micro-batch with these numbers of symbols. `is_here(input)`: that input of the batch is on
+  /// this device already.
+  void forward(int micro_batch, const graph::SymbolValues& symbols, const std::function<bool(int)>& is_here,
+               bool recompute);
   /// The whole backward pass.
   void backward(int micro_batch);
   /// The part for which the stage before waits.
@@ -49,18 +55,25 @@ public:
   void weight_gradient(int micro_batch);
 
   /// Memory for the received values of a micro-batch.
-  [[nodiscard]] ReplayedBlocks make_inputs(const Sizes& sizes) const;
+  [[nodiscard]] ReplayedBlocks make_inputs(const graph::SymbolValues& symbols) const;
   /// Memory for the received gradients of its results.
-  [[nodiscard]] ReplayedBlocks make_cotangents(const Sizes& sizes) const;
+  [[nodiscard]] ReplayedBlocks make_cotangents(const graph::SymbolValues& symbols) const;
   /// A value of this stage's first result.
   [[nodiscard]] ReplayedBlock make_cotangent_of(const ReplayedBlock& result) const;
+  /// Takes the gradients of the last micro-batch from the sum.
+  [[nodiscard]] ReplayedBlocks take_gradients() { return std::exchange(gradients_, {}); }
+  /// Gives the stage a sum made elsewhere.
+  void leave_gradients(ReplayedBlocks sum) { gradients_ = std::move(sum); }
+
+  /// Releases the weights in the order of their readers.
+  void drop_orders() { orders_.clear(); }
 
   /// The bytes that it has sent to ranks that divide its layers.
   [[nodiscard]] std::int64_t layer_bytes() const { return layer_bytes_; }
 
 private:
   struct Kept {
-    Sizes sizes{};
+    graph::SymbolValues symbols{};
     ReplayedBlocks operands{};
     bool is_recomputed = false;
   };
@@ -68,7 +81,8 @@ private:
   [[nodiscard]] ReplayedBlock make(Bytes kind, DType dtype, const graph::Extents& shape,
                                    const graph::SymbolValues& symbols) const;
   /// Runs a program: its results, and for a moment its arena.
-  [[nodiscard]] ReplayedBlocks run(const PlannedProgram& program, const Sizes& sizes);
+  [[nodiscard]] ReplayedBlocks run(const PlannedProgram& program, const graph::SymbolValues& symbols);
+  void keep_orders();
   void complete(Kept& own, ReplayedBlocks made) const;
   [[nodiscard]] Kept take_with_cotangents(int micro_batch);
   void add_gradients(ReplayedBlocks made);
@@ -78,6 +92,7 @@ private:
   std::map<int, Kept> kept_{};
   ReplayedBlocks gradients_{};
   ReplayedBlocks rests_{}; ///< rounding errors of sums in half precision
+  std::vector<Ledger::Entry> orders_{};
   std::int64_t layer_bytes_ = 0;
 };
 

@@ -5,8 +5,10 @@
 
 #include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/stage_replay.hpp>
+#include <twill/parallel/pipeline/model/kept_weights.hpp>
 
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
@@ -17,8 +19,7 @@ TWILL_BODY ReplayedBlock StageReplay::make(Bytes kind, DType dtype, const graph:
   return {ledger_->allocate(kind, count * static_cast<std::int64_t>(size_of(dtype))), count, dtype};
 }
 
-TWILL_BODY ReplayedBlocks StageReplay::run(const PlannedProgram& program, const Sizes& sizes) {
-  const graph::SymbolValues symbols = program.symbols(sizes);
+TWILL_BODY ReplayedBlocks StageReplay::run(const PlannedProgram& program, const graph::SymbolValues& symbols) {
   const compile::TableView table = program.view();
   ReplayedBlocks made(static_cast<std::size_t>(table.outputs));
   for (const compile::ValueInfo& value : table.values)
@@ -29,22 +30,36 @@ TWILL_BODY ReplayedBlocks StageReplay::run(const PlannedProgram& program, const 
   return made;
 }
 
-TWILL_BODY void StageReplay::forward(int micro_batch, const Sizes& sizes, bool has_batch, bool recompute) {
-  Kept own{sizes, {}, recompute};
+TWILL_BODY void StageReplay::forward(int micro_batch, const graph::SymbolValues& symbols,
+                                     const std::function<bool(int)>& is_here, bool recompute) {
+  Kept own{symbols, {}, recompute};
   const compile::TableView table = plan_->inference.view();
-  const graph::SymbolValues symbols = plan_->inference.symbols(sizes);
-  for (int i = 0; i < plan_->counts.given; ++i) {
-    const graph::InputInfo& info = table.inputs[static_cast<std::size_t>(i)];
-    own.operands.push_back(has_batch ? ReplayedBlock{} : make(Bytes::communication, info.dtype, info.shape, symbols));
+  for (std::size_t i = 0; i < plan_->given.size(); ++i) {
+    const graph::InputInfo& info = table.inputs[i];
+    own.operands.push_back(is_here(plan_->given[i]) ? ReplayedBlock{}
+                                                    : make(Bytes::communication, info.dtype, info.shape, symbols));
   }
+  keep_orders();
   if (plan_->counts.received > 0) {
     auto received = inputs.extract(micro_batch);
     for (ReplayedBlock& block : received.mapped()) own.operands.push_back(std::move(block));
   }
-  ReplayedBlocks made = run(plan_->forward, sizes);
+  ReplayedBlocks made = run(plan_->forward, symbols);
   outputs.insert_or_assign(micro_batch, ReplayedBlocks(made.begin(), made.begin() + plan_->counts.results));
   if (!own.is_recomputed) complete(own, std::move(made));
   kept_.insert_or_assign(micro_batch, std::move(own));
+}
+
+TWILL_BODY void StageReplay::keep_orders() {
+  if (!keeps_orders || !orders_.empty()) return;
+  std::set<std::pair<int, bool>> known{}; // each weight once for forward, and once for backward passes
+  const auto add = [&](const PlannedProgram& program) {
+    pipeline::detail::for_each_ordered_weight(program.view(), [&](int weight, bool is_backward, std::int64_t bytes) {
+      if (known.emplace(weight, is_backward).second) orders_.push_back(ledger_->allocate(Bytes::working, bytes));
+    });
+  };
+  add(plan_->forward);
+  add(plan_->splits_gradients ? plan_->input_gradient : plan_->backward); // of a first stage there is none
 }
 
 TWILL_BODY void StageReplay::complete(Kept& own, ReplayedBlocks made) const {
@@ -60,7 +75,8 @@ TWILL_BODY void StageReplay::complete(Kept& own, ReplayedBlocks made) const {
 
 TWILL_BODY StageReplay::Kept StageReplay::take_with_cotangents(int micro_batch) {
   Kept own = std::move(kept_.extract(micro_batch).mapped());
-  if (own.is_recomputed) complete(own, run(plan_->updates_buffers ? plan_->forward_again : plan_->forward, own.sizes));
+  if (own.is_recomputed)
+    complete(own, run(plan_->updates_buffers ? plan_->forward_again : plan_->forward, own.symbols));
   ReplayedBlocks given = std::move(cotangents.extract(micro_batch).mapped());
   std::move(given.begin(), given.end(), own.operands.begin() + plan_->counts.given + plan_->counts.received);
   return own;
@@ -73,7 +89,7 @@ TWILL_BODY void StageReplay::backward(int micro_batch) {
     return;
   }
   const Kept own = take_with_cotangents(micro_batch);
-  ReplayedBlocks made = run(plan_->backward, own.sizes);
+  ReplayedBlocks made = run(plan_->backward, own.symbols);
   const auto first = made.begin() + plan_->counts.weights;
   if (plan_->counts.received > 0) input_gradients.insert_or_assign(micro_batch, ReplayedBlocks(first, made.end()));
   made.erase(first, made.end());
@@ -83,7 +99,7 @@ TWILL_BODY void StageReplay::backward(int micro_batch) {
 TWILL_BODY void StageReplay::input_gradient(int micro_batch) {
   Kept own = take_with_cotangents(micro_batch);
   if (plan_->counts.received > 0) {
-    ReplayedBlocks made = run(plan_->input_gradient, own.sizes);
+    ReplayedBlocks made = run(plan_->input_gradient, own.symbols);
     std::ptrdiff_t gradients = 0;
     const compile::TableView table = plan_->inference.view();
     for (std::size_t i = static_cast<std::size_t>(plan_->counts.given); i < table.inputs.size(); ++i)
@@ -100,7 +116,7 @@ TWILL_BODY void StageReplay::input_gradient(int micro_batch) {
 
 TWILL_BODY void StageReplay::weight_gradient(int micro_batch) {
   const Kept own = std::move(kept_.extract(micro_batch).mapped());
-  if (plan_->counts.weights > 0) add_gradients(run(plan_->weight_gradient, own.sizes));
+  if (plan_->counts.weights > 0) add_gradients(run(plan_->weight_gradient, own.symbols));
 }
 
 TWILL_BODY void StageReplay::add_gradients(ReplayedBlocks made) {
@@ -116,8 +132,7 @@ TWILL_BODY void StageReplay::add_gradients(ReplayedBlocks made) {
             : ReplayedBlock{});
 }
 
-TWILL_BODY ReplayedBlocks StageReplay::make_inputs(const Sizes& sizes) const {
-  const graph::SymbolValues symbols = plan_->inference.symbols(sizes);
+TWILL_BODY ReplayedBlocks StageReplay::make_inputs(const graph::SymbolValues& symbols) const {
   const compile::TableView table = plan_->inference.view();
   ReplayedBlocks blocks{};
   for (std::size_t i = static_cast<std::size_t>(plan_->counts.given); i < table.inputs.size(); ++i)
@@ -125,8 +140,7 @@ TWILL_BODY ReplayedBlocks StageReplay::make_inputs(const Sizes& sizes) const {
   return blocks;
 }
 
-TWILL_BODY ReplayedBlocks StageReplay::make_cotangents(const Sizes& sizes) const {
-  const graph::SymbolValues symbols = plan_->inference.symbols(sizes);
+TWILL_BODY ReplayedBlocks StageReplay::make_cotangents(const graph::SymbolValues& symbols) const {
   ReplayedBlocks blocks{};
   for (const int id : plan_->inference.graph().outputs) {
     const graph::Node& node = plan_->inference.graph().node(id);

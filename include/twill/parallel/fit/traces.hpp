@@ -5,44 +5,29 @@
 // pipeline are cut at places that are values, so all numbers of stages share one function of each kind.
 // Not in twill.hpp. Read next: parallel/fit/estimate.hpp.
 
+#include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/device/meta/meta.hpp>
-#include <twill/memory/statistics.hpp>
 #include <twill/nn/device_trace.hpp>
-#include <twill/nn/leaf.hpp>
 #include <twill/parallel/data/zero.hpp>
+#include <twill/parallel/fit/loss_bytes.hpp>
+#include <twill/parallel/fit/stage_graphs.hpp>
 #include <twill/parallel/pipeline/model/balance.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/model/programs.hpp>
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
-#include <twill/parallel/pipeline/run/memory.hpp>
 #include <twill/training/inspect.hpp>
 #include <twill/training/sources.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit {
-
-/// A stage of a pipeline as graphs. Those that its schedule does not need are empty.
-struct StageGraphs {
-  pipeline::StageCounts counts{};
-  List<char> results_kept{}; ///< whether the backward pass reads each result
-  graph::Graph inference{};
-  graph::Graph forward{};
-  graph::Graph forward_again{};
-  graph::Graph backward{};
-  graph::Graph input_gradient{};
-  graph::Graph weight_gradient{};
-  graph::Graph update{};
-  graph::Graph update_of_parts{};
-};
 
 /// The traces of one step for one element type.
 struct Traces {
@@ -55,7 +40,7 @@ struct Traces {
   /// The stage of the nodes between two places of the model's trace.
   StageGraphs (*stage)(int begin, int end, bool splits_gradients) = nullptr;
   /// The bytes that the loss and its gradient take of a device at most, beside prediction and targets of these shapes.
-  std::int64_t (*loss_bytes)(const Dims& prediction, const Dims& targets) = nullptr;
+  std::int64_t (*loss_bytes)(const Dims& prediction, const Dims& targets, Targets where) = nullptr;
   std::int64_t element_bytes = 0; ///< of one element of the model
   bool is_for_gpus = false;       ///< steps are traced for the libraries of GPUs
 };
@@ -74,6 +59,12 @@ struct PlacesNow {
     thread_local PlacesNow places{};
     return places;
   }
+};
+
+/// A model as the compiler traces it. A second trace, at run time, could differ, since C++ leaves open in which order
+/// operands are evaluated; all traces for estimates begin with that of the compiler, like the programs that run.
+template <nn::Model M> struct AsCompiled : M {
+  using written_type = M; ///< the model
 };
 
 /// A model's stage between places that are values, as the source of its programs.
@@ -113,6 +104,21 @@ template <nn::Model M> struct StageWeightsNow {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
+/// The trace of the compiler.
+template <Model M, FloatingScalar T, bool Training> struct ModelStage<parallel::fit::AsCompiled<M>, T, Training> {
+  using Source = PlainForward<ModelStage<M, T, Training>>; ///< traces the model
+  /// An empty graph with the model's element type.
+  static constexpr graph::Graph make_graph() { return ModelStage<M, T, Training>::make_graph(); }
+  /// Replaces the graph by the model's.
+  static graph::Value build(graph::Graph& graph) {
+    graph = compile::trace_of<Source>();
+    graph.parameter_sites.resize(graph.parameters.size()); // which a trace that was kept does not have
+    const int root = graph.outputs[0];
+    graph.outputs.clear();
+    return {graph, root};
+  }
+};
+
 /// Without training only the weights are used.
 template <Model M, FloatingScalar T, bool Training> struct ModelStage<parallel::fit::StageWeightsNow<M>, T, Training> {
   using Source = parallel::fit::StageNow<M, T>; ///< traces the stage
@@ -132,20 +138,6 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage<parallel::
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit::detail { inline namespace TWILL_ISA {
-
-/// The results of a stage that its backward pass reads, by their number: the first of equal ones.
-[[nodiscard]] inline List<char> results_kept(const pipeline::detail::StageJoint& joint) {
-  const List<int> nodes = nn::kept_nodes(joint);
-  List<char> found(joint.results, 0);
-  for (std::size_t i = 0; i < joint.results; ++i) {
-    bool is_repeated = false;
-    for (std::size_t other = 0; other < i; ++other)
-      is_repeated = is_repeated || joint.graph.outputs[other] == joint.graph.outputs[i];
-    for (const int id : nodes)
-      if (id == joint.graph.outputs[i] && !is_repeated) found.items[i] = 1;
-  }
-  return found;
-}
 
 /// An argument of a step for a model of T: floating ones follow the model.
 template <class Argument, FloatingScalar T> struct FollowingArgument;
@@ -189,40 +181,16 @@ template <nn::Model M, nn::Model Plain, FloatingScalar T, class L, optim::Rule R
     using Source = StageNow<Plain, T>;
     using Weights = StageWeightsNow<Plain>;
     PlacesNow::here() = {begin, end};
-    StageGraphs all{};
-    all.counts = pipeline::detail::count<Source>();
-    all.results_kept = results_kept(pipeline::detail::joint<Source>());
-    all.inference = pipeline::StageInference<Source>::trace();
-    all.forward = pipeline::StageForward<Source>::trace();
-    all.forward_again = pipeline::StageForwardAgain<Source>::trace();
-    if (splits_gradients) {
-      if (all.counts.received > 0) all.input_gradient = pipeline::StageInputGradient<Source>::trace();
-      if (all.counts.weights > 0) all.weight_gradient = pipeline::StageWeightGradient<Source>::trace();
-    } else {
-      all.backward = pipeline::StageBackward<Source>::trace();
-    }
-    all.update = pipeline::detail::UpdateStage<Weights, T, R>::trace();
-    all.update_of_parts = pipeline::detail::UpdateStage<Weights, T, R, optim::Updated::parts>::trace();
+    StageGraphs all = graphs_of_stage<Source>(splits_gradients);
+    add_updates<Weights, T, R>(all);
     return all;
   }
 
-  static std::int64_t loss_bytes(const Dims& prediction, const Dims& targets) {
-    using Prediction = compile::shown_output_t<nn::PlainForward<nn::ModelStage<Plain, T, true>>, 0, Meta>;
+  static std::int64_t loss_bytes(const Dims& prediction, const Dims& targets, fit::Targets where) {
+    using Prediction =
+        compile::shown_output_t<nn::PlainForward<nn::ModelStage<typename Plain::written_type, T, true>>, 0, Meta>;
     using Target = typename MetaTensor<std::tuple_element_t<0, std::tuple<Targets...>>>::type;
-    const std::lock_guard lock(pipeline::detail::measuring);
-    const Meta device = pipeline::detail::measured_device(0);
-    const Prediction made(device, prediction);
-    const Target wanted(device, targets);
-    const std::int64_t before = memory_allocated(device);
-    reset_peak_memory_stats(device);
-    {
-      const nn::Leaf result{made};
-      const auto value = L{}(result, wanted);
-      using Value = typename std::remove_cvref_t<decltype(value)>::Value;
-      const Value weight(value.device(), value.shape());
-      value.backward_from(weight);
-    }
-    return max_memory_allocated(device) - before;
+    return fit::loss_bytes<Prediction, Target>(L{}, prediction, targets, where);
   }
 
   static constexpr Traces all() {
@@ -249,9 +217,9 @@ template <class Step> struct StepTraces {
 template <nn::Model M, FloatingScalar T, class L, optim::Rule R, class... Targets>
 struct StepTraces<training::WholeStep<M, T, L, R, Targets...>> {
   template <FloatingScalar E, ComputeDevice D>
-  static constexpr Traces
-      as = TracesOf<typename ModelOf<nn::unfitted_t<M>>::template on<D>, typename ModelOf<nn::unfitted_t<M>>::type, E,
-                    L, R, typename FollowingArgument<Targets, E>::type...>::all();
+  static constexpr Traces as = TracesOf<AsCompiled<typename ModelOf<nn::unfitted_t<M>>::template on<D>>,
+                                        AsCompiled<typename ModelOf<nn::unfitted_t<M>>::type>, E, L, R,
+                                        typename FollowingArgument<Targets, E>::type...>::all();
 };
 
 template <class Step> struct GpuStep;

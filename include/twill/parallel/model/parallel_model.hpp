@@ -136,6 +136,23 @@ struct PipelineOf<HasPipe, S, T, D, pipeline::InStages<Stages...>> {
   using type = pipeline::BasicPipeline<S, T, D, Stages...>;
 };
 
+/// The mesh, if its ranks along "pipe" are those of the pipeline. throws: ValueError with both numbers
+template <class Pipe, class M> [[nodiscard]] const M& require_pipe(const M& mesh) {
+  if constexpr (M::template has<"pipe">)
+    if (mesh.template size<"pipe">() != Pipe::ranks)
+      throw ValueError(
+          join_text({"ParallelModel: ", Pipe::ScheduleType::name, " with ", Pipe::stages, " stages runs on ",
+                     Pipe::ranks, " ranks, the axis \"pipe\" has ", mesh.template size<"pipe">()}));
+  return mesh;
+}
+
+/// A replica's rows of a batch: the first ones have one more if the replicas do not divide them evenly.
+[[nodiscard]] constexpr Rows rows_of_replica(std::int64_t rows, std::int64_t replica, std::int64_t replicas) {
+  const std::int64_t each = rows / replicas;
+  const std::int64_t more = rows % replicas;
+  return {replica * each + std::min(replica, more), each + (replica < more ? 1 : 0)};
+}
+
 /// The axes named by the layers of a model, in any of its forms.
 template <class T, class Model> inline constexpr LayerAxes layer_axes = find_axes<Model, T>();
 template <class T, pipeline::CutKind C>
@@ -188,7 +205,10 @@ public:
 
   /// A model on a mesh with given values of the open sizes.
   ParallelModel(C& world, const MeshType& mesh, const RandomDraw& draw, pipeline::ReplicaOptions options = {})
-      : groups_{world, checked(mesh)}, alone_{alone(world)}, options_{options}, pipe_(made(world, draw)) {}
+      : groups_{world, parallel::detail::require_pipe<Pipe>(mesh)},
+        alone_{alone(world)},
+        options_{options},
+        pipe_(made(world, draw)) {}
 
   ParallelModel(const ParallelModel&) = delete;
   ParallelModel& operator=(const ParallelModel&) = delete;
@@ -215,9 +235,7 @@ public:
       replica = groups_.template coordinate<"data">();
       replicas = groups_.mesh().template size<"data">();
     }
-    const std::int64_t each = rows / replicas;
-    const std::int64_t more = rows % replicas;
-    return {replica * each + std::min(replica, more), each + (replica < more ? 1 : 0)};
+    return parallel::detail::rows_of_replica(rows, replica, replicas);
   }
 
   /// Sets training mode of steps: dropout and the like; inference never uses it.
@@ -250,15 +268,6 @@ private:
       world.fail(std::current_exception());
       throw;
     }
-  }
-
-  static const MeshType& checked(const MeshType& mesh) {
-    if constexpr (MeshType::template has<"pipe">)
-      if (mesh.template size<"pipe">() != Pipe::ranks)
-        throw ValueError(
-            join_text({"ParallelModel: ", Pipe::ScheduleType::name, " with ", Pipe::stages, " stages runs on ",
-                       Pipe::ranks, " ranks, the axis \"pipe\" has ", mesh.template size<"pipe">()}));
-    return mesh;
   }
 
   /// The groups along all axes. Those of layers have the number of ranks that these name.

@@ -20,6 +20,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <span>
 #include <string_view>
@@ -32,6 +33,36 @@ namespace twill { inline namespace v0 { namespace parallel { namespace pipeline 
 template <class D>
 inline constexpr bool can_keep_orders = cpu::has_onednn_convolution && (HostDevice<D> || std::same_as<D, Meta>);
 
+}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
+
+/// Calls `f(weight, is_backward, bytes)` for each weight of a convolution that a program reads, by its number: whether
+/// for the gradient of an input, and the bytes that it takes in another order.
+template <class F> void for_each_ordered_weight(const compile::TableView& table, F f) {
+  for (const compile::Instruction& instruction : table.instructions) {
+    const compile::KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
+    if (kernel.kind != compile::KernelKind::operation ||
+        (kernel.dtype != DType::float32 && kernel.dtype != DType::bfloat16))
+      continue;
+    const bool is_backward = kernel.operation == "convolution_input_gradient";
+    if (!is_backward && kernel.operation != "convolution") continue;
+    const compile::OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand) + 1];
+    const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
+    if (value.storage != compile::Storage::parameter ||
+        table.parameters[static_cast<std::size_t>(value.index)].role != graph::Role::weight)
+      continue;
+    constexpr std::int64_t line = 64;
+    const std::int64_t bytes = value.shape.elements().factor * static_cast<std::int64_t>(size_of(value.dtype));
+    f(value.index, is_backward, (bytes + line - 1) / line * line);
+  }
+}
+
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
+
 /// The weights that a stage keeps in the orders of their readers, for the micro-batches of one step.
 template <ComputeDevice D> class KeptWeights {
 public:
@@ -41,27 +72,13 @@ public:
 
   /// Allocates memory for the weights that a program reads.
   void add(const D& device, const compile::TableView& table, std::span<void* const> parameters) {
-    for (const compile::Instruction& instruction : table.instructions) {
-      const compile::KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
-      if (kernel.kind != compile::KernelKind::operation ||
-          (kernel.dtype != DType::float32 && kernel.dtype != DType::bfloat16))
-        continue;
-      const bool is_backward = kernel.operation == "convolution_input_gradient";
-      if (!is_backward && kernel.operation != "convolution") continue;
-      const compile::OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand) + 1];
-      const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
-      if (value.storage != compile::Storage::parameter ||
-          table.parameters[static_cast<std::size_t>(value.index)].role != graph::Role::weight ||
-          !known_.emplace(value.index, is_backward).second)
-        continue;
-      constexpr std::size_t line = 64;
-      const auto elements = static_cast<std::size_t>(value.shape.elements().factor);
-      const std::size_t bytes = (elements * size_of(value.dtype) + line - 1) / line * line;
-      buffers_.emplace_back(device, bytes);
-      orders_.add(parameters[static_cast<std::size_t>(value.index)],
+    detail::for_each_ordered_weight(table, [&](int weight, bool is_backward, std::int64_t bytes) {
+      if (!known_.emplace(weight, is_backward).second) return;
+      buffers_.emplace_back(device, static_cast<std::size_t>(bytes));
+      orders_.add(parameters[static_cast<std::size_t>(weight)],
                   is_backward ? ConvolutionPart::input_gradient : ConvolutionPart::output, buffers_.back().data(),
-                  bytes);
-    }
+                  static_cast<std::size_t>(bytes));
+    });
   }
 
   /// Finds the gradients of weights that are convolutions' results without other readers, in the program that makes

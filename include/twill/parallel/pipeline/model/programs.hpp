@@ -317,29 +317,18 @@ template <StageSource F> [[nodiscard]] constexpr StageCounts count() {
   return counts;
 }
 
-/// The inputs read by a program, from its table.
-template <class Table> [[nodiscard]] constexpr auto inputs_read() {
-  std::array<bool, Table::sizes.inputs + 1> found{};
-  for (const compile::ValueInfo& value : Table::view().values)
-    if (value.storage == compile::Storage::input && value.first_use >= 0)
-      found[static_cast<std::size_t>(value.index)] = true;
-  return found;
+/// Whether a program that runs on a device of kind D reads an input.
+template <compile::Source S, class D> [[nodiscard]] bool reads_input(std::size_t input) {
+  static const auto found = [] {
+    using Table = compile::TableFor<S, D>;
+    std::array<bool, Table::sizes.inputs + 1> inputs{};
+    for (const compile::ValueInfo& value : Table::view().values)
+      if (value.storage == compile::Storage::input && value.first_use >= 0)
+        inputs[static_cast<std::size_t>(value.index)] = true;
+    return inputs;
+  }();
+  return input + 1 < found.size() && found[input];
 }
-
-/// A type for bytes that may be constants.
-struct AsCompiled {
-  template <compile::Source S> [[nodiscard]] static constexpr bool reads(std::size_t input) {
-    constexpr auto found = inputs_read<compile::Compiled<S>>();
-    return input + 1 < found.size() && found[input];
-  }
-};
-/// A type for programs that run on a device.
-template <class D, template <class> class Order> struct AsRun {
-  template <compile::Source S> [[nodiscard]] static bool reads(std::size_t input) {
-    static const auto found = inputs_read<compile::TableFor<Order<S>, D>>();
-    return input + 1 < found.size() && found[input];
-  }
-};
 
 }}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
 

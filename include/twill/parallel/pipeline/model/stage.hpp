@@ -8,7 +8,6 @@
 // next: parallel/pipeline/model/pipeline.hpp.
 
 #include <twill/compile/in_one_order.hpp>
-#include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn/network.hpp>
@@ -121,7 +120,7 @@ public:
       made.erase(first, made.end());
       input_gradients.insert_or_assign(micro_batch, std::move(made));
     }
-    release(own.operands, [](std::size_t i) { return is_read_by_weights<detail::AsRun<D, Order>>(i); });
+    release(own.operands, [](std::size_t i) { return is_read_by_weights<Order>(i); });
     kept.insert_or_assign(micro_batch, std::move(own));
   }
 
@@ -159,31 +158,26 @@ public:
   /// Inputs, weights and symbols, from the trace.
   [[nodiscard]] static constexpr compile::TableView shown() { return compile::Signature<StageInference<F>>::view(); }
 
-  /// The bytes of a pool kept of a micro-batch between its forward and its backward pass: without its part of the
-  /// batch, and without the cotangents, which are not there yet.
-  [[nodiscard]] static constexpr std::int64_t bytes_kept(const graph::SymbolValues& symbols) {
-    using First =
-        std::conditional_t<!Split, StageBackward<F>,
-                           std::conditional_t<(counts.received > 0), StageInputGradient<F>, StageWeightGradient<F>>>;
-    return bytes_of<First>(
-        symbols, [](std::size_t i) { return !is_cotangent(i) && is_read_after_forward<detail::AsCompiled>(i); });
-  }
-  /// The bytes kept if the forward pass is computed again.
-  [[nodiscard]] static constexpr std::int64_t bytes_of_received(const graph::SymbolValues& symbols) {
-    std::int64_t bytes = 0;
-    for (int i = counts.given; i < counts.given + counts.received; ++i) {
-      const graph::InputInfo& info = compile::Signature<StageInference<F>>::frozen.inputs[static_cast<std::size_t>(i)];
-      bytes += compile::pool_bytes(compile::bytes_of(info.dtype, info.shape, symbols));
+  /// Whether the forward pass writes values that a second one must not write again.
+  static constexpr bool updates_buffers = [] {
+    for (const graph::ParameterInfo& info : compile::Signature<StageInference<F>>::view().parameters)
+      if (info.role == graph::Role::buffer) return true;
+    return false;
+  }();
+
+  /// The results read by the backward pass, by their number.
+  static constexpr std::array<bool, static_cast<std::size_t>(counts.results)> results_kept = [] {
+    detail::StageJoint joint = detail::joint<F>();
+    const List<int> nodes = nn::kept_nodes(joint);
+    std::array<bool, static_cast<std::size_t>(counts.results)> found{};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      bool is_repeated = false;
+      for (std::size_t other = 0; other < i; ++other)
+        is_repeated = is_repeated || joint.graph.outputs[other] == joint.graph.outputs[i];
+      for (const int id : nodes) found[i] = found[i] || (id == joint.graph.outputs[i] && !is_repeated);
     }
-    return bytes;
-  }
-  /// The bytes kept between the two parts of a backward pass, including the cotangents.
-  [[nodiscard]] static constexpr std::int64_t bytes_between(const graph::SymbolValues& symbols) requires Split {
-    if constexpr (counts.weights > 0)
-      return bytes_of<StageWeightGradient<F>>(symbols,
-                                              [](std::size_t i) { return is_read_by_weights<detail::AsCompiled>(i); });
-    return 0;
-  }
+    return found;
+  }();
 
   /// The weights kept in the order of their readers; null while there are none.
   [[nodiscard]] const cpu::KeptOrders* kept_orders() const {
@@ -220,55 +214,20 @@ public:
 private:
   using Maker = std::conditional_t<Split, StageWeightGradient<F>, StageBackward<F>>; ///< of the gradients of weights
   static constexpr auto first_cotangent = static_cast<std::size_t>(counts.given + counts.received);
-  [[nodiscard]] static constexpr bool is_cotangent(std::size_t input) {
-    return input >= first_cotangent && input < first_cotangent + static_cast<std::size_t>(counts.cotangents);
-  }
 
-  /// The operands read by backward programs, according to `Tables`.
-  template <class Tables> [[nodiscard]] static constexpr bool is_read_by_weights(std::size_t input) {
-    if constexpr (counts.weights > 0) return Tables::template reads<StageWeightGradient<F>>(input);
+  /// Whether backward programs read an operand.
+  template <template <class> class Order> [[nodiscard]] static bool is_read_by_weights(std::size_t input) {
+    if constexpr (counts.weights > 0) return detail::reads_input<Order<StageWeightGradient<F>>, D>(input);
     return false;
   }
-  template <class Tables> [[nodiscard]] static constexpr bool is_read_after_forward(std::size_t input) {
+  template <template <class> class Order> [[nodiscard]] static bool is_read_after_forward(std::size_t input) {
     if constexpr (!Split)
-      return Tables::template reads<StageBackward<F>>(input);
+      return detail::reads_input<Order<StageBackward<F>>, D>(input);
     else if constexpr (counts.received > 0)
-      return Tables::template reads<StageInputGradient<F>>(input) || is_read_by_weights<Tables>(input);
+      return detail::reads_input<Order<StageInputGradient<F>>, D>(input) || is_read_by_weights<Order>(input);
     else
-      return is_read_by_weights<Tables>(input);
+      return is_read_by_weights<Order>(input);
   }
-
-  /// The operands read by a backward program.
-  template <compile::Source S, class Wanted>
-  [[nodiscard]] static constexpr std::int64_t bytes_of(const graph::SymbolValues& symbols, Wanted wanted) {
-    std::int64_t bytes = 0;
-    for (std::size_t i = static_cast<std::size_t>(counts.given); i < compile::Compiled<S>::sizes.inputs; ++i) {
-      const graph::InputInfo& info = compile::Compiled<S>::table.inputs[i];
-      if (wanted(i)) bytes += compile::pool_bytes(compile::bytes_of(info.dtype, info.shape, symbols));
-    }
-    return bytes;
-  }
-
-  /// Whether the forward pass writes values that a second one must not write again.
-  static constexpr bool updates_buffers = [] {
-    for (const graph::ParameterInfo& info : compile::Signature<StageInference<F>>::view().parameters)
-      if (info.role == graph::Role::buffer) return true;
-    return false;
-  }();
-
-  /// The results read by the backward pass, by their number.
-  static constexpr std::array<bool, static_cast<std::size_t>(counts.results)> results_kept = [] {
-    detail::StageJoint joint = detail::joint<F>();
-    const List<int> nodes = nn::kept_nodes(joint);
-    std::array<bool, static_cast<std::size_t>(counts.results)> found{};
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      bool is_repeated = false;
-      for (std::size_t other = 0; other < i; ++other)
-        is_repeated = is_repeated || joint.graph.outputs[other] == joint.graph.outputs[i];
-      for (const int id : nodes) found[i] = found[i] || (id == joint.graph.outputs[i] && !is_repeated);
-    }
-    return found;
-  }();
 
   [[nodiscard]] static int input_gradients_made() {
     int made = 0;
@@ -321,7 +280,7 @@ private:
     std::move(first_kept, made.end(), std::back_inserter(own.operands));
     for (std::size_t i = 0; i < results_kept.size(); ++i)
       if (results_kept[i]) own.operands.push_back(std::move(made[i]));
-    release(own.operands, [](std::size_t i) { return is_read_after_forward<detail::AsRun<D, Order>>(i); });
+    release(own.operands, [](std::size_t i) { return is_read_after_forward<Order>(i); });
     own.is_recomputed = false;
   }
 

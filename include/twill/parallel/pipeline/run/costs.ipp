@@ -3,31 +3,55 @@
 //
 // Function bodies of parallel/pipeline/run/costs.hpp.
 
+#include <twill/compile/plan/memory_use.hpp>
+#include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/pipeline/run/costs.hpp>
 
-namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { inline namespace TWILL_ISA {
+namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
+inline namespace TWILL_ISA {
 
-TWILL_BODY double counted_s(const compile::TableView& table, const graph::Graph& trace,
-                            const graph::SymbolValues& symbols, const Machine& machine) {
-  double bytes = 0;
-  double launches = 0;
-  for (const compile::Instruction& instruction : table.instructions) {
-    launches += instruction.continues ? 0 : 1;
-    for (int k = 0; k < instruction.operand_count; ++k) {
-      const compile::OperandBinding& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
-      if (operand.kind != compile::OperandKind::memory || operand.value < 0) continue;
-      const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
-      bytes += static_cast<double>(compile::bytes_of(value.dtype, value.shape, symbols));
-    }
+TWILL_BODY StageCost bytes_of_stage(const fit::StagePlan& stage, const graph::SymbolValues& symbols,
+                                    Checkpointing checkpointing) {
+  StageCost cost{};
+  fit::Ledger ledger{};
+  fit::StageReplay replay{stage, ledger};
+  if (stage.counts.received > 0) replay.inputs.emplace(0, replay.make_inputs(symbols));
+  replay.forward(
+      0, symbols, [](int) { return true; }, checkpointing == Checkpointing::always);
+  replay.outputs.clear();
+  cost.kept_bytes = ledger.now().total();
+  if (stage.splits_gradients) {
+    replay.cotangents.emplace(0, replay.make_cotangents(symbols));
+    replay.input_gradient(0);
+    replay.input_gradients.clear();
+    cost.between_bytes = ledger.now().total();
   }
-  double operations = 0;
-  const List<char> needed = compile::needed_nodes(trace);
-  for (int id = 0; id < trace.size(); ++id)
-    if (needed.data()[id] != 0 && trace.node(id).kind == graph::Kind::operation)
-      operations += static_cast<double>(compile::work_of(trace, trace.node(id), symbols).operations);
-  const double traffic_s = machine.bytes_per_s > 0 ? bytes / machine.bytes_per_s : 0;
-  const double arithmetic_s = machine.operations_per_s > 0 ? operations / machine.operations_per_s : 0;
-  return arithmetic_s + traffic_s + launches * machine.launch_s;
+  for (const int id : stage.inference.graph().outputs) {
+    const graph::Node& node = stage.inference.graph().node(id);
+    cost.output_bytes += compile::bytes_of(node.dtype, node.shape, symbols);
+  }
+  for (const graph::ParameterInfo& info : stage.inference.view().parameters) {
+    const std::int64_t bytes = compile::bytes_of(info.dtype, info.shape, symbols);
+    cost.fixed_bytes += compile::pool_bytes(bytes);
+    if (info.role != graph::Role::weight) continue;
+    cost.fixed_bytes += compile::pool_bytes(bytes); // its gradient
+    cost.gradient_bytes += bytes;
+  }
+  return cost;
 }
 
-}}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
+TWILL_BODY void count_times(const fit::StagePlan& stage, const graph::SymbolValues& symbols, const Machine& machine,
+                            StageCost& cost) {
+  const auto seconds = [&](const fit::PlannedProgram& program) {
+    return counted_s(program.view(), program.graph(), symbols, machine);
+  };
+  cost.forward_s = seconds(stage.forward);
+  if (!stage.splits_gradients) {
+    cost.input_gradient_s = seconds(stage.backward);
+    return;
+  }
+  if (stage.counts.received > 0) cost.input_gradient_s = seconds(stage.input_gradient);
+  if (stage.counts.weights > 0) cost.weight_gradient_s = seconds(stage.weight_gradient);
+}
+
+}}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA

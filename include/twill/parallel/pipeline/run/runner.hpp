@@ -125,8 +125,8 @@ struct BorderSide {
 [[noreturn]] void refuse_border(const BorderSide& made, const BorderSide& taken);
 
 /// Refuses results of stage I of a micro-batch that the next one does not take: extents that only the run knows.
-template <class P, std::size_t I, class X, ComputeDevice D>
-void require_fit(const X& x, std::int64_t rows, const Blocks<D>& made) {
+template <class P, std::size_t I, class X, class Made>
+void require_fit(const X& x, std::int64_t rows, const Made& made) {
   if constexpr (I + 1 < std::tuple_size_v<typename P::Stages>) {
     using Stage = std::tuple_element_t<I, typename P::Stages>;
     using Next = std::tuple_element_t<I + 1, typename P::Stages>;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -28,7 +29,10 @@ public:
   /// One mode for all stages.
   constexpr StageCheckpointing(Checkpointing all = Checkpointing::never) { modes_.fill(all); }
   /// throws: ValueError for more than 64 stages
-  constexpr StageCheckpointing(std::initializer_list<Checkpointing> each) : given_{static_cast<int>(each.size())} {
+  constexpr StageCheckpointing(std::initializer_list<Checkpointing> each)
+      : StageCheckpointing(std::span{each.begin(), each.size()}) {}
+  /// throws: ValueError for more than 64 stages
+  explicit constexpr StageCheckpointing(std::span<const Checkpointing> each) : given_{static_cast<int>(each.size())} {
     if (given_ > most_stages)
       throw ValueError("checkpointing: modes are given for at most 64 stages, got " + std::to_string(given_));
     std::size_t stage = 0;
