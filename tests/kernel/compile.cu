@@ -22,6 +22,7 @@ using Elementwise = Program<X, In<float, Access::strided>, Immediate<float>, Ste
                             Step<Primitive::tanh, 3>, Step<Primitive::add, 4, 2>, Out<float, 5>>;
 using Softmax = Program<X, Reduce<Reduction::max, 0>, Step<Primitive::subtract, 0, 1>, Step<Primitive::exp, 2>,
                         Reduce<Reduction::sum, 3>, Step<Primitive::divide, 3, 4>, Out<float, 5>>;
+using InOrder = Program<X, ReduceInOrder<Reduction::sum, 0>, Step<Primitive::divide, 0, 1>, Out<float, 2>>;
 using ColumnSums =
     Program<In<half, Access::contiguous>, Cast<float, 0>, ReduceColumns<Reduction::sum, 1>, Out<float, 2>>;
 
@@ -30,6 +31,7 @@ using ColumnSums =
 void run_all(const Grid& grid, const Operand* operands) {
   run(Elementwise{}, Alone{}, grid, operands);
   run(Softmax{}, Alone{}, grid, operands);
+  run(InOrder{}, Alone{}, grid, operands);
   run(ColumnSums{}, Alone{}, grid, operands);
 }
 

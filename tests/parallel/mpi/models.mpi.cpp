@@ -260,9 +260,13 @@ void check_pipeline(const std::string& what, MpiCommunicator<>& world, const tes
   require_near(what, play_both(what, world, play), wanted);
 }
 
+/// Both stages use one weight, and the second one's shards meet.
 struct Dropped {
   static constexpr auto forward(Input<Dim<"batch">, 6> x) {
-    return nn::linear(nn::dropout(tanh(nn::linear(x, 9, "hidden")), 0.25), 3, "output");
+    const auto shared = nn::parameter(x.graph(), "shared", {6, 6}, nn::initialise::fan_in_uniform(6));
+    const auto lower = nn::dropout(tanh(nn::linear(x, shared)), 0.25);
+    const auto upper = nn::batch_norm(nn::linear(lower, 6, "upper"), "norm", {.is_synchronised = true});
+    return nn::linear(tanh(nn::linear(upper, shared)), 3, "output");
   }
 };
 
@@ -272,7 +276,7 @@ void check_reproducible_pipeline(MpiCommunicator<>& world, const test::WholeRun&
   nn::Network<Dropped, Cpu, double> whole{Cpu{0}, {}, RandomDraw{7, 0}};
   auto step_of_whole = train_step(whole, nn::cross_entropy, adam, policy);
   auto pair = world.split(world.rank() / 2, world.rank());
-  pipeline::BasicPipeline<pipeline::OneForwardOneBackward, double, Cpu, pipeline::CutBefore<Dropped, "output">> pipe{
+  pipeline::BasicPipeline<pipeline::OneForwardOneBackward, double, Cpu, pipeline::CutBefore<Dropped, "upper">> pipe{
       Cpu{0}, pair.rank(), RandomDraw{7, 0}};
   auto step = train_step(pipe, pair, nn::cross_entropy, adam, policy);
   const auto losses_of = [&](auto& each) {

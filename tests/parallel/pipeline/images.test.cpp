@@ -13,6 +13,7 @@
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/inference.hpp>
 #include <twill/parallel/pipeline/run/memory.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
@@ -84,7 +85,7 @@ TEST_CASE("images that programs of stages leave for each other are not turned ro
   CHECK(turned<pipeline::StageForward<First>>(0, 0, 0) == std::array{0, 1}); // the images of the batch
 }
 
-TEST_CASE("a pipeline on images has the gradients of one network", "[parallel][PAR-6]") {
+TEST_CASE("a pipeline on images has the gradients and results of one network", "[parallel][PAR-6]") {
   INFO("seed " << test_seed());
   using P = pipeline::BasicPipeline<pipeline::ZeroBubbleH1, double, Cpu, Cuts>;
   const auto flat = random_rows<double, 3 * 6 * 6>(Cpu{0}, 5);
@@ -114,6 +115,10 @@ TEST_CASE("a pipeline on images has the gradients of one network", "[parallel][P
       }
     });
   CHECK(compared == whole.parameters().size());
+  const auto inferred = pipeline::inference(pipe, {.micro_batches = 2})(x); // whose messages are row-major
+  const auto expected = whole.infer(x);
+  for (std::int64_t i = 0; i < expected.elements(); ++i)
+    CHECK(inferred.data()[i] == Approx(expected.data()[i]).margin(1e-12));
 }
 
 /// Of as many channels as fill the library's blocks.

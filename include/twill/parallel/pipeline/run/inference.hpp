@@ -76,7 +76,7 @@ template <class Stage> struct EvaluatedStage {
       "twill: inference: a stage of a model that is cut by balance has other weights in evaluation; cut it at "
       "marks of its own (nn::stage_boundary)");
 
-  Program<StageInference<Source>, D> program{};
+  Program<D> program{};
   std::map<int, Blocks<D>> inputs{};
   std::map<int, Blocks<D>> outputs{};
 };
@@ -100,7 +100,8 @@ public:
   void run_forward(int stage, int m) {
     visit(stage, [&]<std::size_t I>(std::integral_constant<std::size_t, I> number, auto& own) {
       const auto& network = pipeline_.template stage<I>();
-      Blocks<D> given = given_part<typename std::remove_cvref_t<decltype(own)>::Source>(x_, piece(m), network.device());
+      using Source = typename std::remove_cvref_t<decltype(own)>::Source;
+      Blocks<D> given = given_part<Source>(x_, piece(m), network.device());
       if constexpr (I > 0)
         for (Block<D>& block :
              schedule_.rank(stage - 1) == rank_ ? take(std::get<I - 1>(stages_).outputs, m) : take(own.inputs, m))
@@ -108,12 +109,12 @@ public:
       std::vector<void*> addresses;
       for (const Block<D>& block : given) addresses.push_back(block.data);
       nn::RunContext context{network.run_scalars(), piece(m).begin, {}, network.state()->groups};
-      Blocks<D> made =
-          own.program(network.device(), symbols(number, m), addresses, network.state()->addresses(), context);
+      Blocks<D> made = own.program.template run<StageInference<Source>>(network.device(), symbols(number, m), addresses,
+                                                                        network.state()->addresses(), context);
       if constexpr (I == last) {
         store(made[0], m);
       } else {
-        require_fit<P, I>(x_, piece(m).count, made);
+        require_fit<P, I, ImagesInMessages::row_major>(x_, piece(m).count, made);
         own.outputs.insert_or_assign(m, std::move(made));
       }
       synchronize(network.device());

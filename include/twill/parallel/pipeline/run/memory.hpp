@@ -132,7 +132,7 @@ private:
   }
   void require_borders(std::int64_t rows) const {
     P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      require_fit<P, I>(x(), rows, results(static_cast<int>(I), rows));
+      require_fit<P, I, ImagesInMessages::row_major>(x(), rows, results(static_cast<int>(I), rows));
     });
   }
   [[nodiscard]] std::int64_t bytes_of_loss(std::int64_t rows) {

@@ -124,8 +124,11 @@ struct BorderSide {
 /// throws: ShapeError naming both stages and both shapes
 [[noreturn]] void refuse_border(const BorderSide& made, const BorderSide& taken);
 
+/// Whether messages have images as one network computes them, which only training looks for.
+enum class ImagesInMessages : std::uint8_t { row_major, as_computed };
+
 /// Refuses results of stage I of a micro-batch that the next one does not take: extents that only the run knows.
-template <class P, std::size_t I, class X, class Made>
+template <class P, std::size_t I, ImagesInMessages Images, class X, class Made>
 void require_fit(const X& x, std::int64_t rows, const Made& made) {
   if constexpr (I + 1 < std::tuple_size_v<typename P::Stages>) {
     using Stage = std::tuple_element_t<I, typename P::Stages>;
@@ -134,7 +137,8 @@ void require_fit(const X& x, std::int64_t rows, const Made& made) {
     const graph::SymbolValues symbols = symbols_of_rows<P, Next>(x, rows);
     for (std::size_t k = 0; k < made.size(); ++k) {
       const graph::InputInfo& info = next.inputs[static_cast<std::size_t>(Next::counts.given) + k];
-      const Dims taken = shape_in_message(info.shape.evaluate(symbols), info.is_channels_last);
+      const Dims taken = shape_in_message(info.shape.evaluate(symbols),
+                                          Images == ImagesInMessages::as_computed && info.is_channels_last);
       if (!(taken == made[k].shape))
         refuse_border({static_cast<int>(I), Stage::shown().name.type, made[k].shape},
                       {static_cast<int>(I) + 1, next.name.type, taken});
@@ -180,7 +184,7 @@ public:
         if constexpr (is_with_the_next<I - 1>)
           if (is_here(stage - 1)) own.inputs.insert_or_assign(m, take(pipeline_.template at<I - 1>().outputs, m));
       own.template forward<Order>(m, given(own, m), symbols(own, m), piece(m).begin, recompute(stage, m));
-      require_fit<P, I>(x_, piece(m).count, own.outputs.at(m));
+      require_fit<P, I, ImagesInMessages::as_computed>(x_, piece(m).count, own.outputs.at(m));
       synchronize(own.network.device());
     });
   }
