@@ -137,7 +137,7 @@ TWILL_CONSTEXPR void slopes_vjp(Graph& graph, int node, const Cotangents& cotang
 }
 
 /// A number of each axis of images, x first, for the last axis of a grid.
-template <class F> [[nodiscard]] TWILL_CONSTEXPR Value by_axis(Value grid, const Extents& image, const F& number) {
+template <class F> [[nodiscard]] constexpr Value by_axis(Value grid, const Extents& image, const F& number) {
   const int axes = image.rank - 2;
   const auto of = [&](int axis) { return number(static_cast<double>(image[image.rank - 1 - axis].factor)); };
   Value result = constant(grid.graph(), grid.dtype(), of(0));
