@@ -55,7 +55,7 @@ struct StageSamples {
 template <class P, class L, class X, class Y> class StageBench {
   using D = typename P::device_type;
   using S = typename P::ScheduleType;
-  using Runner = stages::ModelRunner<P, L, X, Y>;
+  using Runner = stages::ModelRunner<P, const L, X, Y>;
 
 public:
   StageBench(P& pipeline, const L& loss, const X& x, const Y& targets, std::int64_t rows, const MeasureOptions& options)
