@@ -276,6 +276,10 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
 }
 
 TWILL_BODY void Estimator::divide_in_shards(PipelineSetting& setting, const Options& options) {
+  for (const StagePlan& stage : *setting.stages)
+    if (compile::adds_over_ranks(stage.forward.view()))
+      throw ValueError("fit: a pipeline under Reproducible whose norms add over ranks is not estimated: all its shards "
+                       "are at work at once");
   constexpr std::int64_t line = 64; // on which each row begins in the copies that the step makes of its batch
   const Reproducible policy{.shards = options.shards};
   for (int shard = 0; shard < policy.shards; ++shard) setting.pieces.push_back(policy.rows_of_shard(rows_, shard));

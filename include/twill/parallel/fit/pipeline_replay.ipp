@@ -44,12 +44,14 @@ public:
       if (!is_here(static_cast<int>(i))) continue;
       stages_.back().emplace((*setting.stages)[i], ledger);
       stages_.back()->keeps_orders = setting.keeps_orders;
+      if (setting.adds_along_tree) copy_buffers(static_cast<int>(i)); // from before the step
     }
   }
 
   void run_forward(int stage, int m) {
     if (stage > 0 && is_here(stage - 1))
       at(stage).inputs.insert_or_assign(m, std::move(at(stage - 1).outputs.extract(m).mapped()));
+    if (setting_->adds_along_tree && m > 0) copy_buffers(stage); // shard 0 writes the network's own
     at(stage).forward(
         m, symbols(stage, m), [&](int input) { return setting_->has_input(input, rank_, rows(m)); },
         recomputes(stage, m));
@@ -112,6 +114,14 @@ private:
     return mode == pipeline::Checkpointing::always || (mode == pipeline::Checkpointing::except_last && !is_last);
   }
 
+  /// Copies of the buffers that the stage writes, as `ShardBuffers` makes them.
+  void copy_buffers(int stage) {
+    const compile::TableView table = (*setting_->stages)[static_cast<std::size_t>(stage)].forward.view();
+    for (const std::size_t i : parallel::detail::written_buffers(table))
+      buffers_.push_back(ledger_->allocate(
+          Bytes::gradients, compile::bytes_of(table.parameters[i].dtype, table.parameters[i].shape, {})));
+  }
+
   void add_gradients(int stage, int m) {
     if (setting_->adds_along_tree)
       trees_[static_cast<std::size_t>(stage)].push(m, at(stage).take_gradients(),
@@ -133,6 +143,7 @@ private:
   Ledger* ledger_;
   std::vector<std::optional<StageReplay>> stages_{}; ///< none for those of other ranks
   std::vector<Tree> trees_;                          ///< of each stage
+  std::vector<Ledger::Entry> buffers_{};             ///< copies for the shards
 };
 static_assert(pipeline::StageRunner<ReplayRunner>);
 
