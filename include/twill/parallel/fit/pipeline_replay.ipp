@@ -84,13 +84,15 @@ public:
   void output_is_sent(int stage, int m) { at(stage).outputs.erase(m); }
   void input_gradient_is_sent(int stage, int m) { at(stage).input_gradients.erase(m); }
 
-  /// Ends the step, after all gradients: orders of weights are dropped, sums along the tree are the stages'.
+  /// Ends the step, after all gradients: orders of weights and copies of buffers are dropped, sums along the tree are
+  /// the stages'.
   void finish() {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       if (!stages_[i]) continue;
       stages_[i]->drop_orders();
       if (setting_->adds_along_tree) stages_[i]->leave_gradients(trees_[i].take());
     }
+    buffers_.clear();
   }
 
   /// The bytes that it has sent to ranks that divide its layers.
