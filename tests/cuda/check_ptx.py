@@ -41,6 +41,7 @@ def step(primitive: str) -> str:
 SPILLS = {
     r"RowBody<.*\bdouble\b": "rows of float64: a block's threads have half the registers that two words an element want",
     r"Elementwise<.*In<double, 0>.*Out<double, 18>, Out<double, 29>": "gradients of two batch norms in float64: 14 pointers",
+    r"Elementwise<Program<In<float, 0>, In<float, 0>, .*Out<float, 51>, Out<float, 54> >": "two functions of complex numbers in one: 32 bytes",
     r"RowBody<Program<(?:(?!Out).)*(?:, Out<float, \d+>){8} >, 0>": "what hooks on a layer are shown: eight results a row",
     r"RowBody<Program<In<float, 0>, Reduce<2, 0>, .*In<long, 1>": "cross entropy in blocks of 1024: 16 bytes on sm_120",
     rf"RowBody<Program<In<float, 1>, In<float, 0>, In<float, 1>, {step('multiply')} 1, 2>.*Reduce<0, 6>": "gradients of norms with several sums",
