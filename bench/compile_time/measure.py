@@ -47,7 +47,7 @@ BUDGETS = {"#include <twill/tensor.hpp>": {"header-only": (1.8, 220), "compiled"
            "fused_chain.cpp": {"header-only": (4.6, 305), "compiled": (2.2, 235), "quick": (2, 235)},
            "mlp.cpp": {"header-only": (22, 670), "compiled": (6.6, 450), "quick": (6, 430)},
            "resnet50.cpp": {"compiled": (26, 1250), "quick": (12.3, 700)},
-           "gpt2.cpp": {"compiled": (22, 960), "quick": (9.2, 500)}}
+           "gpt2.cpp": {"compiled": (26, 960), "quick": (9.2, 500)}}
 BUDGETS_WITH_G = {"mlp.cpp": {"compiled": (7.5, 560), "quick": (6.5, 480)}}
 BUDGETS_OF_CLANG = {"#include <twill/twill.hpp>": {"header-only": (5.7, 320)},
                     "mlp.cpp": {"header-only": (16.5, 460), "compiled": (5.4, 300), "quick": (5.4, 300)}}
