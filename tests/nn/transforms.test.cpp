@@ -256,9 +256,9 @@ TEST_CASE("second derivatives go through loops", "[transforms]") {
   check_same(differences(w, [&](const auto& at) { return numbers(grad<1>(loop_loss)(at, rows)); }), h, 1e-6);
   Numbers expected{};
   for (std::size_t i = 0; i < 4; ++i) expected.push_back(dot({&h[4 * i], &h[4 * i] + 4}, numbers(t)));
-  const auto [value, product] = hvp(loop_loss, std::tie(w, rows), t);
+  const auto [value, curved] = hvp(loop_loss, std::tie(w, rows), t);
   check_same(numbers(compiled(loop_loss)(w, rows)), numbers(value));
-  check_same(expected, numbers(product));
+  check_same(expected, numbers(curved));
   // Reverse over reverse agrees with forward over reverse.
   const auto slope = [](Value v, Value r, Value u) { return sum(grad<1>(loop_loss)(v, r) * u); };
   check_same(expected, numbers(grad<1>(slope)(w, rows, t)));

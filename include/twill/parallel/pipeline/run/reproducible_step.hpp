@@ -147,7 +147,7 @@ public:
   /// The loss, and the gradients of all stages without an update.
   template <AnyTensor... Batch> T gradients(const Batch&... batch) {
     Base::template check<Batch...>();
-    return detail::with_inputs_and_targets([this](const auto& x, const auto& targets) { return run(x, targets); },
+    return detail::with_inputs_and_targets([this](const auto& x, const auto& targets) { return this->run(x, targets); },
                                            std::tuple{detail::with_rows_apart(batch)...});
   }
 
