@@ -77,11 +77,9 @@ template <class T, class D, class S> [[nodiscard]] auto svd_of(const Tensor<T, D
   return named_parts<SVD>(u, s, vh);
 }
 
-/// Pseudo-inverses of dense matrices.
-template <class X> [[nodiscard]] auto pseudo_inverses(const X& a, const Tolerance& tolerance) {
-  using R = real_t<typename X::value_type>;
-  const auto parts = svd_of(a);
-  const auto counts = counted(parts.S, a.shape(), tolerance);
+/// Pseudo-inverses of matrices of which these singular values count.
+template <class Parts, class Counts> [[nodiscard]] auto pseudo_inverses(const Parts& parts, const Counts& counts) {
+  using R = typename std::remove_cvref_t<decltype(parts.S)>::value_type;
   const auto inverse = eval(where(counts, reciprocal(where(counts, parts.S, R{1})), R{0}));
   const auto left =
       eval(adjoint(parts.Vh) * inverse.template unsqueeze<std::remove_cvref_t<decltype(inverse)>::rank - 1>());
@@ -206,7 +204,9 @@ template <ComplexOperand A> [[nodiscard]] auto svdvals(const A& a) {
 }
 /// Pseudo-inverses, by the singular values beyond a tolerance.
 template <ComplexOperand A> [[nodiscard]] auto pinv(const A& a, const Tolerance& tolerance) {
-  return detail::pseudo_inverses(detail::dense_matrices<detail::element_of<A>>(a), tolerance);
+  const auto matrices = detail::dense_matrices<detail::element_of<A>>(a);
+  const auto parts = detail::svd_of(matrices);
+  return detail::pseudo_inverses(parts, detail::counted(parts.S, matrices.shape(), tolerance));
 }
 /// Pseudo-inverses.
 template <ComplexOperand A> [[nodiscard]] auto pinv(const A& a) { return pinv(a, Tolerance{}); }
@@ -216,11 +216,11 @@ requires(ComplexOperand<A> || ComplexOperand<B>)
     [[nodiscard]] auto lstsq(const A& a, const B& b, const Tolerance& tolerance) {
   using T = detail::common_element<A, B>;
   const auto sides = detail::fitting_sides<T>("lstsq", detail::dense_matrices<T>(a), b);
-  const auto s = detail::singular_values(sides.a);
-  const auto counts = detail::counted(s, sides.a.shape(), tolerance);
-  const auto solutions = eval(matmul(detail::pseudo_inverses(sides.a, tolerance), sides.b));
+  const auto parts = detail::svd_of(sides.a);
+  const auto counts = detail::counted(parts.S, sides.a.shape(), tolerance);
+  const auto solutions = eval(matmul(detail::pseudo_inverses(parts, counts), sides.b));
   return detail::named_parts<LeastSquares>(detail::as_asked<B>(solutions), eval(sum<-1>(cast<std::int64_t>(counts))),
-                                           s);
+                                           parts.S);
 }
 /// Solutions of least squares, with rank and singular values.
 template <TensorOperand A, TensorOperand B>
