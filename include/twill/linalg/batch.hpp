@@ -159,12 +159,6 @@ struct Stack {
   return stack;
 }
 
-/// A result of a function, and the info of each matrix where it reports.
-struct Reported {
-  Value result{};
-  Value info{};
-};
-
 /// The first matrix of a stack for which LAPACK reported something, in the stack's order whatever the threads do.
 class FirstFailure {
 public:
