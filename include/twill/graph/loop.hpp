@@ -192,10 +192,15 @@ private:
   }
 
   /// Whether a node of the body has a value in each step that is kept for the backward pass; those in the steps of loops
-  /// inside are kept by these, in stacks that are kept in turn.
+  /// inside are kept by these, in stacks that are kept in turn. What is not kept is computed again, as are the parts of
+  /// which that is asked for.
   [[nodiscard]] TWILL_CONSTEXPR bool is_kept(const LoopBody& body, int id) const {
     const Node& node = graph_->node(id);
-    return body.loops.items[id - body.begin] == loop_ && is_kept_of_steps(node.kind) && node.shape.rank < max_rank;
+    if (body.loops.items[id - body.begin] != loop_ || !is_kept_of_steps(node.kind) || node.shape.rank >= max_rank)
+      return false;
+    for (const RegionInfo& part : graph_->regions)
+      if (part.is_recomputed && part.begin >= body.begin && id >= part.begin && id < part.end) return false;
+    return true;
   }
 
   /// For each node of the body the set of carries that a kernel may read to compute it.
