@@ -1,97 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loops in the bodies of loops against the same steps traced one after another: values, gradients, tangents, second
-// derivatives and batches. Then every transform of every transform of a polynomial against the polynomial that it makes.
-// The graphs are traced and planned when the tests run, as those of quick builds are planned.
+// derivatives and batches.
 
-#include "tests/support/test_seed.hpp"
+#include "tests/support/traced_run.hpp"
 
-#include <twill/compile.hpp>
-#include <twill/compile/quick.hpp>
-#include <twill/compile/run/executor.hpp>
-#include <twill/graph.hpp>
-#include <twill/ops.hpp>
-
-#include <catch2/catch.hpp>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <random>
-#include <string>
 #include <vector>
 
 using namespace twill;
+using namespace twill::test;
 using graph::Step;
 using graph::Value;
-using test::test_seed;
 
 namespace {
-
-using Numbers = std::vector<double>;
-
-struct Given {
-  Dims shape{};
-  Numbers elements{};
-};
-
-Given random_given(const Dims& shape) {
-  static std::mt19937_64 random{test_seed()};
-  std::normal_distribution<double> normal{0, 0.7};
-  Given made{shape, Numbers(static_cast<std::size_t>(shape.elements()))};
-  for (double& element : made.elements) element = normal(random);
-  return made;
-}
-
-template <const graph::Operation* O, class T> constexpr compile::OperationKernel kernel_of() {
-  return {{O, dtype_of<T>}, &compile::detail::run_operation<O, T>};
-}
-constexpr compile::OperationKernel kernels[]{
-    kernel_of<&graph::matmul_operation, double>(), kernel_of<&graph::slice_operation, double>(),
-    kernel_of<&graph::place_operation, double>(), kernel_of<&graph::concatenate_operation, double>()};
-
-/// One result as an array, several as they are.
-template <class Results> constexpr auto results_of(const Results& results) {
-  return graph::transforms::values_of(results);
-}
-
-/// The results of f, one list for each.
-template <class F, std::size_t N>
-std::vector<Numbers> results_of(const F& f, const std::array<Given, N>& arguments, std::size_t* loops = nullptr) {
-  graph::Graph graph{DType::float64};
-  std::array<Value, N> values{};
-  for (std::size_t i = 0; i < N; ++i)
-    values[i] = {graph, graph.add_input(DType::float64, graph::extents_of(arguments[i].shape))};
-  const auto results = results_of(std::apply(f, values));
-  for (const Value& result : results) graph.outputs.push_back(result.id());
-  REQUIRE(static_cast<int>(graph.fault.problem) == 0);
-  std::vector<Numbers> outputs{};
-  for (const Value& result : results)
-    outputs.emplace_back(static_cast<std::size_t>(result.shape().evaluate({}).elements()));
-  std::array<Given, N> inputs = arguments;
-  std::vector<void*> from{}, to{};
-  for (Given& input : inputs) from.push_back(input.elements.data());
-  for (Numbers& output : outputs) to.push_back(output.data());
-  const compile::QuickTable quick{graph, kernels};
-  if (loops != nullptr) *loops = quick.view().loops.size();
-  compile::RunScalars scalars{quick.view().run_scalars};
-  if (scalars.draws()) scalars.set_draw(7, 3);
-  compile::Executor<Cpu> executor{Cpu{}, quick.view(), quick.kernels(), compile::Arena::kept};
-  executor.run({}, {.inputs = from, .outputs = to, .run_scalars = scalars.bits()});
-  synchronize(Cpu{});
-  return outputs;
-}
-
-void check_same(const std::vector<Numbers>& expected, const std::vector<Numbers>& got, double tolerance = 1e-11) {
-  REQUIRE(expected.size() == got.size());
-  for (std::size_t k = 0; k < got.size(); ++k) {
-    REQUIRE(expected[k].size() == got[k].size());
-    for (std::size_t i = 0; i < got[k].size(); ++i)
-      CHECK(got[k][i] == Approx(expected[k][i]).epsilon(tolerance).margin(tolerance));
-  }
-}
 
 // ---- a loop, and its steps one after another -------------------------------------------------------------------------
 
@@ -153,19 +77,19 @@ template <class L> struct Recurrent {
 template <class L> struct ThreeLevels {
   constexpr std::array<Value, 2> operator()(Value h, Value w, Value x) const {
     const auto inmost = [](Value a, Value b) { return Step<2, 0>{{b * 0.9, a + 0.1 * b * b}, {}}; };
-    const auto outer = L{}(
-        std::array{h}, std::array{x},
-        [&](Value state, Value rows) {
-          const auto middle = L{}(
-              std::array{state, h}, std::array{rows},
-              [&](Value s, Value t, Value row) {
-                const auto end = L{}(std::array{s, t * row}, std::array<Value, 0>{}, inmost, {.count = {3, 0}});
-                return Step<2, 1>{{sin(matmul(end.carry[0], w)), end.carry[1] * state}, {end.carry[0] * s}};
-              },
-              {.reversed = true});
-          return Step<1, 1>{{middle.carry[0]}, {middle.carry[1] + sum(middle.results[0], {0})}};
-        },
-        {.reversed = true});
+    const auto outer =
+        L{}(std::array{h}, std::array{x},
+            [&](Value state, Value rows) {
+              const auto middle =
+                  L{}(std::array{state, h}, std::array{rows},
+                      [&](Value s, Value t, Value row) {
+                        const auto end = L{}(std::array{s, t * row}, std::array<Value, 0>{}, inmost, {.count = {3, 0}});
+                        return Step<2, 1>{{sin(matmul(end.carry[0], w)), end.carry[1] * state}, {end.carry[0] * s}};
+                      },
+                      {.reversed = true});
+              return Step<1, 1>{{middle.carry[0]}, {middle.carry[1] + sum(middle.results[0], {0})}};
+            },
+            {.reversed = true});
     return {outer.carry[0], outer.results[0]};
   }
 };
@@ -197,8 +121,9 @@ template <class L, bool Around, bool Inside> struct InParts {
           const Value next = tanh(matmul(t, w) * row);
           return Step<1, 1>{{next}, {next + row}};
         });
-        const auto second = L{}(std::array{first.carry[0]}, std::array{first.results[0]},
-                                [](Value t, Value row) { return Step<1, 0>{{sin(t + row)}, {}}; });
+        const auto second = L{}(std::array{first.carry[0]}, std::array{first.results[0]}, [](Value t, Value row) {
+          return Step<1, 0>{{sin(t + row)}, {}};
+        });
         return second.carry[0];
       };
       const Value next = Inside ? checkpoint(part)(state, rows) : part(state, rows);
@@ -220,9 +145,11 @@ template <class L> struct Differentiating {
   constexpr std::array<Value, 2> operator()(Value h, Value w, Value x) const {
     const auto outer = L{}(std::array{h}, std::array{x}, [&](Value state, Value rows) {
       const auto loop = [&](Value from) {
-        return L{}(std::array{from}, std::array{rows}, [&](Value t, Value row) {
-                 return Step<1, 0>{{tanh(matmul(t, w) + row)}, {}};
-               }).carry[0];
+        return L{}(std::array{from}, std::array{rows},
+                   [&](Value t, Value row) {
+                     return Step<1, 0>{{tanh(matmul(t, w) + row)}, {}};
+                   })
+            .carry[0];
       };
       const auto loss = [&](Value from) { return sum(square(loop(from))); };
       const Value slope = graph::transforms::value_and_gradients<1>(loss, std::array{state}, CallSite::here())[1];
@@ -374,134 +301,4 @@ TEST_CASE("every step of an inner scan draws its own numbers, and the backward p
       for (std::size_t i = 0; i < 64; ++i) same += results[0][a * 64 + i] == results[0][b * 64 + i] ? 1 : 0;
       CHECK(same < 56); // of 64, half of them by chance
     }
-}
-
-// ---- transforms of transforms ---------------------------------------------------------------------------------------
-
-namespace {
-
-/// A polynomial of degree 7 at most: what a function of each element is, and stays under every transform.
-using Polynomial = std::array<double, 8>;
-
-Polynomial derivative(const Polynomial& p) {
-  Polynomial result{};
-  for (std::size_t k = 1; k < p.size(); ++k) result[k - 1] = static_cast<double>(k) * p[k];
-  return result;
-}
-Polynomial times_x(const Polynomial& p) {
-  Polynomial result{};
-  for (std::size_t k = 1; k < p.size(); ++k) result[k] = p[k - 1];
-  return result;
-}
-/// p(x) + p(scale x)
-Polynomial with_scaled(const Polynomial& p, double scale) {
-  Polynomial result{};
-  for (std::size_t k = 0; k < p.size(); ++k) result[k] = p[k] * (1 + std::pow(scale, static_cast<double>(k)));
-  return result;
-}
-
-struct Quartic {
-  constexpr Value operator()(Value x) const { return 0.1 * x * x * x * x - 0.5 * x * x * x + 0.7 * x + 0.3; }
-  static Polynomial polynomial() { return {0.3, 0.7, 0, -0.5, 0.1, 0, 0, 0}; }
-};
-template <class F> struct TotalOf {
-  constexpr Value operator()(Value x) const { return sum(F{}(x)); }
-};
-
-template <class F> struct Grad {
-  constexpr Value operator()(Value x) const { return grad(TotalOf<F>{})(x); }
-  static Polynomial polynomial() { return derivative(F::polynomial()); }
-};
-template <class F> struct Vjp {
-  constexpr Value operator()(Value x) const { return vjp(F{}, x).second(x); }
-  static Polynomial polynomial() { return times_x(derivative(F::polynomial())); }
-};
-template <class F> struct Jvp {
-  constexpr Value operator()(Value x) const { return jvp(F{}, x, x).second; }
-  static Polynomial polynomial() { return times_x(derivative(F::polynomial())); }
-};
-template <class F> struct Linearize {
-  constexpr Value operator()(Value x) const { return linearize(F{}, x).second(x); }
-  static Polynomial polynomial() { return times_x(derivative(F::polynomial())); }
-};
-template <class F> struct Vmap {
-  constexpr Value operator()(Value x) const { return sum(vmap(F{})(graph::stack({x, 2 * x})), {0}); }
-  static Polynomial polynomial() { return with_scaled(F::polynomial(), 2); }
-};
-template <class F> struct Jacobian {
-  constexpr Value operator()(Value x) const { return sum(jacobian(F{})(x) * x, {1}); }
-  static Polynomial polynomial() { return times_x(derivative(F::polynomial())); }
-};
-template <class F> struct Hessian {
-  constexpr Value operator()(Value x) const { return sum(hessian(TotalOf<F>{})(x), {1}); }
-  static Polynomial polynomial() { return derivative(derivative(F::polynomial())); }
-};
-template <class F> struct Hvp {
-  constexpr Value operator()(Value x) const { return hvp(TotalOf<F>{}, x, x).second; }
-  static Polynomial polynomial() { return times_x(derivative(derivative(F::polynomial()))); }
-};
-template <class F> struct InPart {
-  constexpr Value operator()(Value x) const { return checkpoint(F{})(x); }
-  static Polynomial polynomial() { return F::polynomial(); }
-};
-/// f(x) + f(x / 2), added up in two steps.
-template <class F> struct InScan {
-  constexpr Value operator()(Value x) const {
-    const auto step = [](Value s, Value total) { return Step<2, 0>{{0.5 * s, total + F{}(s)}, {}}; };
-    return graph::scan(std::array{x, 0 * x}, std::array<Value, 0>{}, step, {.count = {2, 0}}).carry[1];
-  }
-  static Polynomial polynomial() { return with_scaled(F::polynomial(), 0.5); }
-};
-
-template <class F> void check_polynomial(const std::string& name) {
-  INFO(name);
-  const Given x = random_given(Dims(2));
-  Numbers expected{};
-  for (const double at : x.elements) {
-    double value = 0;
-    for (std::size_t k = 8; k-- > 0;) value = value * at + F::polynomial()[k];
-    expected.push_back(value);
-  }
-  check_same({expected}, results_of(F{}, std::array{x}), 1e-10);
-}
-
-/// Each transform of F.
-template <class F> void check_transforms(const std::string& name) {
-  check_polynomial<Grad<F>>("grad of " + name);
-  check_polynomial<Vjp<F>>("vjp of " + name);
-  check_polynomial<Jvp<F>>("jvp of " + name);
-  check_polynomial<Linearize<F>>("linearize of " + name);
-  check_polynomial<Vmap<F>>("vmap of " + name);
-  check_polynomial<Jacobian<F>>("jacobian of " + name);
-  check_polynomial<Hessian<F>>("hessian of " + name);
-  check_polynomial<Hvp<F>>("hvp of " + name);
-  check_polynomial<InPart<F>>("checkpoint of " + name);
-  check_polynomial<InScan<F>>("scan of " + name);
-}
-
-} // namespace
-
-TEST_CASE("every transform takes every transform", "[transforms]") {
-  check_transforms<Quartic>("a polynomial");
-  check_transforms<Grad<Quartic>>("grad");
-  check_transforms<Vjp<Quartic>>("vjp");
-  check_transforms<Jvp<Quartic>>("jvp");
-  check_transforms<Linearize<Quartic>>("linearize");
-  check_transforms<Vmap<Quartic>>("vmap");
-  check_transforms<Jacobian<Quartic>>("jacobian");
-  check_transforms<Hessian<Quartic>>("hessian");
-  check_transforms<Hvp<Quartic>>("hvp");
-  check_transforms<InPart<Quartic>>("checkpoint");
-  check_transforms<InScan<Quartic>>("scan");
-}
-
-TEST_CASE("every transform takes a scan of any transform of a scan", "[transforms][scan]") {
-  check_transforms<InScan<InScan<Quartic>>>("scan of scan");
-  check_transforms<InScan<InPart<InScan<Quartic>>>>("scan of checkpoint of scan");
-  check_polynomial<InScan<Grad<InScan<Quartic>>>>("scan of grad of scan");
-  check_polynomial<InScan<Jacobian<InScan<Quartic>>>>("scan of jacobian of scan");
-  check_polynomial<InScan<Hvp<InScan<Quartic>>>>("scan of hvp of scan");
-  check_polynomial<Grad<InScan<Vmap<InScan<Quartic>>>>>("grad of scan of vmap of scan");
-  check_polynomial<Jvp<InScan<Vjp<InScan<Quartic>>>>>("jvp of scan of vjp of scan");
-  check_polynomial<Vmap<InScan<Linearize<InScan<Quartic>>>>>("vmap of scan of linearize of scan");
 }

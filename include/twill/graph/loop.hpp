@@ -191,9 +191,9 @@ private:
     return graph_->add(node);
   }
 
-  /// Whether a node of the body has a value in each step that is kept for the backward pass; those in the steps of loops
-  /// inside are kept by these, in stacks that are kept in turn. What is not kept is computed again, as are the parts of
-  /// which that is asked for.
+  /// Whether the values of a node in all steps are kept for the backward pass. Those in the steps of loops inside are
+  /// kept by these, in stacks that are kept in turn; what is not kept is computed again, as are the parts of which that
+  /// is asked for.
   [[nodiscard]] TWILL_CONSTEXPR bool is_kept(const LoopBody& body, int id) const {
     const Node& node = graph_->node(id);
     if (body.loops.items[id - body.begin] != loop_ || !is_kept_of_steps(node.kind) || node.shape.rank >= max_rank)

@@ -3,9 +3,9 @@
 //
 // Gradients of loops. The gradient is a loop in the opposite direction. Its body is a copy of the step, which reads
 // carries and the results of operations and reductions as they were and computes only elementwise values again, and the
-// gradient of that copy. Of a loop inside it reads what that one has kept, so it does not run again. Gradients of values
-// from outside the body are summed in carries. The backward loop is an ordinary one, so it has a gradient too. Read
-// next: graph/gradient.hpp.
+// gradient of that copy. It reads what loops inside have kept, so these do not run again. Gradients of values from
+// outside the body are summed in carries. The backward loop is an ordinary one, so it has a gradient too. Read next:
+// graph/gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>

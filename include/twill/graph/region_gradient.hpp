@@ -194,13 +194,13 @@ private:
   RegionInfo region_;
   const List<char>* active_;
   const List<int>* cotangents_;
-  List<char> needed_;  ///< whether a result reads it, for each node of the part
-  List<int> copies_;   ///< of each node
-  List<int> starts_;   ///< the first copy from each node on, and after the last; -1 inside of results of loops
+  List<char> needed_; ///< whether a result reads it, for each node of the part
+  List<int> copies_;  ///< of each node
+  List<int> starts_;  ///< the first copy from each node on, and after the last; -1 inside of results of loops
   List<Alias> aliases_{};
   List<Alias> regions_{}; ///< numbers of parts, and of those of their copies
   LoopCopies loops_{-1};
-  int waits_for_ = -1;    ///< the gradient that has to be there first
+  int waits_for_ = -1; ///< the gradient that has to be there first
 };
 
 }}}} // namespace twill::v0::graph::detail

@@ -69,8 +69,8 @@ TWILL_CONSTEXPR Extent steps_of(Graph& graph, const Value* stacked, std::size_t 
 } // namespace detail
 
 /// Calls `body(carry..., element...)` for every step, from the first carries and the elements of `stacked` along their
-/// first axes. The body returns `graph::Step<carries, results>{{...}, {...}}`; carries keep shapes and element types. It
-/// may call scan itself, up to four of them inside of each other.
+/// first axes. The body returns `graph::Step<carries, results>{{...}, {...}}`; carries keep shapes and element types.
+/// Bodies may call scan, up to four of them inside of each other.
 /// cost: the body's kernels once a step; no more kernels or compile time than one step
 template <std::size_t Carries, std::size_t Inputs, class Body>
 [[nodiscard]] constexpr auto scan(const std::array<Value, Carries>& initial, const std::array<Value, Inputs>& stacked,

@@ -165,9 +165,9 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
       if (value.storage == Storage::temporary)
         binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[v]), start});
       else
-        (value.storage == Storage::run_scalar                     ? binding.numbers
+        (value.storage == Storage::run_scalar                          ? binding.numbers
          : value.storage == Storage::parameter && instruction.loop < 0 ? staying
-                                                                  : binding.outside)
+                                                                       : binding.outside)
             .push_back({position, value.storage, static_cast<std::size_t>(value.index), start});
     }
     const KernelKind kind = table.kernels[static_cast<std::size_t>(instruction.kernel)].kind;
