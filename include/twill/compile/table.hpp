@@ -62,7 +62,7 @@ struct Instruction {
   int first_node = -1;
   int first_shape = 0;     ///< operations: the shape of the first operand among those of the table
   int first_attribute = 0; ///< operations
-  int loop = -1;           ///< in whose steps it runs
+  int loop = -1;           ///< the innermost in whose steps it runs
   bool continues = false;  ///< shares the launch of the instruction before it
   bool moves = false;      ///< no launch, but a copy of its operand from another slot
   int slot = 0;            ///< of the device on which it runs; of a move that to which it brings its operand
@@ -72,12 +72,14 @@ struct Instruction {
   Extents grid{};
 };
 
-/// Instructions that run again for every step.
+/// Instructions that run again for every step. Those of a loop inside are among them; it has a higher number.
 struct LoopRegion {
   int first = 0; ///< instruction
   int last = 0;
   graph::Extent count{};
   bool reversed = false; ///< begins with the last elements
+  int around = -1;       ///< the loop in whose steps it runs, -1 for none
+  int depth = 0;         ///< operands move with its steps along the axis `step_axis + depth` of their maps
 };
 
 using kernel::Line;
@@ -262,6 +264,13 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
   view.outputs = S.outputs;
   view.slots = S.slots;
   return view;
+}
+
+/// The outermost of the loops in whose steps an instruction runs, -1 for none.
+[[nodiscard]] TWILL_CONSTEXPR int outermost_loop(const TableView& table, const Instruction& instruction) {
+  int loop = instruction.loop;
+  while (loop >= 0 && table.loops.data()[loop].around >= 0) loop = table.loops.data()[loop].around;
+  return loop;
 }
 
 /// A view of a table that is still growing, which has to stay at its address.
