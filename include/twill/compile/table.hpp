@@ -101,6 +101,8 @@ struct KernelInfo {
   DType dtype = DType::float32;
   std::string_view operation{}; ///< its name
   bool is_product = false;      ///< a matrix product
+  /// What the operation's kernel takes of a GPU's pool, see graph::Operation; null: nothing.
+  std::int64_t (*working_bytes)(const graph::SizedCall& call) = nullptr;
 };
 
 // The lists of records of a table, for structures that hold them in several forms: `list(type, name)`.
@@ -132,7 +134,8 @@ struct Lowered {
   List<const graph::Operation*> operations{}; ///< for each kernel its operation, null for programs
   graph::Fault fault{};
   int outputs = 0;
-  int slots = 1; ///< of devices
+  int slots = 1;           ///< of devices
+  bool suits_gpus = false; ///< the program of a GPU
 
   constexpr Lowered() = default;
 };
@@ -145,6 +148,7 @@ struct TableSizes {
   int outputs = 0;
   graph::Fault fault{};
   int slots = 1;
+  bool suits_gpus = false;
 };
 
 [[nodiscard]] TWILL_CONSTEXPR TableSizes sizes_of(const Lowered& lowered) {
@@ -155,6 +159,7 @@ struct TableSizes {
   sizes.outputs = lowered.outputs;
   sizes.fault = lowered.fault;
   sizes.slots = lowered.slots;
+  sizes.suits_gpus = lowered.suits_gpus;
   return sizes;
 }
 
@@ -253,6 +258,7 @@ struct TableView {
 #undef TWILL_LIST
   int outputs = 0;
   int slots = 1;
+  bool suits_gpus = false;
   CallName name{}; ///< of the call that runs it, for messages
 };
 
@@ -263,6 +269,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
 #undef TWILL_LIST
   view.outputs = S.outputs;
   view.slots = S.slots;
+  view.suits_gpus = S.suits_gpus;
   return view;
 }
 
@@ -281,6 +288,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
 #undef TWILL_LIST
   view.outputs = lowered.outputs;
   view.slots = lowered.slots;
+  view.suits_gpus = lowered.suits_gpus;
   return view;
 }
 

@@ -28,6 +28,7 @@ public:
     if (graph.attributes.size() > 1) out_.attributes = graph.attributes;
     out_.outputs = static_cast<int>(graph.outputs.size());
     out_.slots = graph.slots();
+    out_.suits_gpus = graph.suits_gpus;
     declare_values();
     for (int unit : order_) emit(unit);
     find_loops();
@@ -176,6 +177,7 @@ private:
     fresh.dtype = dtype;
     fresh.operation = node.operation->name;
     fresh.is_product = node.operation->is_product;
+    fresh.working_bytes = node.operation->working_bytes;
     out_.kernels.push_back(fresh);
     out_.operations.push_back(node.operation);
     return static_cast<int>(out_.kernels.size()) - 1;

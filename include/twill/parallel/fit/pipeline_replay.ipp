@@ -101,6 +101,12 @@ public:
     for (const auto& stage : stages_) sum += stage ? stage->layer_bytes() : 0;
     return sum;
   }
+  /// The most that one operation takes of a GPU's pool.
+  [[nodiscard]] std::int64_t operation_bytes() const {
+    std::int64_t most = 0;
+    for (const auto& stage : stages_) most = std::max(most, stage ? stage->operation_bytes() : 0);
+    return most;
+  }
 
 private:
   [[nodiscard]] static pipeline::Message message_of(const ReplayedBlocks& blocks) {
@@ -278,6 +284,7 @@ TWILL_BODY std::vector<RankReport> report_of_pipeline(const PipelineSetting& set
     report.sent_bytes = communicator.traffic()[Operation::send].sent_bytes;
     report.layer_bytes = held.layer_bytes() + runner.layer_bytes();
     report.summed_bytes = held.summed_bytes();
+    report.operation_bytes = runner.operation_bytes();
   }
   return ranks;
 }

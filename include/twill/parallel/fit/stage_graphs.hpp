@@ -22,6 +22,7 @@ struct StageGraphs {
   List<int> given{};         ///< the inputs of the batch that it takes
   List<char> results_kept{}; ///< whether the backward pass reads each result
   bool splits_gradients = false;
+  bool is_on_gpu = false; ///< operations take working memory of a GPU's pool
   graph::Graph inference{};
   graph::Graph forward{};
   graph::Graph forward_again{};
