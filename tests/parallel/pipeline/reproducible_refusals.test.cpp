@@ -10,6 +10,7 @@
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/run/reproducible_step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/tensor/random.hpp>
 
 #include "tests/support/message_of.hpp"
 #include "tests/support/ranks.hpp"
