@@ -42,6 +42,8 @@ public:
   std::map<int, ReplayedBlocks> input_gradients{};
 
   bool keeps_orders = false; ///< of the weights of convolutions, until `drop_orders`
+  /// Called inside a run that adds up values of several micro-batches, which are at work at once; none if none does.
+  std::function<void()> meet{};
 
   /// The forward pass of a micro-batch with these numbers of symbols. `is_here(input)`: that input of the batch is on
   /// this device already.
