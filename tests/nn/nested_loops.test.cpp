@@ -3,6 +3,7 @@
 // Loops in the bodies of loops against the same steps traced one after another: values, gradients, tangents, second
 // derivatives and batches.
 
+#include "tests/support/loop_forms.hpp"
 #include "tests/support/traced_run.hpp"
 
 #include <array>
@@ -16,44 +17,6 @@ using graph::Step;
 using graph::Value;
 
 namespace {
-
-// ---- a loop, and its steps one after another -------------------------------------------------------------------------
-
-struct Loop {
-  template <std::size_t C, std::size_t I, class Body>
-  constexpr auto operator()(const std::array<Value, C>& initial, const std::array<Value, I>& stacked, const Body& body,
-                            graph::ScanOptions options = {}) const {
-    return graph::scan(initial, stacked, body, options);
-  }
-};
-
-struct OneByOne {
-  template <std::size_t C, std::size_t I, class Body>
-  auto operator()(std::array<Value, C> carry, const std::array<Value, I>& stacked, const Body& body,
-                  graph::ScanOptions options = {}) const {
-    std::int64_t steps = options.count.factor;
-    if constexpr (I > 0) steps = stacked[0].shape()[0].factor;
-    const auto at = [&](std::int64_t place) {
-      std::array<Value, I> elements{};
-      for (std::size_t i = 0; i < I; ++i) {
-        graph::Extents shape{};
-        for (int axis = 1; axis < stacked[i].rank(); ++axis) shape.append(stacked[i].shape()[axis]);
-        elements[i] = reshape(graph::slice_axis(stacked[i], 0, {.begin = place, .end = place + 1}), shape);
-      }
-      return std::apply(body, std::tuple_cat(carry, elements));
-    };
-    auto result = at(options.reversed ? steps - 1 : 0);
-    std::vector<std::vector<Value>> seen(result.results.size());
-    for (std::int64_t step = 0; step < steps; ++step) {
-      result = at(options.reversed ? steps - 1 - step : step);
-      carry = result.carry;
-      for (std::size_t k = 0; k < seen.size(); ++k)
-        seen[k].insert(options.reversed ? seen[k].begin() : seen[k].end(), result.results[k]);
-    }
-    for (std::size_t k = 0; k < seen.size(); ++k) result.results[k] = graph::stack(seen[k]);
-    return result;
-  }
-};
 
 // ---- functions of (h, w, x): a state (2, 3), weights (3, 3), sequences (3, 4, 2, 3) --------------------------------------
 

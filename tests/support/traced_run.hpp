@@ -67,6 +67,10 @@ std::vector<Numbers> results_of(const F& f, const std::array<Given, N>& argument
   compile::Executor<Cpu> executor{Cpu{}, quick.view(), quick.kernels(), compile::Arena::kept};
   executor.run({}, {.inputs = from, .outputs = to, .run_scalars = scalars.bits()});
   synchronize(Cpu{});
+  const std::vector<Numbers> first = outputs;
+  executor.run({}, {.inputs = from, .outputs = to, .run_scalars = scalars.bits()});
+  synchronize(Cpu{});
+  REQUIRE(outputs == first); // a run leaves nothing behind
   return outputs;
 }
 
