@@ -10,6 +10,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -39,11 +41,11 @@ TEST_CASE("threads take turns in their order, up to their pauses", "[parallel]")
   const Steps expected{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {2, 1}, {0, 2}};
   for (int i = 0; i < 50; ++i) REQUIRE(steps_of({2, 0, 1}) == expected);
   CHECK(steps_of({3}).size() == 4);
-  test::simulate(20, [&] { REQUIRE(steps_of({2, 0, 1}) == expected); });
+  test::simulate(20, [&](std::uint64_t) { REQUIRE(steps_of({2, 0, 1}) == expected); });
 }
 
 TEST_CASE("a thread that fails ends the others at their pauses, and is the one that is heard", "[parallel]") {
-  test::simulate(20, [] {
+  test::simulate(20, [](std::uint64_t) {
     Turns turns{4};
     std::vector<int> after(4, 0);
     const auto run = [&](std::size_t place) {
