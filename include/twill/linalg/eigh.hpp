@@ -58,8 +58,12 @@ constexpr void eigh_vjp(Graph& graph, int node, const graph::Cotangents& cotange
             off_diagonal_quotient(matmul(adjoint(v), cotangent_of<V>(graph, cotangents, 1)), as_row(w) - as_column(w));
   gradients.set(0, stored(hermitian_part(matmul(matmul(v, inner), adjoint(v)))));
 }
-inline constexpr graph::Operation eigh_operation{
-    .name = "eigh", .vjp = &eigh_vjp<Value>, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation eigh_operation{.name = "eigh",
+                                                 .vjp = &eigh_vjp<Value>,
+                                                 .results = 2,
+                                                 .wants_dense = true,
+                                                 .batching = graph::Batching::stack,
+                                                 .working_bytes = &eigh_bytes};
 inline constexpr graph::Operation complex_eigh_operation{.name = "complex_eigh",
                                                          .vjp = &eigh_vjp<ComplexValue>,
                                                          .results = 2,

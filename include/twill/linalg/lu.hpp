@@ -34,8 +34,12 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail { in
 template <MatrixValue V>
 constexpr void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients);
 /// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
-inline constexpr graph::Operation lu_operation{
-    .name = "lu_factor", .vjp = &lu_vjp<Value>, .results = 3, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation lu_operation{.name = "lu_factor",
+                                               .vjp = &lu_vjp<Value>,
+                                               .results = 3,
+                                               .wants_dense = true,
+                                               .batching = graph::Batching::stack,
+                                               .working_bytes = &lu_bytes};
 inline constexpr graph::Operation complex_lu_operation{.name = "complex_lu_factor",
                                                        .vjp = &lu_vjp<ComplexValue>,
                                                        .results = 3,
@@ -75,8 +79,11 @@ template <MatrixValue V> [[nodiscard]] constexpr Factored factored(const V& a) {
 
 template <MatrixValue V>
 constexpr void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients);
-inline constexpr graph::Operation lu_solve_operation{
-    .name = "lu_solve", .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation lu_solve_operation{.name = "lu_solve",
+                                                     .results = 2,
+                                                     .wants_dense = true,
+                                                     .batching = graph::Batching::stack,
+                                                     .working_bytes = &lu_solve_bytes};
 inline constexpr graph::Operation complex_lu_solve_operation{
     .name = "complex_lu_solve", .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
 template <MatrixValue V>

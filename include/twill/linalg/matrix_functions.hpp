@@ -36,8 +36,11 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail { in
 template <MatrixValue V>
 constexpr void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                               graph::InputGradients& gradients);
-inline constexpr graph::Operation matrix_exp_operation{
-    .name = "matrix_exp", .vjp = &matrix_exp_vjp<Value>, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation matrix_exp_operation{.name = "matrix_exp",
+                                                       .vjp = &matrix_exp_vjp<Value>,
+                                                       .wants_dense = true,
+                                                       .batching = graph::Batching::stack,
+                                                       .working_bytes = &matrix_exp_bytes};
 inline constexpr graph::Operation complex_matrix_exp_operation{.name = "complex_matrix_exp",
                                                                .vjp = &matrix_exp_vjp<ComplexValue>,
                                                                .wants_dense = true,

@@ -65,8 +65,12 @@ constexpr void qr_vjp(Graph& graph, int node, const graph::Cotangents& cotangent
   gradients.set(
       0, stored(graph::concatenate({gradient_of_tall(q, first(r), dq, first(dr)), matmul(q, dv)}, a.rank() - 1)));
 }
-inline constexpr graph::Operation qr_operation{
-    .name = "qr", .vjp = &qr_vjp<Value>, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation qr_operation{.name = "qr",
+                                               .vjp = &qr_vjp<Value>,
+                                               .results = 2,
+                                               .wants_dense = true,
+                                               .batching = graph::Batching::stack,
+                                               .working_bytes = &qr_bytes};
 inline constexpr graph::Operation complex_qr_operation{.name = "complex_qr",
                                                        .vjp = &qr_vjp<ComplexValue>,
                                                        .results = 2,

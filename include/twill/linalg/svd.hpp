@@ -71,8 +71,12 @@ constexpr void svd_vjp(Graph& graph, int node, const graph::Cotangents& cotangen
   if (has_v && !(n == k)) result = result + matmul(u, adjoint(dv - matmul(adjoint(vh), v_products)) / as_column(s));
   gradients.set(0, stored(result));
 }
-inline constexpr graph::Operation svd_operation{
-    .name = "svd", .vjp = &svd_vjp<Value>, .results = 3, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation svd_operation{.name = "svd",
+                                                .vjp = &svd_vjp<Value>,
+                                                .results = 3,
+                                                .wants_dense = true,
+                                                .batching = graph::Batching::stack,
+                                                .working_bytes = &svd_bytes};
 inline constexpr graph::Operation complex_svd_operation{.name = "complex_svd",
                                                         .vjp = &svd_vjp<ComplexValue>,
                                                         .results = 3,

@@ -62,8 +62,11 @@ struct Triangular {
 template <MatrixValue V>
 constexpr void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                               graph::InputGradients& gradients);
-inline constexpr graph::Operation triangular_operation{
-    .name = "solve_triangular", .vjp = &triangular_vjp<Value>, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation triangular_operation{.name = "solve_triangular",
+                                                       .vjp = &triangular_vjp<Value>,
+                                                       .wants_dense = true,
+                                                       .batching = graph::Batching::stack,
+                                                       .working_bytes = &triangular_bytes};
 inline constexpr graph::Operation complex_triangular_operation{.name = "complex_solve_triangular",
                                                                .vjp = &triangular_vjp<ComplexValue>,
                                                                .wants_dense = true,
