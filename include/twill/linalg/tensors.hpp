@@ -110,8 +110,8 @@ template <class... A, class... B> struct Either<std::tuple<A...>, std::tuple<B..
   using type = std::tuple<typename Either<A, B>::type...>;
 };
 
-/// `f` with the proportion of a tensor's matrices: one of two programs where the type does not tell. An extent that one of
-/// them knows and the other does not, such as the smaller one of n x 3, is `dyn`.
+/// `f` with the proportion of a tensor's matrices: one of two programs where the type does not tell. An extent that one
+/// of them knows and the other does not, such as the smaller one of n x 3, is `dyn`.
 template <class X, class F> [[nodiscard]] auto by_proportion(const X& x, F f) {
   using S = typename X::shape_type;
   constexpr std::int64_t m = S::extent(S::rank - 2);
