@@ -60,6 +60,11 @@ constexpr void statistics(Value x, Value y, Value v, Value t, Value mask, Value 
   { const Value sums = convolve(v, t, ConvolveMode::same); }
   // PyTorch: `indexing="ij"` is the default.
   { const auto [columns, rows] = meshgrid(v, t); }
+  { const auto [row, column] = unravel_index<2>(index, Dims(3, 4)); }
+  { const Value place = ravel_multi_index(Dims(3, 4), index, index); }
+  { const Value y = atleast_1d(x); }
+  { const Value y = atleast_2d(v); }
+  { const Value y = atleast_3d(x); }
 }
 
 // Random draws in models: in the header twill/ops/value_draws.hpp, with gradients by the parameters. `mean`, `log_variance`, `scale`,
