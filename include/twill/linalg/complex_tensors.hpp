@@ -167,7 +167,7 @@ requires ComplexOperands<B, L>
   const auto half = detail::triangular_solutions(sides.a, sides.b, {});
   return detail::as_asked<B>(detail::triangular_solutions(eval(conj(sides.a)), half, {.transposed = true}));
 }
-/// The reduced QR decomposition: Q^H Q is one, the diagonal of R real.
+/// The reduced QR decomposition: Q^H Q is one, on hosts the diagonal of R real.
 template <FullMatrices Full = FullMatrices::no, ComplexOperand A> [[nodiscard]] auto qr(const A& a) {
   static_assert(Full == FullMatrices::no, "twill: linalg: qr: full matrices are of real numbers");
   using T = detail::element_of<A>;
