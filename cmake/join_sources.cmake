@@ -2,12 +2,14 @@
 #
 # twill_join_sources(<list> <name> <size>): puts files that join up to <size> of a list's sources in their place, in the build
 # folder. Sources that would mean something else in another's company stay alone: those with conditions or macros of the
-# preprocessor, with specialisations or an operator new, or compiled without the precompiled header.
+# preprocessor, with specialisations or an operator new, or compiled without the precompiled header; and those of
+# TWILL_TEST_FILES_APART, whose place in a group stays empty, so that no other group changes.
 
 function(twill_join_sources list name size)
   set(alone "")
   set(groups "")
   set(group "")
+  set(length 0)
   foreach(source IN LISTS ${list})
     file(STRINGS ${source} own REGEX "^#(if|define)|^template <> struct|^namespace twill|operator new" LIMIT_COUNT 1)
     get_source_file_property(without_header ${source} SKIP_PRECOMPILE_HEADERS)
@@ -15,12 +17,18 @@ function(twill_join_sources list name size)
       list(APPEND alone ${source})
       continue()
     endif()
-    list(APPEND group ${source})
-    list(LENGTH group length)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE relative)
+    math(EXPR length "${length} + 1")
+    if(relative IN_LIST TWILL_TEST_FILES_APART)
+      list(APPEND alone ${source})
+    else()
+      list(APPEND group ${source})
+    endif()
     if(length EQUAL size)
       string(REPLACE ";" "|" joined "${group}")
       list(APPEND groups ${joined})
       set(group "")
+      set(length 0)
     endif()
   endforeach()
   string(REPLACE ";" "|" joined "${group}")

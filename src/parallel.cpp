@@ -39,6 +39,7 @@
 #include <twill/parallel/pipeline/run/machine.ipp>
 #include <twill/parallel/pipeline/run/reproducible_step.ipp>
 #include <twill/parallel/pipeline/run/runner.ipp>
+#include <twill/parallel/pipeline/run/shard_loss.ipp>
 #include <twill/parallel/pipeline/run/shard_schedule.ipp>
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>
 #include <twill/parallel/pipeline/schedule/action.ipp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Estimates of `parallel::fit` against steps that run, on two host devices of one core each: bytes, which have to be
-// equal, and times. In each turn the machine is measured first: links, rates, and steps of the model on one device while
-// the other one does the same. What takes part then is predicted and timed: replicas in one process, ranks with each of
+// equal, and times. In each turn the machine is measured first: links, rates, and steps of the model on one device, alone and
+// while the other one does the same. What takes part then is predicted and timed: replicas in one process, ranks with each of
 // ZeRO's stages, the same under `Reproducible`, and pipelines. Prints JSON for bench/parallel/table.py.    fit_predictions [turns, default 5]
 
 #include "bench/support/machine.hpp"
@@ -91,7 +91,7 @@ template <parallel::Communicator C> [[nodiscard]] pipeline::Link measure_sums(C&
   return bench::fit_link(messages);
 }
 
-/// Times of a rank's own steps for numbers of rows, while the other rank does the same.
+/// Times of a rank's own steps for numbers of rows, while the other ranks of the world do the same.
 template <parallel::Communicator C> [[nodiscard]] std::vector<parallel::fit::TimedStep> measure_steps(C& world) {
   auto own = world.split(world.rank(), 0);
   nn::Network<Layered, Cpu> network{world.device()};
@@ -124,20 +124,28 @@ template <parallel::Communicator C> [[nodiscard]] std::vector<parallel::fit::Tim
   return found;
 }
 
-[[nodiscard]] parallel::fit::Machine measure_machine() {
-  parallel::fit::Machine machine{};
-  machine.device = bench::measure_machine(Cpu{0});
+/// The machine for what runs on both devices, and for what leaves one of them idle: cores share memory and power.
+struct Machines {
+  parallel::fit::Machine both{};
+  parallel::fit::Machine alone{};
+};
+
+[[nodiscard]] Machines measure_machines() {
+  Machines found{};
+  found.both.device = found.alone.device = bench::measure_machine(Cpu{0});
   auto communicators = parallel::thread_communicators(devices);
   parallel::run_ranks(communicators, [&](auto& communicator) {
     const pipeline::Link messages = bench::measure_link(communicator, 1 - communicator.rank());
     const pipeline::Link sums = measure_sums(communicator);
     std::vector<parallel::fit::TimedStep> timed = measure_steps(communicator);
     if (communicator.rank() > 0) return;
-    machine.between_stages = messages;
-    machine.between_replicas = sums;
-    machine.timed = std::move(timed);
+    found.both.between_stages = messages;
+    found.both.between_replicas = sums;
+    found.both.timed = std::move(timed);
   });
-  return machine;
+  auto one = parallel::thread_communicators(std::vector<Cpu>{devices[0]});
+  parallel::run_ranks(one, [&](auto& communicator) { found.alone.timed = measure_steps(communicator); });
+  return found;
 }
 
 // What takes part ----------------------------------------------------------------------------------------------------
@@ -290,11 +298,13 @@ int main(int count, char** arguments) {
   std::vector<Way> ways = all_ways();
   parallel::fit::Machine machine{};
   for (int turn = 0; turn < turns; ++turn) {
-    machine = measure_machine();
-    parallel::fit::Estimator few{parallel::fit::traces_of<Step>, {{"batch", 64}}, machine};
-    parallel::fit::Estimator many{parallel::fit::traces_of<Step>, {{"batch", most_rows}}, machine};
+    const Machines machines = measure_machines();
+    machine = machines.both;
     for (Way& way : ways) {
-      const parallel::fit::Report report = (way.rows == most_rows ? many : few).report(way.options);
+      parallel::fit::Estimator estimator{parallel::fit::traces_of<Step>,
+                                         {{"batch", way.rows}},
+                                         way.options.devices() > 1 ? machines.both : machines.alone};
+      const parallel::fit::Report report = estimator.report(way.options);
       const Measured found = way.measure();
       way.seconds.push_back(found.seconds);
       way.ratios.push_back(report.step_s / found.seconds);

@@ -7,6 +7,7 @@
 #include <twill/cuda.cuh>
 #include <twill/data/gpu/staging.hpp>
 #include <twill/fft/cuda/lines.cuh>
+#include <twill/fft/gpu/lines_plan.hpp>
 #include <twill/fft/gpu/move_lines.hpp>
 #include <twill/fft/gpu/transform_lines.hpp>
 #include <twill/linalg/cuda/matrices.cuh>

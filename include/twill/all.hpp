@@ -105,6 +105,7 @@
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/fit/traces.hpp>
 #include <twill/parallel/group/on_termination.hpp>
+#include <twill/parallel/group/turns.hpp>
 #include <twill/parallel/model/memory.hpp>
 #include <twill/parallel/model/ring_attention_bytes.hpp>
 #include <twill/parallel/pipeline/run/costs.hpp>

@@ -27,6 +27,7 @@
 #include <twill/compile/plan/fused_sgd.hpp>
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/compile/plan/segments.hpp>
+#include <twill/compile/plan/working_bytes.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/quick.hpp>
 #include <twill/compile/report/dump.hpp>

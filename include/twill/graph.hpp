@@ -15,6 +15,7 @@
 #include <twill/graph/graph.hpp>
 #include <twill/graph/input.hpp>
 #include <twill/graph/loop.hpp>
+#include <twill/graph/loop_copies.hpp>
 #include <twill/graph/loop_gradient.hpp>
 #include <twill/graph/node.hpp>
 #include <twill/graph/operation.hpp>

@@ -20,3 +20,4 @@
 #include <twill/linalg/svd.hpp>
 #include <twill/linalg/tensors.hpp>
 #include <twill/linalg/triangular.hpp>
+#include <twill/linalg/working_bytes.hpp>

@@ -181,7 +181,8 @@ cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long* points,
   plan->from_line = from_line;
   plan->to_step = to_step;
   plan->to_line = to_line;
-  *workspace_bytes = plan->workspace_bytes = static_cast<std::size_t>(points[0] * lines) *
+  // the most that the manual names: 8 complex numbers for each point
+  *workspace_bytes = plan->workspace_bytes = 8 * static_cast<std::size_t>(points[0] * lines) *
                                              (plan->is_double() ? sizeof(cufftDoubleComplex) : sizeof(cufftComplex));
   return CUFFT_SUCCESS;
 }

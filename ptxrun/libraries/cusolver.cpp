@@ -68,8 +68,10 @@ template <class Pointer>
 template <class T> void spoil(T* work, int size) {
   std::memset(work, 0xff, static_cast<std::size_t>(size) * sizeof(T));
 }
-/// The elements that a routine asks for.
-[[nodiscard]] int size_for(int m, int n) { return 3 * std::max(m, n) + 7; }
+/// The elements that a routine asks for: as many as twill's plans count for it. cuSOLVER's own number is not known.
+[[nodiscard]] int size_for(int m, int n, int count = 1) {
+  return 4 * count * std::max(m, 32) * std::max(n, 32) + (1 << 18);
+}
 
 template <class T> void factorise(int n, T* a, int lda, int* info, bool spoils) {
   Matrix<T> matrix(n, n, a, lda);
@@ -195,7 +197,7 @@ template <class T, class R>
 cusolverStatus_t syevd(cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t uplo, int n, T* a, int lda,
                        R* values, T* work, int size, int* infos, int count) {
   if (uplo != CUBLAS_FILL_MODE_UPPER) return CUSOLVER_STATUS_NOT_SUPPORTED;
-  return of_solver(give(handle, n >= 0 && lda >= std::max(1, n) && size >= size_for(n, n) && count >= 1,
+  return of_solver(give(handle, n >= 0 && lda >= std::max(1, n) && size >= size_for(n, n, count) && count >= 1,
                         {a, values, work, infos}, [=] {
                           spoil(work, size);
                           for (int i = 0; i < count; ++i)
@@ -238,7 +240,7 @@ template <class T, class R>
 cusolverStatus_t gesvdj_batched(cusolverDnHandle_t handle, cusolverEigMode_t mode, int m, int n, T* a, int lda,
                                 R* values, T* u, int ldu, T* v, int ldv, T* work, int size, int* infos, int count) {
   const bool is_valid = m >= 0 && n >= 0 && m <= 32 && n <= 32 && lda >= std::max(1, m) && ldu >= std::max(1, m) &&
-                        ldv >= std::max(1, n) && size >= size_for(m, n) && count >= 1;
+                        ldv >= std::max(1, n) && size >= size_for(m, n, count) && count >= 1;
   return of_solver(give(handle, is_valid, {a, values, u, v, work, infos}, [=] {
     spoil(work, size);
     for (int i = 0; i < count; ++i)
@@ -309,8 +311,8 @@ template <class Settings> cusolverStatus_t make_settings(Settings* settings) {
   *settings = reinterpret_cast<Settings>(new_handle());
   return CUSOLVER_STATUS_SUCCESS;
 }
-cusolverStatus_t tell(int* size, int m, int n) {
-  *size = size_for(m, n);
+cusolverStatus_t tell(int* size, int m, int n, int count = 1) {
+  *size = size_for(m, n, count);
   return CUSOLVER_STATUS_SUCCESS;
 }
 
@@ -446,8 +448,8 @@ cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t p
   }                                                                                                                    \
   cusolverStatus_t cusolverDn##X##H##evjBatched_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t,    \
                                                            int n, const T*, int, const R*, int* size, syevjInfo_t,     \
-                                                           int) {                                                      \
-    return tell(size, n, n);                                                                                           \
+                                                           int count) {                                                \
+    return tell(size, n, n, count);                                                                                    \
   }                                                                                                                    \
   cusolverStatus_t cusolverDn##X##H##evjBatched(cusolverDnHandle_t handle, cusolverEigMode_t mode,                     \
                                                 cublasFillMode_t uplo, int n, T* a, int lda, R* values, T* work,       \
@@ -466,8 +468,8 @@ cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t p
   }                                                                                                                    \
   cusolverStatus_t cusolverDn##X##gesvdjBatched_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, int m, int n,        \
                                                            const T*, int, const R*, const T*, int, const T*, int,      \
-                                                           int* size, gesvdjInfo_t, int) {                             \
-    return tell(size, m, n);                                                                                           \
+                                                           int* size, gesvdjInfo_t, int count) {                       \
+    return tell(size, m, n, count);                                                                                    \
   }                                                                                                                    \
   cusolverStatus_t cusolverDn##X##gesvdjBatched(cusolverDnHandle_t handle, cusolverEigMode_t mode, int m, int n, T* a, \
                                                 int lda, R* values, T* u, int ldu, T* v, int ldv, T* work, int size,   \

@@ -8,13 +8,21 @@
 #include <tests/support/suite.hpp>
 
 #include <twill/compile/function.hpp>
+#include <twill/core/error.hpp>
 #include <twill/device/gpu/library_choices.hpp>
 #include <twill/expr.hpp>
 #include <twill/fft.hpp>
 #include <twill/fft/value_transforms.hpp>
 #include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/stream.hpp>
+#include <twill/memory/statistics.hpp>
+#include <twill/nn/losses.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/nn/parameter.hpp>
+#include <twill/optim/sgd.hpp>
 #include <twill/tensor/random.hpp>
+#include <twill/training/peak_bytes.hpp>
+#include <twill/training/train_step.hpp>
 
 #if defined(__CUDACC__)
 #include <twill/fft/cuda/lines.cuh>
@@ -32,6 +40,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace twill::test { namespace fft_suite {
@@ -391,6 +400,70 @@ inline void complex_transforms_in_models_are_right() {
 }
 const Case complex_models_case{"complex transforms in models and their gradients are those of the definition",
                                &complex_transforms_in_models_are_right};
+
+/// The circular convolution of lines with one whose spectrum is trained, beside an extent after them or not.
+template <std::int64_t... Inner> struct Spectral {
+  static constexpr graph::Value forward(Input<Dim<"batch">, 18, Inner...> x) {
+    const graph::ComplexValue spectrum{nn::parameter(x.graph(), "re", {10}, nn::initialise::zeros()),
+                                       nn::parameter(x.graph(), "im", {10}, nn::initialise::zeros())};
+    const graph::ComplexValue y = fft::rfft<1>(x);
+    const auto fitting = [](graph::Value part) {
+      for (std::size_t axis = 0; axis < sizeof...(Inner); ++axis) part = unsqueeze(part, -1);
+      return part;
+    };
+    return fft::irfft<1>(graph::ComplexValue{y.re * fitting(spectrum.re) - y.im * fitting(spectrum.im),
+                                             y.re * fitting(spectrum.im) + y.im * fitting(spectrum.re)},
+                         18);
+  }
+};
+
+template <std::int64_t... Inner> void steps_take_what_is_planned() {
+  const auto x = some_numbers<float>(Dims(6, 18, (Inner * ... * 1)))
+                     .template reshape<Shape<dyn, 18, Inner...>>(Dims(6, 18, Inner...));
+  const std::int64_t before = memory_allocated(D{0});
+  nn::Network<Spectral<Inner...>, D> model{D{0}};
+  auto step = train_step(model, nn::mse, optim::Sgd{{.rate = 0.1}});
+  const auto planned = step.memory(nn::Slot{0}, x, x);
+  // the inverse: rows of 10 complex coefficients, of 18 real numbers unless they are written in their place, each on a
+  // boundary of 256 bytes, and 8 complex numbers for each point of a line
+  const auto aligned = [](std::int64_t bytes) { return (bytes + 255) / 256 * 256; };
+  const std::int64_t lines = 6 * (Inner * ... * 1);
+  const std::int64_t rows = aligned(lines * 80) + (lines > 6 ? aligned(lines * 72) : 0);
+  require_equal(planned.working, compile::pool_bytes(rows + lines * 18 * 64));
+  reset_peak_memory_stats(D{0});
+  step(x, x);
+  synchronize(D{0});
+  require_equal(max_memory_allocated(D{0}) - before, planned.total());
+  using Step = typename decltype(step)::template source<decltype(x), decltype(x)>;
+  require_equal(peak_bytes<Step, nn::Size<"batch", 6>>, planned.total());
+}
+inline void transforms_in_steps_are_planned() {
+  steps_take_what_is_planned<>();
+  steps_take_what_is_planned<3>();
+  steps_take_what_is_planned<2, 2>();
+}
+const Case planned_case{"the plan of a training step counts the memory of its transforms, the library's at its most",
+                        &transforms_in_steps_are_planned};
+
+#if !defined(__CUDACC__)
+inline std::string latest_warning;
+inline void more_than_planned_is_told() {
+  const auto sink = set_warning_sink([](std::string_view text) { latest_warning = text; });
+  emulation::TransformsLibrary::more_bytes() = 24;
+  forget_library_choices(D{0});
+  static_cast<void>(fft::rfft(some_numbers<float>(Dims(4, 5, 59))));
+  const std::string first = std::exchange(latest_warning, "");
+  static_cast<void>(fft::rfft(some_numbers<float>(Dims(4, 5, 61))));
+  emulation::TransformsLibrary::more_bytes() = 0;
+  set_warning_sink(sink);
+  require_equal(first, "the emulated library of transforms on emulated:0 asks for 75544 bytes of working memory, more "
+                       "than the 75520 that step.memory, peak_bytes and fit count for it; leave room for the rest: "
+                       "Fourier transform of 20 lines of 59 points, float32 to complex64");
+  require_equal(latest_warning, ""); // once for each device
+}
+const Case more_case{"a library that asks for more than plans count is a warning with both numbers",
+                     &more_than_planned_is_told};
+#endif
 
 #if defined(__CUDACC__)
 inline void failures_are_named() {

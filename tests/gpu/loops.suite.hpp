@@ -83,4 +83,40 @@ template <class Device> std::vector<double> drawn(Device device) {
 inline void draws_of_steps() { require_equal(drawn(D{0}), drawn(Cpu{0})); }
 const Case draws_case{"the steps of a loop draw the same numbers on a GPU as on the host", &draws_of_steps};
 
+/// What the steps of a loop in a loop see and draw, and the gradient: the inner one goes back and reads the outer state.
+template <class Device> std::vector<double> nested(Device device) {
+  struct Nested {
+    constexpr auto operator()(graph::Value h, graph::Value x) const {
+      const auto outer_step = [](graph::Value state, graph::Value rows) {
+        const auto inner_step = [state](graph::Value t, graph::Value row) {
+          const graph::Value draws = graph::random_uniform(row.graph(), row.shape());
+          const graph::Value next = tanh(t + where(draws < 0.5, 0.0, row) * state);
+          return graph::Step<1, 1>{{next}, {next * row}};
+        };
+        const auto inner = graph::scan(std::array{0.5 * state}, std::array{rows}, inner_step, {.reversed = true});
+        return graph::Step<1, 1>{{inner.carry[0] + 0.1 * state}, {inner.results[0]}};
+      };
+      const auto outer = graph::scan(std::array{h}, std::array{x}, outer_step);
+      const auto loss = sum(outer.carry[0] * outer.carry[0]) + sum(outer.results[0]);
+      const auto [by_h, by_x] = graph::gradients(loss, std::array{h, x});
+      return std::array{outer.results[0], by_h, by_x};
+    }
+  };
+  manual_seed_all(11);
+  const auto h = from_values<Shape<6>>(random_values<double>(6, 2), Dims(6), device);
+  const auto x = from_values<Shape<dyn, dyn, 6>>(random_values<double>(72, 5), Dims(3, 4, 6), device);
+  const auto [seen, by_h, by_x] = compiled(Nested{})(h, x);
+  std::vector<double> numbers = to_vector(seen);
+  for (double value : to_vector(by_h)) numbers.push_back(value);
+  for (double value : to_vector(by_x)) numbers.push_back(value);
+  return numbers;
+}
+inline void loops_in_loops() {
+  const auto there = nested(D{0});
+  const auto here = nested(Cpu{0});
+  require_equal(there.size(), here.size());
+  for (std::size_t i = 0; i < here.size(); ++i) require_close(there[i], here[i], 1e-9, 1e-11);
+}
+const Case nested_case{"a loop in a loop runs on a GPU as on the host", &loops_in_loops};
+
 }} // namespace twill::test::loops_suite

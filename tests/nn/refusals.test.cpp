@@ -159,6 +159,15 @@ template <class Body> constexpr auto loop(Value carry, Value rows, const Body& b
 }
 constexpr graph::Step<1, 0> step_to(Value carry) { return {{carry}, {}}; }
 constexpr auto add_up = [](Value carry, Value row) { return step_to(carry + row); };
+/// So many loops inside of each other.
+template <int Depth> constexpr Value nested(Value carry) {
+  if constexpr (Depth == 0)
+    return carry + 1;
+  else
+    return graph::scan(std::array{carry}, std::array<Value, 0>{},
+                       [](Value inner) { return step_to(nested<Depth - 1>(inner)); }, {.count = {2, 0}})
+        .carry[0];
+}
 
 /// Layers divided among three ranks.
 using Three = RankAxis<"three", 3>;
@@ -193,9 +202,13 @@ constexpr Refusal gradients_and_loops[] = {
        const Value x = in(g, {});
        use(graph::gradient(graph::add_operation(opaque, {x}, float_type, {}), x));
      }},
-    {Reason::scan_inside_the_body_of_a_scan, 0, 0,
+    {Reason::scans_are_nested_more_than_4_deep, 5, 4, [](Graph& g) { use(nested<5>(in(g, {}))); }},
+    {Reason::scan_keeps_a_value_of_more_than_8_axes, 4, 0,
      [](Graph& g) {
-       use(loop(in(g, {}), in(g, {3, 4}), [](Value carry, Value row) { return step_to(loop(carry, row, add_up)); }));
+       const auto step = [](Value carry, Value row) {
+         return graph::Step<1, 1>{{carry}, {graph::reshape(row, graph::extents_of(Dims(1, 1, 1, 1, 1, 1, 1, 1)))}};
+       };
+       use(graph::scan(std::array{in(g, {})}, std::array{in(g, {3})}, step).results[0]);
      }},
     {Reason::scan_needs_a_first_axis_of_steps, 0, 0, [](Graph& g) { use(loop(in(g, {}), in(g, {}), add_up)); }},
     {Reason::scan_inputs_have_different_numbers_of_steps, 3, 4,

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library of Fourier transforms for emulated GPUs, as cuFFT is for CUDA: it keeps plans, computes as the host does when
+// A library of Fourier transforms for emulated GPUs, as cuFFT is for CUDA: it keeps plans, which take the most
+// working memory that cuFFT's manual names, computes as the host does when
 // the stream gets there, after spoiling the working memory that it asked for, and spoils the operands that it may overwrite.
 
 #include <tests/support/emulated_device.hpp>
@@ -63,13 +64,18 @@ private:
   }
 };
 
-struct TransformPlan {
-  static constexpr std::size_t bytes = 1000;
-  [[nodiscard]] std::size_t workspace_bytes() const { return bytes; }
+class TransformPlan {
+public:
+  explicit TransformPlan(std::size_t bytes) : bytes_{bytes} {}
+
+  [[nodiscard]] std::size_t workspace_bytes() const { return bytes_; }
   void run(const gpu::Queue<EmulatedRuntime>& queue, const nvidia::Fft& described, void* from, void* to,
            void* workspace) const {
-    enqueue(queue, TransformKernel{}, {1, 1, 0}, TransformWork{described, from, to, workspace, bytes});
+    enqueue(queue, TransformKernel{}, {1, 1, 0}, TransformWork{described, from, to, workspace, bytes_});
   }
+
+private:
+  std::size_t bytes_;
 };
 
 struct TransformsLibrary {
@@ -80,9 +86,17 @@ struct TransformsLibrary {
     static Plans kept{128};
     return kept;
   }
+  /// What a plan asks for beside the most that cuFFT's manual names.
+  [[nodiscard]] static std::size_t& more_bytes() {
+    static std::size_t bytes = 0;
+    return bytes;
+  }
   [[nodiscard]] static std::shared_ptr<const TransformPlan> plan(const gpu::Queue<EmulatedRuntime>&,
                                                                  const nvidia::Fft& described) {
-    return plans().find_or_make(nvidia::key_of(described), [] { return std::make_shared<const TransformPlan>(); });
+    return plans().find_or_make(nvidia::key_of(described), [&] {
+      const auto most = static_cast<std::size_t>(fft::detail::most_workspace_bytes(described));
+      return std::make_shared<const TransformPlan>(most + more_bytes());
+    });
   }
 };
 

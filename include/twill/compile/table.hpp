@@ -62,7 +62,7 @@ struct Instruction {
   int first_node = -1;
   int first_shape = 0;     ///< operations: the shape of the first operand among those of the table
   int first_attribute = 0; ///< operations
-  int loop = -1;           ///< in whose steps it runs
+  int loop = -1;           ///< the innermost in whose steps it runs
   bool continues = false;  ///< shares the launch of the instruction before it
   bool moves = false;      ///< no launch, but a copy of its operand from another slot
   int slot = 0;            ///< of the device on which it runs; of a move that to which it brings its operand
@@ -72,12 +72,14 @@ struct Instruction {
   Extents grid{};
 };
 
-/// Instructions that run again for every step.
+/// Instructions that run again for every step. Those of a loop inside are among them; it has a higher number.
 struct LoopRegion {
   int first = 0; ///< instruction
   int last = 0;
   graph::Extent count{};
   bool reversed = false; ///< begins with the last elements
+  int around = -1;       ///< the loop in whose steps it runs, -1 for none
+  int depth = 0;         ///< operands move with its steps along the axis `step_axis + depth` of their maps
 };
 
 using kernel::Line;
@@ -99,6 +101,8 @@ struct KernelInfo {
   DType dtype = DType::float32;
   std::string_view operation{}; ///< its name
   bool is_product = false;      ///< a matrix product
+  /// What the operation's kernel takes of a GPU's pool, see graph::Operation; null: nothing.
+  std::int64_t (*working_bytes)(const graph::SizedCall& call) = nullptr;
 };
 
 // The lists of records of a table, for structures that hold them in several forms: `list(type, name)`.
@@ -130,7 +134,8 @@ struct Lowered {
   List<const graph::Operation*> operations{}; ///< for each kernel its operation, null for programs
   graph::Fault fault{};
   int outputs = 0;
-  int slots = 1; ///< of devices
+  int slots = 1;           ///< of devices
+  bool suits_gpus = false; ///< the program of a GPU
 
   constexpr Lowered() = default;
 };
@@ -143,6 +148,7 @@ struct TableSizes {
   int outputs = 0;
   graph::Fault fault{};
   int slots = 1;
+  bool suits_gpus = false;
 };
 
 [[nodiscard]] TWILL_CONSTEXPR TableSizes sizes_of(const Lowered& lowered) {
@@ -153,6 +159,7 @@ struct TableSizes {
   sizes.outputs = lowered.outputs;
   sizes.fault = lowered.fault;
   sizes.slots = lowered.slots;
+  sizes.suits_gpus = lowered.suits_gpus;
   return sizes;
 }
 
@@ -251,6 +258,7 @@ struct TableView {
 #undef TWILL_LIST
   int outputs = 0;
   int slots = 1;
+  bool suits_gpus = false;
   CallName name{}; ///< of the call that runs it, for messages
 };
 
@@ -261,7 +269,15 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
 #undef TWILL_LIST
   view.outputs = S.outputs;
   view.slots = S.slots;
+  view.suits_gpus = S.suits_gpus;
   return view;
+}
+
+/// The outermost of the loops in whose steps an instruction runs, -1 for none.
+[[nodiscard]] TWILL_CONSTEXPR int outermost_loop(const TableView& table, const Instruction& instruction) {
+  int loop = instruction.loop;
+  while (loop >= 0 && table.loops.data()[loop].around >= 0) loop = table.loops.data()[loop].around;
+  return loop;
 }
 
 /// A view of a table that is still growing, which has to stay at its address.
@@ -272,6 +288,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
 #undef TWILL_LIST
   view.outputs = lowered.outputs;
   view.slots = lowered.slots;
+  view.suits_gpus = lowered.suits_gpus;
   return view;
 }
 

@@ -5,8 +5,10 @@
 // to real ones. Both are linear, and the gradient of a transform is one in the other direction; their kernel is that of
 // tensors, on GPUs a library's. Not in twill.hpp. Read next: fft/value_transforms.hpp.
 
+#include <twill/compile/plan/working_bytes.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
+#include <twill/fft/gpu/lines_plan.hpp>
 #include <twill/fft/lines.hpp>
 #include <twill/fft/norm.hpp>
 #include <twill/graph/functions.hpp>
@@ -40,6 +42,8 @@ TWILL_CONSTEXPR void to_complex_vjp(Graph& graph, int node, const graph::Cotange
 TWILL_CONSTEXPR void to_real_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                  graph::InputGradients& gradients);
 
+TWILL_CONSTEXPR std::int64_t working_bytes(const graph::SizedCall& call);
+
 // Operands and results are (outer, length, inner), real parts before imaginary ones; attributes are a `Transform`.
 
 /// Complex or real numbers to complex ones.
@@ -47,12 +51,19 @@ inline constexpr graph::Operation to_complex_operation{.name = "fourier_transfor
                                                        .vjp = &to_complex_vjp,
                                                        .results = 2,
                                                        .wants_dense = true,
-                                                       .batching = graph::Batching::first_axis};
+                                                       .batching = graph::Batching::first_axis,
+                                                       .working_bytes = &working_bytes};
 /// Hermitian lines, which the first n / 2 + 1 complex numbers give, to real ones.
 inline constexpr graph::Operation to_real_operation{.name = "fourier_transform_to_real",
                                                     .vjp = &to_real_vjp,
                                                     .wants_dense = true,
-                                                    .batching = graph::Batching::first_axis};
+                                                    .batching = graph::Batching::first_axis,
+                                                    .working_bytes = &working_bytes};
+
+/// The number of the first result among the operands, of which complex ones are two.
+[[nodiscard]] constexpr int first_result(Kind kind) {
+  return kind == Kind::complex || kind == Kind::real_of_hermitian ? 2 : 1;
+}
 
 [[nodiscard]] TWILL_CONSTEXPR Sign opposite(Sign sign) { return sign == Sign::forward ? Sign::inverse : Sign::forward; }
 
@@ -133,43 +144,52 @@ TWILL_CONSTEXPR void to_real_vjp(Graph& graph, int node, const graph::Cotangents
   gradients.set(1, where(single, 0.0, g.im * 2.0));
 }
 
-/// The job of a launch, which is not empty.
-template <class T> [[nodiscard]] Job<T> job_of(const kernel::Launch& launch) {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
-  const auto kind = static_cast<Kind>(launch.attributes[0]);
-  const auto factor = static_cast<Factor>(launch.attributes[2]);
-  const bool is_of_complex = kind == Kind::complex || kind == Kind::real_of_hermitian;
-  const int result = is_of_complex ? 2 : 1;
-  const Dims& from = launch.shapes[0];
-  const Dims& to = launch.shapes[result];
-  const std::int64_t n = kind == Kind::real_of_hermitian ? to[1] : from[1];
-  const auto data = [&](int operand) { return static_cast<T*>(launch.operands[operand].data); };
-  Dims extents{};
-  Dims from_strides{};
-  Dims to_strides{};
+/// The sizes of the job of a call, which is not empty: all but addresses and scale.
+template <class T> [[nodiscard]] constexpr Job<T> sized_job(const Dims* shapes, const std::int64_t* attributes) {
+  Job<T> job{};
+  job.kind = static_cast<Kind>(attributes[0]);
+  job.sign = static_cast<Sign>(attributes[1]);
+  job.parts_are_apart = true;
+  const Dims& from = shapes[0];
+  const Dims& to = shapes[first_result(job.kind)];
+  job.length = job.kind == Kind::real_of_hermitian ? to[1] : from[1];
+  job.given = from[1];
+  job.from_step = from[2];
+  job.to_step = to[2];
   const auto append = [&](std::int64_t extent, std::int64_t from_stride, std::int64_t to_stride) {
     if (extent == 1) return;
-    extents[extents.rank++] = extent;
-    from_strides[from_strides.rank++] = from_stride;
-    to_strides[to_strides.rank++] = to_stride;
+    job.extents[job.extents.rank++] = extent;
+    job.from_strides[job.from_strides.rank++] = from_stride;
+    job.to_strides[job.to_strides.rank++] = to_stride;
   };
   append(from[0], from[1] * from[2], to[1] * to[2]);
   append(from[2], 1, 1);
-  return {.kind = kind,
-          .sign = static_cast<Sign>(launch.attributes[1]),
-          .length = n,
-          .given = from[1],
-          .from = data(0),
-          .from_step = from[2],
-          .to = data(result),
-          .to_step = to[2],
-          .extents = extents,
-          .from_strides = from_strides,
-          .to_strides = to_strides,
-          .scale = factor == Factor::one ? 1 : scale_of(factor == Factor::root ? ortho : backward, Sign::inverse, n),
-          .parts_are_apart = true,
-          .from_imaginary = is_of_complex ? data(1) : nullptr,
-          .to_imaginary = kind == Kind::real_of_hermitian ? nullptr : data(result + 1)};
+  return job;
+}
+
+/// The bytes of a GPU's pool for a call: rows, and the library's working memory at its most. A real operand begins
+/// where the library can read it.
+TWILL_CONSTEXPR std::int64_t working_bytes(const graph::SizedCall& call) {
+  if (call.shapes[0].elements() == 0) return 0;
+  const LinesPlan plan = call.dtype == DType::float64
+                             ? plan_lines(sized_job<double>(call.shapes, call.attributes), true)
+                             : plan_lines(sized_job<float>(call.shapes, call.attributes), true);
+  return compile::pool_bytes(plan.operand_bytes() + plan.result_bytes() + most_workspace_bytes(plan.described));
+}
+
+/// The job of a launch, which is not empty.
+template <class T> [[nodiscard]] Job<T> job_of(const kernel::Launch& launch) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  Job<T> job = sized_job<T>(launch.shapes, launch.attributes);
+  const auto factor = static_cast<Factor>(launch.attributes[2]);
+  const int result = first_result(job.kind);
+  const auto data = [&](int operand) { return static_cast<T*>(launch.operands[operand].data); };
+  if (factor != Factor::one) job.scale = scale_of(factor == Factor::root ? ortho : backward, Sign::inverse, job.length);
+  job.from = data(0);
+  job.to = data(result);
+  if (result == 2) job.from_imaginary = data(1);
+  if (job.kind != Kind::real_of_hermitian) job.to_imaginary = data(result + 1);
+  return job;
 }
 
 /// The kernel of both operations. On hosts each thread keeps the memory for the lines that it works on.

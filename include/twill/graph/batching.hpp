@@ -9,7 +9,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/graph/batching_rules.hpp>
-#include <twill/graph/loop.hpp>
+#include <twill/graph/loop_copies.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +44,7 @@ public:
     find_needed(results);
     find_states();
     const int scope = graph_->scope();
-    for (int id = begin_; id < end_ && !graph_->fault.any();) id = visit_loop_or_node(id);
+    for (int id = begin_; id < end_ && !graph_->fault.any();) id = visit(id);
     graph_->set_scope(scope);
     graph_->open_region = region_;
     List<int> found{};
@@ -80,22 +80,6 @@ private:
   [[nodiscard]] TWILL_CONSTEXPR Value spread(int id) const {
     if (is_batched(id)) return {*graph_, made(id)};
     return BatchedNode::spread(*graph_, batch_, now(id), graph_->node(id).shape);
-  }
-
-  /// The loop of one of its own nodes, -1 for others.
-  [[nodiscard]] TWILL_CONSTEXPR int loop_of(const Node& node) const {
-    switch (node.kind) {
-    case Kind::slice:
-    case Kind::stack:
-      return node.index;
-    case Kind::carry:
-    case Kind::close:
-      return graph_->carries.data()[node.index];
-    case Kind::leave:
-      return graph_->carries.data()[graph_->node(node.input(0)).index];
-    default:
-      return -1;
-    }
   }
 
   /// Marks the nodes that a result or a tap reads.
@@ -137,7 +121,7 @@ private:
           if (const State of = state(node.input(k)); of != State::shared)
             raise(id, only_waits && k == 1 ? State::copied : of, changes);
         if (node.kind == Kind::assign && is_batched(node.input(1))) return refuse_update(node);
-        const int loop = loop_of(node);
+        const int loop = graph_->loop_of(node);
         if (loop < 0 || graph_->loops.items[loop].begin < begin_) continue;
         if (node.kind == Kind::close && is_inside(node.input(0))) raise(node.input(0), state(id), changes);
         if (state(id) != State::shared) is_built_again.items[loop] = 1;
@@ -152,17 +136,16 @@ private:
   }
 
   /// Visits a node, or a loop as a whole; returns the node after it.
-  TWILL_CONSTEXPR int visit_loop_or_node(int id) {
+  TWILL_CONSTEXPR int visit(int id) {
     starts_.items[id - begin_] = graph_->size();
-    for (std::size_t i = 0; i < graph_->loops.size(); ++i)
+    for (std::size_t i = loops_.first_inside(); i < graph_->loops.size(); ++i)
       if (graph_->loops.items[i].begin == id && graph_->loops.items[i].results_end > id) {
         const int loop = static_cast<int>(i);
         const LoopInfo info = graph_->loops.items[loop];
         if (!is_built_again(info)) break; // its steps are shared by all examples
-        visit_loop(loop, info);
-        return info.results_end;
+        return loops_.copy(*graph_, loop, *this);
       }
-    visit(id);
+    visit_node(id);
     return id + 1;
   }
   [[nodiscard]] TWILL_CONSTEXPR bool is_built_again(const LoopInfo& info) const {
@@ -171,7 +154,7 @@ private:
     return false;
   }
 
-  TWILL_CONSTEXPR void visit(int id) {
+  TWILL_CONSTEXPR void visit_node(int id) {
     if (state(id) == State::shared || !is_needed(id) || made(id) >= 0) return;
     const Node node = graph_->node(id); // a copy: emitting moves the nodes
     int& own = made_.items[id - begin_];
@@ -192,7 +175,7 @@ private:
       own = spread(node.input(0)).id();
       return;
     }
-    if (node.kind == Kind::slice) { // of a loop around the function
+    if (node.kind == Kind::slice) { // of a loop around this one, or around the function
       own = sliced(node, exchanged(now(node.input(0))));
       return;
     }
@@ -228,10 +211,12 @@ private:
   }
   TWILL_CONSTEXPR int sliced(Node node, Value steps) {
     node.inputs.items[0] = steps.id();
+    node.index = loops_.now(node.index);
     node.shape = with_batch(batch_, node.shape);
     return graph_->add(node);
   }
   TWILL_CONSTEXPR int copied(Node node) {
+    if (node.kind == Kind::slice) node.index = loops_.now(node.index);
     for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = now(node.input(k));
     return graph_->add(node);
   }
@@ -262,49 +247,26 @@ private:
   /// Steps first: (examples, steps, …) as (steps, examples, …), or back.
   [[nodiscard]] TWILL_CONSTEXPR Value exchanged(int id) const { return with_axis_moved({*graph_, id}, 0, 1); }
 
-  TWILL_CONSTEXPR void visit_loop(int loop, const LoopInfo& info) {
-    LoopBuilder builder{*graph_, info.count, info.reversed};
-    List<int> old{};
-    List<int> carries{};
-    for (int id = info.begin; id < info.end && !graph_->fault.any(); ++id) {
-      const Node node = graph_->node(id);
-      if (!is_needed(id) || state(id) == State::shared || loop_of(node) != loop) {
-        visit(id);
-        continue;
-      }
-      graph_->set_scope(node.scope);
-      const int source = node.input(0);
-      int& own = made_.items[id - begin_];
-      if (node.kind == Kind::carry) {
-        const Value initial = is_batched(id) ? spread(source) : Value{*graph_, now(source)};
-        own = builder.carry(initial).id();
-        old.push_back(id);
-        carries.push_back(own);
-      } else {
-        own = builder.slice(is_batched(id) ? exchanged(now(source)) : Value{*graph_, now(source)}).id();
-      }
-    }
-    if (graph_->fault.any()) return;
-    List<int> next(old.size(), -1);
-    List<int> stacks{};
-    List<int> results{};
-    for (int id = info.end; id < info.results_end; ++id) {
-      const Node node = graph_->node(id);
-      if (node.kind == Kind::close)
-        for (std::size_t c = 0; c < old.size(); ++c)
-          if (old[c] == node.input(0)) next[c] = is_batched(old[c]) ? spread(node.input(1)).id() : now(node.input(1));
-      if (node.kind == Kind::stack && is_needed(id)) {
-        stacks.push_back(id);
-        results.push_back(now(node.input(0)));
-      }
-    }
-    builder.finish(carries, next, results);
-    for (std::size_t k = 0; k < stacks.size(); ++k)
-      made_.items[stacks[k] - begin_] = is_batched(stacks[k]) ? exchanged(results[k]).id() : results[k];
-    for (int id = info.end; id < info.results_end; ++id)
-      for (std::size_t c = 0; c < old.size(); ++c)
-        if (graph_->node(id).kind == Kind::leave && graph_->node(id).input(0) == old[c])
-          made_.items[id - begin_] = carries[c];
+  // ---- what LoopCopies asks for ------------------------------------------------------------------------------------
+  friend class LoopCopies;
+  [[nodiscard]] constexpr bool copies(int id) const { return is_needed(id) && state(id) != State::shared; }
+  TWILL_CONSTEXPR void set(int id, int copy) { made_.items[id - begin_] = copy; }
+  TWILL_CONSTEXPR void start(int id) {
+    starts_.items[id - begin_] = graph_->size();
+    graph_->open_region = region_of_copy(graph_->node(id).region);
+  }
+  [[nodiscard]] TWILL_CONSTEXPR Value entering(int id) {
+    const Node& node = graph_->node(id);
+    const int source = node.input(0);
+    if (!is_batched(id)) return {*graph_, now(source)};
+    return node.kind == Kind::carry ? spread(source) : exchanged(spread(source).id());
+  }
+  [[nodiscard]] TWILL_CONSTEXPR int next(int close) {
+    const Node& node = graph_->node(close);
+    return is_batched(node.input(0)) ? spread(node.input(1)).id() : now(node.input(1));
+  }
+  [[nodiscard]] TWILL_CONSTEXPR int stacked(int id, int stack) const {
+    return is_batched(id) ? exchanged(stack).id() : stack;
   }
 
   Graph* graph_;
@@ -319,6 +281,7 @@ private:
   List<int> made_{};   ///< the nodes that replace those of the example
   List<int> starts_{}; ///< the first of the nodes made for each
   List<Renamed> regions_{};
+  LoopCopies loops_{-1};
 };
 
 }}}} // namespace twill::v0::graph::detail

@@ -37,12 +37,16 @@ TWILL_CONSTEXPR List<char> reaches(const Graph& graph, const List<int>& variable
   return active;
 }
 
-/// The last node to visit for a seed at `last`: the loop or part that contains it is visited as a whole.
+/// The last node to visit for a seed at `last`: the loop or part that contains it is visited as a whole, and so are the
+/// results of a loop whose body ends there.
 [[nodiscard]] TWILL_CONSTEXPR int last_with_loops(const Graph& graph, int last) {
-  for (const LoopInfo& loop : graph.loops)
-    if (loop.end >= 0 && last >= loop.end && last < loop.results_end) last = loop.results_end - 1;
-  for (const RegionInfo& region : graph.regions)
-    if (last >= region.begin && last < region.end) last = region.end - 1;
+  for (int before = -1; before != last;) {
+    before = last;
+    for (const LoopInfo& loop : graph.loops)
+      if (loop.end >= 0 && last >= loop.end - 1 && last < loop.results_end) last = loop.results_end - 1;
+    for (const RegionInfo& region : graph.regions)
+      if (last >= region.begin && last < region.end) last = region.end - 1;
+  }
   return last;
 }
 

@@ -49,6 +49,21 @@ public:
 
   /// The node of an id that `add` returned.
   [[nodiscard]] constexpr const Node& node(int id) const { return nodes.items[id]; }
+  /// The loop of one of its own nodes (carry, slice, stack, close, leave), -1 for others.
+  [[nodiscard]] TWILL_CONSTEXPR int loop_of(const Node& own) const {
+    switch (own.kind) {
+    case Kind::slice:
+    case Kind::stack:
+      return own.index;
+    case Kind::carry:
+    case Kind::close:
+      return carries.data()[own.index];
+    case Kind::leave:
+      return carries.data()[node(own.input(0)).index];
+    default:
+      return -1;
+    }
+  }
   /// How many nodes there are.
   [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
 

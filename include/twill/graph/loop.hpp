@@ -14,46 +14,83 @@
 
 namespace twill { inline namespace v0 { namespace graph { namespace detail {
 
-/// The part of a loop's body that runs in every step and is needed. Positions count from the first node of the body.
-struct LoopBody {
-  List<char> members{}; ///< depend on the step, and a result of the loop needs them
-  int begin = 0;
-  int end = 0;
-
-  constexpr LoopBody() = default;
-  [[nodiscard]] constexpr bool holds(int id) const { return id >= begin && id < end && members.items[id - begin] != 0; }
-};
-
-/// requires: nodes of the body that `needed` marks are those that a result reads
-[[nodiscard]] TWILL_CONSTEXPR LoopBody loop_body(const Graph& graph, int loop, int begin, int end,
-                                                 const List<int>& results) {
-  LoopBody body{};
-  body.begin = begin;
-  body.end = end;
-  body.members = List<char>(static_cast<std::size_t>(end - begin), 0);
-  List<char> needed(static_cast<std::size_t>(end - begin), 0);
-  for (int id : results)
-    if (id >= begin && id < end) needed.items[id - begin] = 1;
+/// Marks the nodes that marked ones read, among those from `begin` to before `end`. A step of a loop between them reads
+/// what the step before it has left, and all that the loop keeps may be read, so a loop is needed as a whole.
+/// needed: for each of these nodes
+TWILL_CONSTEXPR void mark_what_is_read(const Graph& graph, int begin, int end, List<char>& needed) {
+  List<LoopInfo> inner{};
+  for (const LoopInfo& loop : graph.loops)
+    if (loop.begin >= begin && loop.end >= 0 && loop.results_end <= end) inner.push_back(loop);
   for (int id = end; id-- > begin;) {
+    for (const LoopInfo& loop : inner) {
+      if (loop.results_end != id + 1) continue;
+      bool is_needed = false;
+      for (int result = loop.end; result < loop.results_end; ++result)
+        is_needed = is_needed || needed.items[result - begin] != 0;
+      for (int result = loop.end; result < loop.results_end && is_needed; ++result) needed.items[result - begin] = 1;
+    }
     if (needed.items[id - begin] == 0) continue;
     const Node& node = graph.node(id);
     for (int k = 0; k < node.arity; ++k)
       if (node.input(k) >= begin) needed.items[node.input(k) - begin] = 1;
   }
-  for (int id = begin; id < end; ++id) {
-    if (needed.items[id - begin] == 0) continue;
-    const Node& node = graph.node(id);
-    bool depends = (node.kind == Kind::slice && node.index == loop) ||
-                   (node.kind == Kind::carry && graph.carries.items[node.index] == loop);
-    for (int k = 0; k < node.arity; ++k) depends = depends || body.holds(node.input(k));
-    body.members.items[id - begin] = depends ? 1 : 0;
+}
+
+/// The part of a loop's body that runs in every step and is needed. Positions count from the first node of the body.
+struct LoopBody {
+  List<int> loops{}; ///< the innermost loop in whose steps each node is known; -1 where it does not depend on the step
+  int begin = 0;
+  int end = 0;
+
+  constexpr LoopBody() = default;
+  [[nodiscard]] constexpr bool holds(int id) const { return id >= begin && id < end && loops.items[id - begin] >= 0; }
+};
+
+/// The body of a loop. A loop inside of it of which some nodes depend on the step belongs to it as a whole.
+[[nodiscard]] TWILL_CONSTEXPR LoopBody loop_body(const Graph& graph, int loop, int begin, int end,
+                                                 const List<int>& results) {
+  LoopBody body{};
+  body.begin = begin;
+  body.end = end;
+  body.loops = List<int>(static_cast<std::size_t>(end - begin), -1);
+  List<char> needed(static_cast<std::size_t>(end - begin), 0);
+  for (int id : results)
+    if (id >= begin && id < end) needed.items[id - begin] = 1;
+  mark_what_is_read(graph, begin, end, needed);
+  List<char> runs_in_steps(graph.loops.size(), 0);
+  runs_in_steps.items[loop] = 1;
+  for (bool finds_loops = true; finds_loops;) {
+    finds_loops = false;
+    for (int id = begin; id < end; ++id) {
+      if (needed.items[id - begin] == 0) continue;
+      const Node& node = graph.node(id);
+      int innermost = -1; // the inner loop of two is the later one
+      for (int k = 0; k < node.arity; ++k)
+        if (body.holds(node.input(k)) && body.loops.items[node.input(k) - begin] > innermost)
+          innermost = body.loops.items[node.input(k) - begin];
+      int own = graph.loop_of(node);
+      if (own >= 0 && graph.loops.items[own].begin < begin) own = -1; // of a loop around this one
+      if (own >= 0 && innermost >= 0 && runs_in_steps.items[own] == 0) {
+        runs_in_steps.items[own] = 1;
+        finds_loops = true;
+      }
+      if (own >= 0 && runs_in_steps.items[own] != 0) {
+        innermost = own;
+        while (node.kind == Kind::stack || node.kind == Kind::leave) { // known after the loop, in the one around it
+          innermost = graph.loops.items[innermost].around;
+          if (runs_in_steps.items[innermost] != 0) break;
+        }
+      }
+      body.loops.items[id - begin] = innermost;
+    }
   }
   return body;
 }
 
 /// Whether the backward pass reads the value of a step instead of computing it again.
 [[nodiscard]] TWILL_CONSTEXPR bool is_kept_of_steps(Kind kind) {
-  return kind == Kind::carry || kind == Kind::operation || kind == Kind::result || kind == Kind::reduce;
+  return kind == Kind::carry || kind == Kind::operation || kind == Kind::result || kind == Kind::reduce ||
+         kind == Kind::stack || kind == Kind::leave;
 }
 
 /// Builds one loop: carries and slices first or while the body is traced, `finish` at its end.
@@ -61,7 +98,9 @@ class LoopBuilder {
 public:
   constexpr LoopBuilder(Graph& graph, Extent count, bool reversed)
       : graph_{&graph}, loop_{static_cast<int>(graph.loops.size())} {
-    graph.loops.push_back({count, reversed, graph.size(), -1, -1});
+    const int around = graph.open_loop;
+    const int depth = around < 0 ? 0 : graph.loops.items[around].depth + 1;
+    graph.loops.push_back({count, reversed, graph.size(), -1, -1, around, depth});
     graph.open_loop = loop_;
   }
 
@@ -88,16 +127,20 @@ public:
     List<int> closing = next;
     List<char> reads_memory(next.size(), 0);
     const List<int> order = closing_order(carries, closing, reads_memory);
-    graph_->open_loop = -1;
+    graph_->open_loop = info().around;
     const int begin = info().begin;
     const int end = graph_->size();
     info().end = end;
     List<int> read = closing;
     read.append(results);
     const LoopBody body = loop_body(*graph_, loop_, begin, end, read);
-    for (int& result : results) result = stack(result);
+    List<char> is_stacked(static_cast<std::size_t>(end - begin), 0);
+    for (int& result : results) {
+      if (result >= begin) is_stacked.items[result - begin] = 1;
+      result = stack(result);
+    }
     for (int id = begin; id < end; ++id)
-      if (body.holds(id) && is_kept_of_steps(graph_->node(id).kind)) static_cast<void>(stack(id));
+      if (is_kept(body, id) && is_stacked.items[id - begin] == 0) static_cast<void>(stack(id));
     List<int> closes(carries.size(), -1);
     for (int c : order) {
       const auto position = static_cast<std::size_t>(c);
@@ -136,12 +179,28 @@ private:
 
   TWILL_CONSTEXPR int stack(int id) {
     const Node source = graph_->node(id);
+    if (source.shape.rank >= max_rank) {
+      graph_->refuse_node(Problem::scan_keeps_a_value_of_more_than_8_axes, id);
+      return id;
+    }
     Extents shape{};
     shape.append(info().count);
     for (int axis = 0; axis < source.shape.rank; ++axis) shape.append(source.shape[axis]);
     Node node = derived(Kind::stack, source.dtype, shape, id);
     node.index = loop_;
     return graph_->add(node);
+  }
+
+  /// Whether the values of a node in all steps are kept for the backward pass. Those in the steps of loops inside are
+  /// kept by these, in stacks that are kept in turn; what is not kept is computed again, as are the parts of which that
+  /// is asked for.
+  [[nodiscard]] TWILL_CONSTEXPR bool is_kept(const LoopBody& body, int id) const {
+    const Node& node = graph_->node(id);
+    if (body.loops.items[id - body.begin] != loop_ || !is_kept_of_steps(node.kind) || node.shape.rank >= max_rank)
+      return false;
+    for (const RegionInfo& part : graph_->regions)
+      if (part.is_recomputed && part.begin >= body.begin && id >= part.begin && id < part.end) return false;
+    return true;
   }
 
   /// For each node of the body the set of carries that a kernel may read to compute it.
@@ -152,7 +211,7 @@ private:
       sets.items[carries[c] - begin] = std::uint64_t{1} << (c < 63 ? c : 63);
     for (int id = begin; id < graph_->size(); ++id) {
       const Node& node = graph_->node(id);
-      if (node.kind == Kind::operation || node.kind == Kind::result || node.kind == Kind::carry) continue;
+      if (node.kind != Kind::reduce && is_kept_of_steps(node.kind)) continue; // in memory of its own
       for (int k = 0; k < node.arity; ++k)
         if (node.input(k) >= begin) sets.items[id - begin] |= sets.items[node.input(k) - begin];
     }

@@ -3,12 +3,13 @@
 //
 // Gradients of loops. The gradient is a loop in the opposite direction. Its body is a copy of the step, which reads
 // carries and the results of operations and reductions as they were and computes only elementwise values again, and the
-// gradient of that copy. Gradients of values from outside the body are summed in carries. The backward loop is an
-// ordinary one, so it has a gradient too. Read next: graph/gradient.hpp.
+// gradient of that copy. It reads what loops inside have kept, so these do not run again. Gradients of values from
+// outside the body are summed in carries. The backward loop is an ordinary one, so it has a gradient too. Read next:
+// graph/gradient.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
-#include <twill/graph/loop.hpp>
+#include <twill/graph/loop_copies.hpp>
 
 #include <cstddef>
 
@@ -19,11 +20,13 @@ class LoopGradient {
 public:
   constexpr LoopGradient(Graph& graph, int loop, const List<char>& active, const List<int>& cotangents)
       : graph_{&graph},
+        own_{loop},
         info_{graph.loops.items[loop]},
         active_{&active},
         cotangents_{&cotangents},
         copies_(static_cast<std::size_t>(info_.end - info_.begin), -1),
-        kept_(static_cast<std::size_t>(info_.end - info_.begin), -1) {
+        kept_(static_cast<std::size_t>(info_.end - info_.begin), -1),
+        loops_{loop} {
     List<int> read{};
     for (int id = info_.end; id < info_.results_end; ++id) {
       const Node& node = graph.node(id);
@@ -94,23 +97,45 @@ private:
   }
 
   TWILL_CONSTEXPR void copy_body(LoopBuilder& loop) {
+    builder_ = &loop;
     for (int stack : stacks_)
       if (const int id = graph_->node(stack).input(0); body_.holds(id) && is_kept_of_steps(graph_->node(id).kind))
         kept_.items[id - info_.begin] = loop.slice({*graph_, stack}).id();
-    for (int id = info_.begin; id < info_.end; ++id) {
-      if (!body_.holds(id)) continue;
-      int& copy = copies_.items[id - info_.begin];
-      Node node = graph_->node(id);
-      if (node.kind == Kind::carry) {
-        copy = kept_.items[id - info_.begin];
-      } else if (node.kind == Kind::slice) {
-        copy = loop.slice({*graph_, node.input(0)}).id();
-        if (is_active(node.input(0))) slices_.push_back(id);
-      } else {
-        for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = copy_of(node.input(k));
-        copy = graph_->add(node);
-      }
+    for (int id = info_.begin; id < info_.end;) id = visit(id);
+  }
+
+  // ---- what LoopCopies asks for ------------------------------------------------------------------------------------
+  friend class LoopCopies;
+  [[nodiscard]] constexpr bool copies(int id) const { return body_.holds(id); }
+  [[nodiscard]] TWILL_CONSTEXPR int now(int id) { return copy_of(id); }
+  TWILL_CONSTEXPR void set(int id, int copy) { copies_.items[id - info_.begin] = copy; }
+  static constexpr void start(int) {}
+  [[nodiscard]] TWILL_CONSTEXPR Value entering(int id) { return {*graph_, copy_of(graph_->node(id).input(0))}; }
+  [[nodiscard]] TWILL_CONSTEXPR int next(int close) { return copy_of(graph_->node(close).input(1)); }
+  [[nodiscard]] static constexpr int stacked(int, int stack) { return stack; }
+
+  /// Copies a node of the body, or a loop inside as a whole; returns the node after it.
+  TWILL_CONSTEXPR int visit(int id) {
+    for (std::size_t i = loops_.first_inside(); i < graph_->loops.size(); ++i) {
+      const LoopInfo& inner = graph_->loops.items[i];
+      if (inner.begin == id && inner.end >= 0 && inner.end < info_.end && body_.holds(inner.results_end - 1))
+        return loops_.copy(*graph_, static_cast<int>(i), *this);
     }
+    if (!body_.holds(id)) return id + 1;
+    Node node = graph_->node(id);
+    if (node.kind == Kind::carry) {
+      const int kept = kept_.items[id - info_.begin];
+      if (kept < 0) graph_->refuse_node(Problem::scan_keeps_a_value_of_more_than_8_axes, id);
+      set(id, kept < 0 ? id : kept);
+    } else if (node.kind == Kind::slice && node.index == own_) {
+      set(id, builder_->slice({*graph_, node.input(0)}).id());
+      if (is_active(node.input(0))) slices_.push_back(id);
+    } else {
+      if (node.kind == Kind::slice) node.index = loops_.now(node.index);
+      for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = copy_of(node.input(k));
+      set(id, graph_->add(node));
+    }
+    return id + 1;
   }
 
   /// Reads kept values in place of their copies.
@@ -164,6 +189,7 @@ private:
   }
 
   Graph* graph_;
+  int own_; ///< the loop
   LoopInfo info_;
   const List<char>* active_;
   const List<int>* cotangents_;
@@ -174,6 +200,8 @@ private:
   List<int> leaves_{};
   List<int> slices_{}; ///< of values that have a gradient
   List<Alias> aliases_{};
+  LoopCopies loops_;               ///< those inside
+  LoopBuilder* builder_ = nullptr; ///< of the gradient's loop
 };
 
 }}}} // namespace twill::v0::graph::detail

@@ -77,6 +77,17 @@ struct InputGradients {
   [[nodiscard]] constexpr bool wants(int position) const { return wanted.items[position]; }
 };
 
+/// A call of an operation with numbers for its extents, for questions before it runs.
+struct SizedCall {
+  DType dtype = DType::float32;             ///< for which the kernel is compiled
+  const Dims* shapes = nullptr;             ///< of the inputs, then of the results
+  const std::int64_t* attributes = nullptr; ///< the integers that the operation was traced with
+  unsigned there = 0;                       ///< a bit for each operand; a further result that is not read is not there
+
+  /// Whether an operand is there.
+  [[nodiscard]] constexpr bool has(int operand) const { return (there >> operand & 1U) != 0; }
+};
+
 /// The batching rule of an operation: how one call computes the calls of many examples, see graph/batching_rules.hpp.
 enum class Batching : std::uint8_t {
   none,        ///< it has no rule: `vmap` refuses it
@@ -110,6 +121,8 @@ struct Operation {
       false; ///< the product of two matrices, or stacks of them, over a grid of rows, columns and inner axis
   Batching batching = Batching::none; ///< how `vmap` computes it for many examples
   int shared_operand = -1; ///< of `first_axis`: the input that may have one element there, for all calls; -1: none
+  /// The most bytes that its kernel has of a GPU's pool at a time, as the pool counts them. Null: none.
+  std::int64_t (*working_bytes)(const SizedCall& call) = nullptr;
 };
 
 /// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two

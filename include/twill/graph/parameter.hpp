@@ -171,7 +171,12 @@ struct LoopInfo {
   int begin = -1;        ///< the first node of the body
   int end = -1;          ///< after the last; -1 while the body is being traced
   int results_end = -1;  ///< after the stacks, closes and leaves, which follow the body
+  int around = -1;       ///< the loop in whose body it was traced, -1 for none
+  int depth = 0;         ///< how many loops are around it
 };
+
+/// How many loops may be inside of each other.
+inline constexpr int most_nested_loops = 4;
 
 /// A part of a function, as a range of nodes, that the backward pass may compute again.
 struct RegionInfo {

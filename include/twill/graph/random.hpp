@@ -63,7 +63,7 @@ TWILL_CONSTEXPR Value draws_of_steps(Graph& graph, const Extents& shape) {
   if (shape.rank > 0) all.append(shape[0]);
   all.append(count);
   for (int axis = 1; axis < shape.rank; ++axis) all.append(shape[axis]);
-  graph.open_loop = -1;
+  graph.open_loop = graph.loops.items[loop].around; // whose steps draw their own as well
   const Value draws = random_uniform(graph, all);
   graph.open_loop = loop;
   Node steps_first{};

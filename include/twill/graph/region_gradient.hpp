@@ -8,7 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
-#include <twill/graph/loop.hpp>
+#include <twill/graph/loop_copies.hpp>
 
 #include <cstddef>
 
@@ -23,7 +23,8 @@ public:
         active_{&active},
         cotangents_{&cotangents},
         needed_(static_cast<std::size_t>(region.end - region.begin), 0),
-        copies_(static_cast<std::size_t>(region.end - region.begin), -1) {}
+        copies_(static_cast<std::size_t>(region.end - region.begin), -1),
+        starts_(static_cast<std::size_t>(region.end - region.begin) + 1, -1) {}
 
   /// The gradients of the part's inputs, those from after the part included. The part's shares are added in the order
   /// of a part that is not computed again, so the bits are the same.
@@ -35,8 +36,8 @@ public:
       graph_->open_region = region_of_copies(graph_->node(id).region);
       name_outside(id);
     }
-    for (int id = region_.begin; id < region_.end;) id = copy_loop_or_node(id);
-    starts_.push_back(graph_->size());
+    for (int id = region_.begin; id < region_.end;) id = visit(id);
+    starts_.items[region_.end - region_.begin] = graph_->size();
     mark_parts();
     graph_->open_region = outer;
     List<Seed> seeds{};
@@ -65,23 +66,15 @@ private:
     return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
   }
   [[nodiscard]] constexpr bool is_needed(int id) const { return needed_.data()[id - region_.begin] != 0; }
-  TWILL_CONSTEXPR void need(int id) {
-    if (id >= region_.begin) needed_.items[id - region_.begin] = 1;
-  }
 
-  /// Marks the nodes that the part's results read. A step of a loop reads what the step before it has left.
+  /// Marks the nodes that the part's results read.
   TWILL_CONSTEXPR void find_needed() {
-    for (int id = region_.end; id-- > region_.begin;) {
-      for (const LoopInfo& loop : graph_->loops)
-        if (loop.end == id + 1 && holds(loop) && is_needed(loop)) need_steps(loop);
+    for (int id = region_.end; id-- > region_.begin;)
       if (is_result(id)) {
-        need(id);
+        needed_.items[id - region_.begin] = 1;
         waits_for_ = cotangents_->items[id];
       }
-      if (!is_needed(id)) continue;
-      const Node& node = graph_->node(id);
-      for (int k = 0; k < node.arity; ++k) need(node.input(k));
-    }
+    mark_what_is_read(*graph_, region_.begin, region_.end, needed_);
   }
   [[nodiscard]] constexpr bool holds(const LoopInfo& loop) const {
     return loop.begin >= region_.begin && loop.end >= 0 && loop.results_end <= region_.end;
@@ -90,15 +83,6 @@ private:
     for (int id = loop.end; id < loop.results_end; ++id)
       if (is_needed(id)) return true;
     return false;
-  }
-  TWILL_CONSTEXPR void need_steps(const LoopInfo& loop) {
-    for (int id = loop.end; id < loop.results_end; ++id) {
-      const Node& node = graph_->node(id);
-      if (node.kind != Kind::close) continue;
-      need(id);
-      need(node.input(0));
-      need(node.input(1));
-    }
   }
 
   /// Whether the part computes the node and a node outside has used it. A weight is the result of no part.
@@ -150,81 +134,43 @@ private:
     return id >= region_.begin ? copies_.items[id - region_.begin] : outside(id);
   }
 
+  // ---- what LoopCopies asks for ------------------------------------------------------------------------------------
+  friend class LoopCopies;
+  [[nodiscard]] constexpr bool copies(int id) const { return is_needed(id) && copies_.data()[id - region_.begin] < 0; }
+  TWILL_CONSTEXPR void set(int id, int copy) {
+    copies_.items[id - region_.begin] = copy;
+    if (graph_->node(id).kind == Kind::stack || graph_->node(id).kind == Kind::leave)
+      if (!graph_->taps.empty()) graph_->tap_copy(id, copy);
+  }
+  TWILL_CONSTEXPR void start(int id) {
+    starts_.items[id - region_.begin] = graph_->size();
+    graph_->open_region = region_of_copies(graph_->node(id).region);
+  }
+  [[nodiscard]] TWILL_CONSTEXPR Value entering(int id) { return {*graph_, now(graph_->node(id).input(0))}; }
+  [[nodiscard]] TWILL_CONSTEXPR int next(int close) { return now(graph_->node(close).input(1)); }
+  [[nodiscard]] static constexpr int stacked(int, int stack) { return stack; }
+
   /// Copies a node that is needed, or a loop as a whole; returns the node after it.
-  TWILL_CONSTEXPR int copy_loop_or_node(int id) {
-    for (std::size_t i = 0; i < graph_->loops.size(); ++i) {
+  TWILL_CONSTEXPR int visit(int id) {
+    for (std::size_t i = loops_.first_inside(); i < graph_->loops.size(); ++i) {
       const LoopInfo info = graph_->loops[i];
       if (info.begin != id || !holds(info) || !is_needed(info)) continue;
-      copy_loop(info);
-      return info.results_end;
+      starts_.items[id - region_.begin] = graph_->size();
+      return loops_.copy(*graph_, static_cast<int>(i), *this);
     }
-    copy_if_needed(id);
+    if (copies(id)) {
+      start(id);
+      copy(id);
+    } else {
+      starts_.items[id - region_.begin] = graph_->size();
+    }
     return id + 1;
-  }
-  TWILL_CONSTEXPR void copy_if_needed(int id) {
-    starts_.push_back(graph_->size());
-    if (!is_needed(id) || copies_.items[id - region_.begin] >= 0) return;
-    graph_->open_region = region_of_copies(graph_->node(id).region);
-    copy(id);
-  }
-
-  /// Builds a loop whose body is that of a loop in the part.
-  TWILL_CONSTEXPR void copy_loop(const LoopInfo& info) {
-    LoopBuilder builder{*graph_, info.count, info.reversed};
-    const int scope = graph_->scope();
-    List<int> old{};
-    List<int> carries{};
-    for (int id = info.begin; id < info.end; ++id) {
-      const Node node = graph_->node(id);
-      int& place = copies_.items[id - region_.begin];
-      const bool is_memory = node.kind == Kind::cast && graph_->node(node.input(0)).dtype == node.dtype;
-      const bool is_of_loop = node.kind == Kind::carry || node.kind == Kind::slice || is_memory;
-      if (!is_of_loop || !is_needed(id) || place >= 0) {
-        copy_if_needed(id);
-        continue;
-      }
-      starts_.push_back(graph_->size());
-      graph_->open_region = region_of_copies(node.region);
-      graph_->set_scope(node.scope);
-      const Value source{*graph_, now(node.input(0))};
-      if (node.kind == Kind::carry) {
-        place = builder.carry(source).id();
-        old.push_back(id);
-        carries.push_back(place);
-      } else {
-        place = is_memory ? source.id() : builder.slice(source).id(); // the builder makes memory of carries
-      }
-    }
-    graph_->set_scope(scope);
-    finish_loop(builder, info, old, carries);
-  }
-  TWILL_CONSTEXPR void finish_loop(LoopBuilder& builder, const LoopInfo& info, const List<int>& old,
-                                   List<int>& carries) {
-    List<int> next(old.size(), -1);
-    List<int> results{};
-    for (int id = info.end; id < info.results_end; ++id) {
-      const Node node = graph_->node(id);
-      for (std::size_t c = 0; c < old.size(); ++c)
-        if (node.kind == Kind::close && node.input(0) == old[c]) next[c] = now(node.input(1));
-      if (node.kind == Kind::stack && is_needed(id)) results.push_back(now(node.input(0)));
-    }
-    graph_->open_region = region_of_copies(graph_->node(info.end).region);
-    builder.finish(carries, next, results);
-    std::size_t result = 0;
-    for (int id = info.end; id < info.results_end; ++id) {
-      starts_.push_back(graph_->size());
-      const Node node = graph_->node(id);
-      int& place = copies_.items[id - region_.begin];
-      if (node.kind == Kind::stack && is_needed(id)) place = results[result++];
-      for (std::size_t c = 0; c < old.size(); ++c)
-        if (node.kind == Kind::leave && node.input(0) == old[c]) place = carries[c];
-      if (place >= 0 && is_needed(id) && !graph_->taps.empty()) graph_->tap_copy(id, place);
-    }
   }
 
   TWILL_CONSTEXPR void copy(int id) {
     Node node = graph_->node(id);
     int& place = copies_.items[id - region_.begin];
+    if (node.kind == Kind::slice) node.index = loops_.now(node.index);
     for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = now(node.input(k));
     place = graph_->add(node);
     if (!graph_->taps.empty()) graph_->tap_copy(id, place);
@@ -248,12 +194,13 @@ private:
   RegionInfo region_;
   const List<char>* active_;
   const List<int>* cotangents_;
-  List<char> needed_;  ///< whether a result reads it, for each node of the part
-  List<int> copies_;   ///< of each node
-  List<int> starts_{}; ///< the first copy from each node on, and after the last
+  List<char> needed_; ///< whether a result reads it, for each node of the part
+  List<int> copies_;  ///< of each node
+  List<int> starts_;  ///< the first copy from each node on, and after the last; -1 inside of results of loops
   List<Alias> aliases_{};
   List<Alias> regions_{}; ///< numbers of parts, and of those of their copies
-  int waits_for_ = -1;    ///< the gradient that has to be there first
+  LoopCopies loops_{-1};
+  int waits_for_ = -1; ///< the gradient that has to be there first
 };
 
 }}}} // namespace twill::v0::graph::detail

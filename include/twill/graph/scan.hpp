@@ -3,8 +3,8 @@
 //
 // Loops in traced functions: the body is traced, differentiated and compiled once for any number of steps, which may be
 // known only at run time. Values from outside are used in the body as anywhere else; nodes that do not depend on the
-// step are computed once. Random draws differ from step to step, and the backward pass repeats them. Read next:
-// graph/loop.hpp, nn/recurrent.hpp.
+// step are computed once. Bodies may hold loops, whose steps run in every step. Random draws differ from step to step,
+// and the backward pass repeats them. Read next: graph/loop.hpp, nn/recurrent.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
@@ -70,6 +70,7 @@ TWILL_CONSTEXPR Extent steps_of(Graph& graph, const Value* stacked, std::size_t 
 
 /// Calls `body(carry..., element...)` for every step, from the first carries and the elements of `stacked` along their
 /// first axes. The body returns `graph::Step<carries, results>{{...}, {...}}`; carries keep shapes and element types.
+/// Bodies may call scan, up to four of them inside of each other.
 /// cost: the body's kernels once a step; no more kernels or compile time than one step
 template <std::size_t Carries, std::size_t Inputs, class Body>
 [[nodiscard]] constexpr auto scan(const std::array<Value, Carries>& initial, const std::array<Value, Inputs>& stacked,
@@ -77,7 +78,9 @@ template <std::size_t Carries, std::size_t Inputs, class Body>
   static_assert(Carries > 0, "twill: scan: there has to be a carry; a function of the elements alone needs no loop");
   Graph& graph = initial[0].graph();
   const Extent count = detail::steps_of(graph, stacked.data(), Inputs, options.count, site);
-  if (graph.open_loop >= 0) graph.refuse(Problem::scan_inside_the_body_of_a_scan, graph.open_loop, 0, site);
+  const int around = graph.open_loop;
+  if (around >= 0 && graph.loops.items[around].depth + 1 >= most_nested_loops)
+    graph.refuse(Problem::scans_are_nested_more_than_4_deep, most_nested_loops + 1, most_nested_loops, site);
   const bool is_refused = graph.fault.any();
   detail::LoopBuilder loop{graph, count, options.reversed};
   std::array<Value, Carries + Inputs> arguments{};
@@ -94,7 +97,7 @@ template <std::size_t Carries, std::size_t Inputs, class Body>
   for (const Value& value : step.carry) next.push_back(value.id());
   for (const Value& value : step.results) results.push_back(value.id());
   if (is_refused || !detail::check_carries(graph, carries, next, site)) {
-    graph.open_loop = -1;
+    graph.open_loop = around;
     return step;
   }
   loop.finish(carries, next, results);

@@ -116,7 +116,7 @@ public:
 
 private:
   /// (count, …): row i is the unit vector of element i.
-  [[nodiscard]] TWILL_CONSTEXPR Value unit_vectors(Extent count) const {
+  [[nodiscard]] constexpr Value unit_vectors(Extent count) const {
     Extents numbers{};
     numbers.append(count);
     const Value number = iota(*graph_, numbers);

@@ -18,6 +18,7 @@
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/linalg/lapack.hpp>
+#include <twill/linalg/working_bytes.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -145,19 +146,6 @@ enum class OnFailure : bool {
 }}}} // namespace twill::v0::linalg::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
-
-/// A stack of matrices in memory: dense, row-major.
-struct Stack {
-  std::int64_t count = 1;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-};
-
-[[nodiscard]] inline Stack matrices_of(const Dims& shape) {
-  Stack stack{1, shape[shape.rank - 2], shape[shape.rank - 1]};
-  for (int axis = 0; axis < shape.rank - 2; ++axis) stack.count *= shape[axis];
-  return stack;
-}
 
 /// A result of a function, and the info of each matrix where it reports.
 struct Reported {

@@ -19,8 +19,12 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail { in
 
 TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                   graph::InputGradients& gradients);
-inline constexpr graph::Operation cholesky_operation{
-    .name = "cholesky", .vjp = &cholesky_vjp, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation cholesky_operation{.name = "cholesky",
+                                                     .vjp = &cholesky_vjp,
+                                                     .results = 2,
+                                                     .wants_dense = true,
+                                                     .batching = graph::Batching::stack,
+                                                     .working_bytes = &cholesky_bytes};
 
 /// The factor of square matrices. The operation reads lower triangles: the upper one of A is that of A^T.
 [[nodiscard]] TWILL_CONSTEXPR Reported factor_of(Value a, OnFailure failing, UpLo triangle) {

@@ -55,8 +55,12 @@ TWILL_CONSTEXPR void eigh_vjp(Graph& graph, int node, const graph::Cotangents& c
     inner = inner + off_diagonal_quotient(matmul(transpose(v), Value{graph, cotangents[1]}), as_row(w) - as_column(w));
   gradients.set(0, symmetric(matmul(matmul(v, inner), transpose(v))));
 }
-inline constexpr graph::Operation eigh_operation{
-    .name = "eigh", .vjp = &eigh_vjp, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation eigh_operation{.name = "eigh",
+                                                 .vjp = &eigh_vjp,
+                                                 .results = 2,
+                                                 .wants_dense = true,
+                                                 .batching = graph::Batching::stack,
+                                                 .working_bytes = &eigh_bytes};
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 

@@ -34,8 +34,12 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail { in
 TWILL_CONSTEXPR void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                             graph::InputGradients& gradients);
 /// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
-inline constexpr graph::Operation lu_operation{
-    .name = "lu_factor", .vjp = &lu_vjp, .results = 3, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation lu_operation{.name = "lu_factor",
+                                               .vjp = &lu_vjp,
+                                               .results = 3,
+                                               .wants_dense = true,
+                                               .batching = graph::Batching::stack,
+                                               .working_bytes = &lu_bytes};
 
 /// The functions that solve with LU factors, as errors name them.
 enum class Solver : std::int64_t { solve, inv };
@@ -69,8 +73,11 @@ struct Factored {
 
 TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                graph::InputGradients& gradients);
-inline constexpr graph::Operation lu_solve_operation{
-    .name = "lu_solve", .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation lu_solve_operation{.name = "lu_solve",
+                                                     .results = 2,
+                                                     .wants_dense = true,
+                                                     .batching = graph::Batching::stack,
+                                                     .working_bytes = &lu_solve_bytes};
 inline constexpr graph::Operation solve_rule{.name = "solve", .vjp = &solve_vjp, .batching = graph::Batching::stack};
 
 /// X with op(A) X = B, and its gradients by A and B.

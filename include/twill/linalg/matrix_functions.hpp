@@ -27,8 +27,11 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail { in
 
 TWILL_CONSTEXPR void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                     graph::InputGradients& gradients);
-inline constexpr graph::Operation matrix_exp_operation{
-    .name = "matrix_exp", .vjp = &matrix_exp_vjp, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation matrix_exp_operation{.name = "matrix_exp",
+                                                       .vjp = &matrix_exp_vjp,
+                                                       .wants_dense = true,
+                                                       .batching = graph::Batching::stack,
+                                                       .working_bytes = &matrix_exp_bytes};
 
 /// The upper right block of exp([A^T G; 0 A^T]).
 TWILL_CONSTEXPR void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,

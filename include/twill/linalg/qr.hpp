@@ -61,8 +61,12 @@ TWILL_CONSTEXPR void qr_vjp(Graph& graph, int node, const graph::Cotangents& cot
   gradients.set(
       0, graph::concatenate({gradient_of_tall(q, first_columns(r), dq, first_columns(dr)), matmul(q, dv)}, last));
 }
-inline constexpr graph::Operation qr_operation{
-    .name = "qr", .vjp = &qr_vjp, .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation qr_operation{.name = "qr",
+                                               .vjp = &qr_vjp,
+                                               .results = 2,
+                                               .wants_dense = true,
+                                               .batching = graph::Batching::stack,
+                                               .working_bytes = &qr_bytes};
 
 /// The first k columns of the identity of order m, in the type of q (..., m, k).
 [[nodiscard]] TWILL_CONSTEXPR Value first_columns(Value q) {

@@ -59,8 +59,12 @@ TWILL_CONSTEXPR void svd_vjp(Graph& graph, int node, const graph::Cotangents& co
   if (has_v && !(n == k)) result = result + matmul(u, transpose(dv - matmul(transpose(vh), v_products)) / as_column(s));
   gradients.set(0, result);
 }
-inline constexpr graph::Operation svd_operation{
-    .name = "svd", .vjp = &svd_vjp, .results = 3, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation svd_operation{.name = "svd",
+                                                .vjp = &svd_vjp,
+                                                .results = 3,
+                                                .wants_dense = true,
+                                                .batching = graph::Batching::stack,
+                                                .working_bytes = &svd_bytes};
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 

@@ -60,8 +60,11 @@ struct Triangular {
 
 TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                                     graph::InputGradients& gradients);
-inline constexpr graph::Operation triangular_operation{
-    .name = "solve_triangular", .vjp = &triangular_vjp, .wants_dense = true, .batching = graph::Batching::stack};
+inline constexpr graph::Operation triangular_operation{.name = "solve_triangular",
+                                                       .vjp = &triangular_vjp,
+                                                       .wants_dense = true,
+                                                       .batching = graph::Batching::stack,
+                                                       .working_bytes = &triangular_bytes};
 
 [[nodiscard]] TWILL_CONSTEXPR Value solve_with_triangle(Value a, Value b, const Triangular& system) {
   return add_operation(triangular_operation, {a, b}, b.dtype(), b.shape(),

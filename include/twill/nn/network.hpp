@@ -66,6 +66,7 @@ public:
         run_scalars_{Shown::view().run_scalars} {
     state_->last_draw = draw;
     state_->groups = groups;
+    if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) detail::say_that_half_is_emulated();
     draw_weights();
   }
 

@@ -45,6 +45,16 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
   return text;
 }
 
+/// Memory of decompositions and transforms on GPUs, which libraries ask for when they run.
+[[nodiscard]] inline std::string operations_of(const parallel::fit::Report& report) {
+  std::int64_t most = 0;
+  for (const parallel::fit::RankReport& rank : report.ranks) most = std::max(most, rank.operation_bytes);
+  if (most == 0) return {};
+  return "working memory has " + format_bytes(most) +
+         " for one decomposition or transform: for cuFFT the most that its manual names, for cuSOLVER, which names no "
+         "bound, four times the matrices and 2^18 elements; a run warns where it asks for more\n";
+}
+
 [[nodiscard]] inline std::string fit_json_of(const parallel::fit::Report& report) {
   const parallel::fit::Options& options = report.options;
   std::string text = "{\"data\": " + std::to_string(options.data) + ", \"tensor\": " + std::to_string(options.tensor) +
@@ -73,7 +83,8 @@ namespace twill { inline namespace v0 { namespace profile { namespace detail {
             ", \"held_bytes\": " + std::to_string(own.held_bytes) +
             ", \"sent_bytes\": " + std::to_string(own.sent_bytes) + ", \"sent_to\": " + json_numbers(own.sent_to) +
             ", \"summed_bytes\": " + std::to_string(own.summed_bytes) +
-            ", \"layer_bytes\": " + std::to_string(own.layer_bytes) + "}";
+            ", \"layer_bytes\": " + std::to_string(own.layer_bytes) +
+            ", \"operation_bytes\": " + std::to_string(own.operation_bytes) + "}";
   }
   return text + "]}";
 }
@@ -105,9 +116,9 @@ TWILL_BODY std::string fit_table(const parallel::fit::Report& report) {
   }
   const std::string links = detail::links_of(report);
   return to_string(report.options) + ", " + std::to_string(report.rows) + " rows\n" + to_string(table) +
-         (links.empty() ? "" : "sent from rank to rank: " + links + "\n") + "predicted: step " +
-         duration(report.step_s) + ", bubble " + duration(report.bubble_s) + ", sums among replicas " +
-         duration(report.all_reduce_s) +
+         detail::operations_of(report) + (links.empty() ? "" : "sent from rank to rank: " + links + "\n") +
+         "predicted: step " + duration(report.step_s) + ", bubble " + duration(report.bubble_s) +
+         ", sums among replicas " + duration(report.all_reduce_s) +
          (report.options.tensor > 1 ? ", calls in layers " + duration(report.layers_s) : "") + ", " +
          fixed(report.rows_per_s(), 0) + " rows/s\n";
 }

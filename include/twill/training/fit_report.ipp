@@ -17,6 +17,7 @@ TWILL_BODY std::string to_string(const FitReport& report) {
          line("peak ", a.total(), b.total()) + line("  weights ", a.weights, b.weights) +
          line("  optimiser ", a.states, b.states) + line("  results ", a.kept, b.kept) +
          line("  activations ", a.arena, b.arena) +
+         (a.working + b.working > 0 ? line("  working ", a.working, b.working) : std::string{}) +
          line("operations ", report.work_without.operations, report.work_with.operations) + "parts computed again " +
          std::to_string(report.parts.count) + ", extra time " + std::to_string(std::lround(report.extra_time() * 100)) +
          "%\n";

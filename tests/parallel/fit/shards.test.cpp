@@ -8,6 +8,7 @@
 
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/batch_norm.hpp>
+#include <twill/nn/convolution.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/stage_boundary.hpp>
@@ -21,6 +22,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -147,46 +149,129 @@ TEST_CASE("the bytes of one device and of replicas with shards are those that th
 namespace {
 
 /// Two stages of different sizes, the second of which has a norm.
-struct ShardedStages {
+template <bool IsSynchronised> struct ShardedStages {
   static constexpr graph::Value forward(Input<Dim<"batch">, 20> x) {
     const graph::Value low = nn::stage_boundary(tanh(nn::linear(x, 310, "lower")));
-    return nn::linear(nn::batch_norm(tanh(nn::linear(low, 90, "upper")), "norm"), 7, "head");
+    const graph::Value high = tanh(nn::linear(low, 90, "upper"));
+    return nn::linear(nn::batch_norm(high, "norm", {.is_synchronised = IsSynchronised}), 7, "head");
   }
 };
 
-template <class S> void check_stages_with_shards(std::string_view schedule, pipeline::Checkpointing mode) {
-  constexpr std::int64_t rows = 37; // 7, 7, 8, 7, 8
-  constexpr parallel::Reproducible policy{.shards = 5};
+/// Both stages have norms, the first one two of them.
+struct NormsInBoth {
+  static constexpr graph::Value forward(Input<Dim<"batch">, 20> x) {
+    constexpr nn::BatchNormOptions together{.is_synchronised = true};
+    const graph::Value first = tanh(nn::batch_norm(nn::linear(x, 310, "first"), "norm", together));
+    const graph::Value low = nn::batch_norm(nn::linear(first, 50, "second"), "other", together);
+    return nn::linear(nn::batch_norm(tanh(nn::linear(nn::stage_boundary(low), 90, "third")), "last"), 7, "head");
+  }
+};
+
+/// Four stages on two ranks, three of which share a weight.
+struct SharingStages {
+  static constexpr graph::Value forward(Input<Dim<"batch">, 20> x) {
+    const graph::Value shared = nn::parameter(x.graph(), "shared", {20, 20}, nn::initialise::fan_in_uniform(20));
+    graph::Value y = nn::stage_boundary(tanh(nn::linear(x, shared)));
+    y = nn::stage_boundary(tanh(nn::linear(y, 90, "upper")));
+    y = nn::stage_boundary(tanh(nn::linear(tanh(nn::linear(y, 20, "lower")), shared)));
+    return nn::linear(nn::linear(y, shared), 7, "head");
+  }
+};
+
+/// A step of two ranks beside its estimate, repeated: threads take no other course.
+template <class M, class S, class Loss>
+void check_stages_with_shards(std::string_view schedule, pipeline::Checkpointing mode, int shards, Loss loss,
+                              const auto& x, const auto& y, parallel::fit::Estimator estimator) {
+  const parallel::Reproducible policy{.shards = shards};
   const std::vector<Cpu> devices{Cpu{0}, Cpu{1}};
-  const auto x = random_rows<float, 20>(devices[0], rows);
-  const auto labels = random_labels(devices[1], rows, 7);
   std::vector<std::int64_t> before;
   for (const Cpu device : devices) before.push_back(memory_allocated(device));
-  pipeline::BasicPipeline<S, float, Cpu, pipeline::Cut<ShardedStages>> pipe{devices};
-  auto step = train_step(pipe, nn::cross_entropy, optim::Adam{}, {.micro_batches = 5, .checkpointing = mode}, policy);
-  step(x, labels);
-  for (const Cpu device : devices) reset_peak_memory_stats(device);
-  step(x, labels);
-  const auto report = sharded_estimator<ShardedStages>(rows).report({.pipeline = 2,
-                                                                     .shards = policy.shards,
-                                                                     .schedule = schedule,
-                                                                     .micro_batches = policy.shards,
-                                                                     .checkpointing = mode});
-  for (std::size_t rank = 0; rank < 2; ++rank) {
-    INFO(schedule << ", checkpointing " << static_cast<int>(mode) << ", rank " << rank);
-    synchronize(devices[rank]);
-    CHECK(report.ranks[rank].bytes.total() == max_memory_allocated(devices[rank]) - before[rank]);
-    CHECK(report.ranks[rank].held_bytes == memory_allocated(devices[rank]) - before[rank]);
+  pipeline::BasicPipeline<S, float, Cpu, pipeline::Cut<M>> pipe{devices};
+  auto step = train_step(pipe, loss, optim::Adam{}, {.micro_batches = shards, .checkpointing = mode}, policy);
+  step(x, y);
+  const auto report = estimator.report(
+      {.pipeline = 2, .shards = shards, .schedule = schedule, .micro_batches = shards, .checkpointing = mode});
+  for (int repeated = 0; repeated < 5; ++repeated) {
+    for (const Cpu device : devices) reset_peak_memory_stats(device);
+    step(x, y);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      INFO(schedule << ", checkpointing " << static_cast<int>(mode) << ", rank " << rank);
+      synchronize(devices[rank]);
+      CHECK(report.ranks[rank].bytes.total() == max_memory_allocated(devices[rank]) - before[rank]);
+      CHECK(report.ranks[rank].held_bytes == memory_allocated(devices[rank]) - before[rank]);
+    }
   }
+}
+
+/// 37 rows and labels, in 5 shards of 7, 7, 8, 7, 8 rows unless told otherwise.
+template <class M, class S>
+void check_labels_with_shards(std::string_view schedule, pipeline::Checkpointing mode, int shards = 5) {
+  constexpr std::int64_t rows = 37;
+  const auto x = random_rows<float, 20>(Cpu{0}, rows);
+  const auto labels = random_labels(Cpu{1}, rows, 7);
+  check_stages_with_shards<M, S>(schedule, mode, shards, nn::cross_entropy, x, labels, sharded_estimator<M>(rows));
+}
+
+/// The result is an image of a convolution.
+struct ImageStages {
+  static constexpr graph::Value forward(Input<Dim<"batch">, 2, 6, 5> x) {
+    const graph::Value low = nn::stage_boundary(relu(nn::conv2d(x, 9, "lower", {.kernel = 3, .padding = 1})));
+    return nn::conv2d(relu(nn::conv2d(low, 4, "middle", {.kernel = 3, .padding = 1})), 3, "upper", {.kernel = 3});
+  }
+};
+
+template <std::int64_t... Extents> auto random_images(Cpu device, std::int64_t rows) {
+  const auto flat = random_rows<float, (Extents * ...)>(device, rows);
+  Tensor<float, Cpu, Shape<dyn, Extents...>> images(device, Dims(rows, Extents...));
+  std::copy_n(flat.data(), flat.elements(), images.data());
+  return images;
+}
+
+template <class S> void check_images_with_shards(std::string_view schedule, pipeline::Checkpointing mode) {
+  constexpr std::int64_t rows = 37;
+  const auto x = random_images<2, 6, 5>(Cpu{0}, rows);
+  const auto y = random_images<3, 4, 3>(Cpu{1}, rows);
+  using Step = training::StepOf<ImageStages, nn::mse, optim::Adam, std::remove_cvref_t<decltype(y)>>;
+  check_stages_with_shards<ImageStages, S>(schedule, mode, 5, nn::mse, x, y,
+                                           {parallel::fit::traces_of<Step>, {{"batch", rows}}});
 }
 
 } // namespace
 
 TEST_CASE("the bytes of a pipeline's ranks with shards are those that their pools count", "[parallel][PAR-6]") {
   for (const auto mode : {pipeline::Checkpointing::never, pipeline::Checkpointing::always}) {
-    check_stages_with_shards<pipeline::GPipe>("gpipe", mode);
-    check_stages_with_shards<pipeline::ZeroBubbleH1>("zb-h1", mode);
+    check_labels_with_shards<ShardedStages<false>, pipeline::GPipe>("gpipe", mode);
+    check_labels_with_shards<ShardedStages<false>, pipeline::ZeroBubbleH1>("zb-h1", mode);
   }
+}
+
+TEST_CASE("the bytes of stages whose shards meet are those that their pools count", "[parallel][PAR-6]") {
+  for (const auto mode : {pipeline::Checkpointing::never, pipeline::Checkpointing::always}) {
+    check_labels_with_shards<ShardedStages<true>, pipeline::OneForwardOneBackward>("1f1b", mode);
+    check_labels_with_shards<NormsInBoth, pipeline::GPipe>("gpipe", mode);
+    check_labels_with_shards<NormsInBoth, pipeline::ZeroBubbleH1>("zb-h1", mode);
+  }
+}
+
+TEST_CASE("the bytes of stages that share weights shard by shard are those that their pools count",
+          "[parallel][PAR-6]") {
+  check_labels_with_shards<SharingStages, pipeline::Interleaved<2>>("interleaved-2", pipeline::Checkpointing::never, 6);
+}
+
+TEST_CASE("the bytes of a pipeline whose result is an image are those that its pools count", "[parallel][PAR-6]") {
+  for (const auto mode : {pipeline::Checkpointing::never, pipeline::Checkpointing::always}) {
+    check_images_with_shards<pipeline::GPipe>("gpipe", mode);
+    check_images_with_shards<pipeline::ZeroBubbleH1>("zb-h1", mode);
+  }
+}
+
+TEST_CASE("stages whose shards meet and are not all computed again are refused", "[parallel][PAR-6]") {
+  CHECK_THROWS_WITH(
+      sharded_estimator<ShardedStages<true>>(37).report(
+          {.pipeline = 2, .shards = 5, .micro_batches = 5, .checkpointing = pipeline::Checkpointing::except_last}),
+      "Reproducible: stage 1 of the pipeline sums over the batch inside its run, so that its "
+      "micro-batches run together and none is the last; give it Checkpointing::always or "
+      "Checkpointing::never");
 }
 
 TEST_CASE("shards that no step has are refused", "[parallel][MEM-2]") {

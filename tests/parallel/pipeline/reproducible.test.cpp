@@ -54,17 +54,14 @@ struct Run {
   RandomDraw draw{};
 
   friend bool operator==(const Run& left, const Run& right) {
-    return left.losses == right.losses && test::are_equal(left.weights, right.weights) &&
+    return left.losses == right.losses && left.draw == right.draw && test::are_equal(left.weights, right.weights) &&
            test::are_equal(left.states, right.states);
   }
 };
 
 /// The steps after those of `from`, up to a number.
 template <class Step> Run train(Step& step, const auto& weights, int last, Run from) {
-  if (from.losses.empty())
-    manual_seed_all(11); // of dropout
-  else
-    step.load_state_dict(from.states), generator(Cpu{0}).set_state(from.draw);
+  if (!from.losses.empty()) step.load_state_dict(from.states), generator(Cpu{0}).set_state(from.draw);
   for (auto i = static_cast<int>(from.losses.size()); i < last; ++i) {
     const auto data = batch(i);
     from.losses.push_back(step(data.x, data.label).item());
@@ -105,7 +102,6 @@ template <class S, class Cut> std::vector<Run> on_ranks(int ranks) {
   const RandomDraw weights = generator(Cpu{0}).next();
   std::vector<std::unique_ptr<Pipe<S, Cut>>> pipes{};
   for (int rank = 0; rank < ranks; ++rank) pipes.push_back(std::make_unique<Pipe<S, Cut>>(Cpu{rank}, rank, weights));
-  manual_seed_all(11); // of dropout
   std::vector<Run> ends(pipes.size());
   auto world = test::thread_group(ranks);
   parallel::run_ranks(world, [&](auto& communicator) {
@@ -146,6 +142,18 @@ TEST_CASE("a pipeline of two or three stages trains to the bits of one device", 
 
 TEST_CASE("the order in which a schedule computes gradients is not in the bits", "[parallel][PAR-9]") {
   CHECK(on_pipeline<LastFirst, Thirds>(three) == one());
+}
+
+TEST_CASE("a pipeline that is made and stepped draws as often as one network", "[parallel][PAR-9]") {
+  const auto draws = [](const auto& run) {
+    manual_seed_all(7);
+    run();
+    return generator(Cpu{0}).state().step;
+  };
+  const auto expected = draws([] { static_cast<void>(on_one_device(2)); });
+  CHECK(expected == 3); // the weights, and dropout of each step
+  CHECK(draws([] { static_cast<void>(on_pipeline<pipeline::GPipe, Thirds>(three, {}, 2)); }) == expected);
+  CHECK(draws([] { Pipe<pipeline::GPipe, Thirds> stages{Cpu{0}, 0, generator(Cpu{0}).next()}; }) == 1);
 }
 
 TEST_CASE("ranks with stages of their own train to the bits of one device", "[parallel][PAR-9]") {

@@ -27,7 +27,6 @@ template <class Task, class S, class Cut> struct ReproduciblePipeline {
   static Run whole(int steps, pipeline::Checkpointing mode = pipeline::Checkpointing::never) {
     manual_seed_all(7);
     P pipe{first_devices(P::ranks)};
-    draw_as_after_one_network();
     auto step = train_step(pipe, Task::loss, Task::rule, {.micro_batches = Task::policy.shards, .checkpointing = mode},
                            Task::policy);
     double loss = 0;
@@ -45,7 +44,6 @@ template <class Task, class S, class Cut> struct ReproduciblePipeline {
     const RandomDraw weights = generator(Cpu{0}).next();
     std::vector<std::unique_ptr<P>> pipes{};
     for (int rank = 0; rank < P::ranks; ++rank) pipes.push_back(std::make_unique<P>(Cpu{rank}, rank, weights));
-    draw_as_after_one_network();
     auto world = thread_group(P::ranks);
     Run end{steps, {}, {}, {}, 0};
     parallel::run_ranks(world, [&](auto& communicator) {
@@ -65,13 +63,6 @@ template <class Task, class S, class Cut> struct ReproduciblePipeline {
         if (end.weights.find(name) == nullptr) end.weights.add(std::string{name}, tensor);
     }
     return end;
-  }
-
-private:
-  /// The stages have drawn weights, too.
-  static void draw_as_after_one_network() {
-    manual_seed_all(7);
-    static_cast<void>(generator(Cpu{0}).next());
   }
 };
 

@@ -31,7 +31,7 @@ public:
       : graph_{&graph}, units_{&units}, value_of_{&value_of}, unit_{&unit} {
     rank_ = unit.grid.rank == 0 ? 1 : unit.grid.rank;
     is_scalar_ = unit.grid.rank == 0;
-    dimensions_[step_axis] = step_axis;
+    for (std::size_t d = step_axis; d < walk_axes; ++d) dimensions_[d] = static_cast<std::int8_t>(d);
     grid_ = unit.grid;
     if (unit.grid.rank == 0) grid_.append({});
     // A column program reduces its first dimension.
@@ -100,7 +100,7 @@ private:
     if (node.kind == Kind::stack) {
       for (std::int8_t& axis : axes)
         if (axis >= 0) ++axis;
-      if (!shape[0].is_one()) axes[step_axis] = 0;
+      if (!shape[0].is_one()) axes[step_axis_of(*graph_, node.index)] = 0;
     }
     if (node.kind == Kind::reduce && unit_->kind == UnitKind::column) {
       // The reduced dimension does not move: shift the rest past it.
@@ -120,7 +120,7 @@ private:
 
   [[nodiscard]] TWILL_CONSTEXPR AxisMap in_order(const AxisMap& axes) const {
     AxisMap result = no_axes;
-    for (std::size_t d = 0; d <= max_rank; ++d)
+    for (std::size_t d = 0; d < walk_axes; ++d)
       if (dimensions_.items[d] >= 0) result.items[d] = axes.items[dimensions_.items[d]];
     return result;
   }
@@ -170,8 +170,8 @@ private:
     const AxisMap old_axes = proper_axes(from);
     const AxisMap new_axes = proper_axes(to);
     AxisMap result = no_axes;
-    for (std::size_t d = 0; d <= max_rank; ++d)
-      for (std::size_t i = 0; i <= max_rank && axes.items[d] >= 0; ++i)
+    for (std::size_t d = 0; d < walk_axes; ++d)
+      for (std::size_t i = 0; i < max_rank && axes.items[d] >= 0; ++i)
         if (old_axes.items[i] == axes.items[d]) result.items[d] = new_axes.items[i];
     return result;
   }

@@ -28,6 +28,7 @@ public:
     if (graph.attributes.size() > 1) out_.attributes = graph.attributes;
     out_.outputs = static_cast<int>(graph.outputs.size());
     out_.slots = graph.slots();
+    out_.suits_gpus = graph.suits_gpus;
     declare_values();
     for (int unit : order_) emit(unit);
     find_loops();
@@ -77,19 +78,26 @@ private:
 
   /// The instructions of a loop follow each other, in one slot.
   TWILL_CONSTEXPR void find_loops() {
+    List<int> numbers(graph_->loops.size(), -1);
     for (std::size_t i = 0; i < out_.instructions.size(); ++i) {
-      int& loop = out_.instructions[i].loop;
-      if (loop < 0) continue;
-      const graph::LoopInfo& info = graph_->loops.items[loop];
-      if (i == 0 || out_.instructions[i - 1].loop < 0 || traced_loop_ != loop)
-        out_.loops.push_back({static_cast<int>(i), 0, info.count, info.reversed});
-      else if (out_.instructions[i].slot != out_.instructions[i - 1].slot)
-        refuse(graph::Problem::scan_over_values_in_different_slots, out_.instructions[i - 1].slot,
-               out_.instructions[i].slot);
-      traced_loop_ = loop;
-      loop = static_cast<int>(out_.loops.size()) - 1;
-      out_.loops.back().last = static_cast<int>(i);
+      if (out_.instructions[i].loop < 0) continue;
+      const int loop = number_of_loop(out_.instructions[i].loop, static_cast<int>(i), numbers);
+      out_.instructions[i].loop = loop;
+      for (int around = loop; around >= 0; around = out_.loops.items[around].around)
+        out_.loops.items[around].last = static_cast<int>(i);
+      const int slot = out_.instructions.items[out_.loops.items[loop].first].slot;
+      if (out_.instructions[i].slot != slot)
+        refuse(graph::Problem::scan_over_values_in_different_slots, slot, out_.instructions[i].slot);
     }
+  }
+  /// The number of a traced loop in the table; loops around it come before it.
+  TWILL_CONSTEXPR int number_of_loop(int traced, int first, List<int>& numbers) {
+    if (traced < 0 || numbers.items[traced] >= 0) return traced < 0 ? -1 : numbers.items[traced];
+    const int around = number_of_loop(units_.loops().around(traced), first, numbers);
+    const graph::LoopInfo& info = graph_->loops.items[traced];
+    numbers.items[traced] = static_cast<int>(out_.loops.size());
+    out_.loops.push_back({first, first, info.count, info.reversed, around, info.depth});
+    return numbers.items[traced];
   }
 
   // ---- instructions -----------------------------------------------------------------------------------------------
@@ -169,6 +177,7 @@ private:
     fresh.dtype = dtype;
     fresh.operation = node.operation->name;
     fresh.is_product = node.operation->is_product;
+    fresh.working_bytes = node.operation->working_bytes;
     out_.kernels.push_back(fresh);
     out_.operations.push_back(node.operation);
     return static_cast<int>(out_.kernels.size()) - 1;
@@ -222,7 +231,6 @@ private:
   List<int> order_;
   List<int> value_of_;
   Lowered out_{};
-  int traced_loop_ = -1;
 };
 
 /// The passes that change a traced graph before it becomes tables, whose values name its nodes.

@@ -40,7 +40,8 @@ public:
         is_begun_(graph.loops.size(), 0) {
     find_updates();
     for (int id = 0; id < units.size(); ++id)
-      if (units.alive(id) && units.unit(id).loop >= 0) units_of_loop_.items[units.unit(id).loop].push_back(id);
+      for (int loop = units.alive(id) ? units.unit(id).loop : -1; loop >= 0; loop = units.loops().around(loop))
+        units_of_loop_.items[loop].push_back(id);
     const int nodes = graph.size();
     for (int node = 0; node < nodes; ++node)
       if (const int start = units.unit_of(node); start >= 0 && !is_done(start) && !waits(start)) run(start);
@@ -85,7 +86,7 @@ private:
         continue;
       }
       bool ready = true;
-      if (const int loop = units_->unit(current).loop; loop >= 0 && is_begun_.items[loop] == 0) {
+      if (const int loop = loop_to_begin(current); loop >= 0) {
         if (push_needs(loop, stack)) run_loop(loop);
         continue;
       }
@@ -101,22 +102,35 @@ private:
     }
   }
 
+  /// The outermost loop around a unit that has not begun, -1 for none.
+  [[nodiscard]] TWILL_CONSTEXPR int loop_to_begin(int unit) const {
+    int found = -1;
+    for (int loop = units_->unit(unit).loop; loop >= 0 && is_begun_.items[loop] == 0;
+         loop = units_->loops().around(loop))
+      found = loop;
+    return found;
+  }
+
   /// Pushes units outside the loop that its units need and that have not run; true when all have run.
   TWILL_CONSTEXPR bool push_needs(int loop, List<int>& stack) const {
     const std::size_t before = stack.size();
     for (int id : units_of_loop_.items[loop])
-      for (int dependency : units_->unit(id).dependencies)
-        if (const int on = units_->find(dependency); units_->unit(on).loop != loop && !is_done(on)) stack.push_back(on);
+      for (int dependency : units_->unit(id).dependencies) {
+        const int on = units_->find(dependency);
+        if (!units_->loops().holds(loop, units_->unit(on).loop) && !is_done(on)) stack.push_back(on);
+      }
     return stack.size() == before;
   }
 
-  /// Runs the units of a loop one after another; units that they release wait for the end.
+  /// Runs the units of a loop one after another; units that they release wait for the end of the outermost one.
   TWILL_CONSTEXPR void run_loop(int loop) {
     is_begun_.items[loop] = 1;
+    const bool was_inside = is_inside_;
     is_inside_ = true;
     for (int id : units_of_loop_.items[loop]) run(id);
-    is_inside_ = false;
-    for (int id : units_of_loop_.items[loop]) release_updates(id);
+    is_inside_ = was_inside;
+    for (std::size_t k = 0; k < units_of_loop_.items[loop].size() && !is_inside_; ++k)
+      release_updates(units_of_loop_.items[loop][k]);
   }
 
   TWILL_CONSTEXPR void finish(int unit) {
@@ -139,7 +153,7 @@ private:
   List<int> waiting_;
   List<char> done_;
   UpdatesAfter updates_;
-  List<List<int>> units_of_loop_;
+  List<List<int>> units_of_loop_; ///< with those of loops inside
   List<char> is_begun_;
   bool is_inside_ = false; ///< of a loop
   List<int> order_{};

@@ -13,12 +13,21 @@
 
 namespace twill { inline namespace v0 { namespace compile { inline namespace TWILL_ISA {
 
-/// For each dimension of a grid, and last for the step of a loop, the axis of some shape along which it moves, -1 for
-/// none.
-using AxisMap = graph::Few<std::int8_t, max_rank + 1>;
-
+/// The place in an `AxisMap` of the steps of the outermost loop; those of loops inside follow.
 inline constexpr std::size_t step_axis = max_rank;
-inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1, -1};
+/// The places of an `AxisMap`.
+inline constexpr std::size_t walk_axes = step_axis + graph::most_nested_loops;
+
+/// For each dimension of a grid, and last for the steps of loops, the axis of some shape along which it moves, -1 for
+/// none.
+using AxisMap = graph::Few<std::int8_t, walk_axes>;
+
+inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+/// The place in an `AxisMap` of the steps of a loop.
+[[nodiscard]] TWILL_CONSTEXPR std::size_t step_axis_of(const Graph& graph, int loop) {
+  return step_axis + static_cast<std::size_t>(graph.loops.items[loop].depth);
+}
 
 /// The grid walks through the memory of node `root`, seen as a contiguous tensor of shape `view`.
 struct Reading {
@@ -77,7 +86,7 @@ struct Reading {
       if (!only_moves_ones(below, node.shape)) return {behind_after(nodes, source), &node.shape, axis_of};
       const AxisMap from = proper_axes(node.shape);
       const AxisMap to = proper_axes(below);
-      for (std::size_t d = 0; d <= max_rank; ++d) {
+      for (std::size_t d = 0; d < walk_axes; ++d) {
         const std::int8_t axis = axis_of.items[d];
         if (axis < 0) continue;
         std::int8_t found = -1;
@@ -89,7 +98,7 @@ struct Reading {
       axis_of = no_axes;
     } else if (node.kind == Kind::broadcast) {
       const int added = node.shape.rank - below.rank;
-      for (std::size_t d = 0; d <= max_rank; ++d) {
+      for (std::size_t d = 0; d < walk_axes; ++d) {
         const int position = axis_of.items[d] - added;
         if (axis_of.items[d] < 0) continue;
         const bool moves =
@@ -99,9 +108,9 @@ struct Reading {
     } else if (node.kind == Kind::slice) {
       for (std::int8_t& axis : axis_of.items)
         if (axis >= 0) ++axis;
-      if (!below[0].is_one()) axis_of.items[step_axis] = 0;
+      if (!below[0].is_one()) axis_of.items[step_axis_of(graph, node.index)] = 0;
     } else if (node.kind == Kind::transpose) {
-      for (std::size_t d = 0; d <= max_rank; ++d)
+      for (std::size_t d = 0; d < walk_axes; ++d)
         if (axis_of.items[d] >= 0) axis_of.items[d] = node.permutation.items[axis_of.items[d]];
     }
     id = source;

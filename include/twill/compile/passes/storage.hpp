@@ -146,7 +146,10 @@ private:
     const int producer = units_->unit_of(root);
     if (producer < 0 || producer == unit || holds(root)) return;
     // A value outside a loop is computed again in its steps only where each of them sees elements of its own.
-    if (units_->unit(producer).loop != units_->unit(unit).loop && !is_seen_in_steps(id, units_->unit(unit))) {
+    const int made_in = units_->unit(producer).loop;
+    const int read_in = units_->unit(unit).loop;
+    const bool is_around = read_in >= 0 && made_in == units_->loops().around(read_in);
+    if (made_in != read_in && !(is_around && is_seen_in_steps(id, units_->unit(unit)))) {
       store_root(root);
       return;
     }
@@ -159,7 +162,7 @@ private:
     const Extents& shape = graph_->nodes.items[id].shape;
     const Reading reading = read_through(*graph_, id, proper_axes(shape));
     const int rank = graph::proper_rank(shape);
-    if (reading.axis_of[step_axis] < 0 || rank != unit.grid.rank) return false;
+    if (reading.axis_of[step_axis_of(*graph_, unit.loop)] < 0 || rank != unit.grid.rank) return false;
     for (int d = 0; d < rank; ++d)
       if (reading.axis_of.items[d] < 0) return false;
     return true;

@@ -50,6 +50,9 @@ public:
     return id;
   }
 
+  /// The loops of all nodes.
+  [[nodiscard]] constexpr const LoopsOfNodes& loops() const { return loops_; }
+
   /// The place among parameters and carries of a node that is or may be overwritten; -1 for others.
   [[nodiscard]] TWILL_CONSTEXPR int variable_of(int id) const {
     const Node& node = graph_->nodes.items[id];
@@ -62,7 +65,7 @@ protected:
       : graph_{&graph},
         unit_of_(graph.nodes.size(), -1),
         readers_(graph.parameters.size() + graph.carries.size(), List<int>{}),
-        loops_{loops_of_nodes(graph)},
+        loops_{graph},
         needs_of_loop_(graph.loops.size(), List<int>{}) {
     units_.reserve(graph.nodes.size());
     merged_into_.reserve(graph.nodes.size());
@@ -79,7 +82,7 @@ protected:
     unit_of_.items[node] = number;
     Unit& unit = units_.items[number];
     unit.members.push_back(node);
-    unit.loop = loops_.computed.items[node];
+    unit.loop = loops_.computed(node);
     unit.region = graph_->nodes.items[node].region;
     unit.slot = graph_->nodes.items[node].slot;
     return number;
@@ -100,8 +103,11 @@ protected:
     for (int known : unit.dependencies)
       if (known == on) return;
     unit.dependencies.push_back(on);
-    if (unit.loop < 0 || units_.items[on].loop == unit.loop) return;
-    List<int>& needs = needs_of_loop_.items[unit.loop];
+    for (int loop = unit.loop; !loops_.holds(loop, units_.items[on].loop); loop = loops_.around(loop))
+      add_need(loop, on);
+  }
+  TWILL_CONSTEXPR void add_need(int loop, int on) {
+    List<int>& needs = needs_of_loop_.items[loop];
     for (int known : needs)
       if (find(known) == on) return;
     needs.push_back(on);
@@ -148,12 +154,12 @@ protected:
   List<Unit> units_{};
 
 private:
-  /// Visits the units to run before a unit: for a unit of a loop also those outside that another of its units needs.
+  /// Visits the units to run before a unit: for a unit of loops also those outside that another of their units needs.
   constexpr void visit_dependencies(int of, const auto& visit) const {
     const Unit& unit = units_.items[of];
     for (int on : unit.dependencies) visit(find(on));
-    if (unit.loop < 0) return;
-    for (int on : needs_of_loop_.items[unit.loop]) visit(find(on));
+    for (int loop = unit.loop; loop >= 0; loop = loops_.around(loop))
+      for (int on : needs_of_loop_.items[loop]) visit(find(on));
   }
 
   /// Merges sorted numbers into others; mostly, all of the second come last.

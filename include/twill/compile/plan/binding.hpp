@@ -59,7 +59,7 @@ struct OutsideOperand {
   std::size_t operand = 0;
   Storage storage = Storage::input;
   std::size_t index = 0;
-  std::int64_t start = 0; ///< bytes from the first element to that of a loop's first step
+  std::int64_t start = 0; ///< bytes from the first element to that of the first steps of its loops
 };
 
 /// An operand that moves from step to step of a loop.
@@ -69,7 +69,8 @@ struct SteppingOperand {
   bool is_position = false;
 };
 
-/// Instructions that run for every step, and which operands move then.
+/// Instructions that run for every step, with those of loops inside, which follow in the list, and which operands move
+/// then.
 struct BoundLoop {
   std::size_t first = 0; ///< instruction
   std::size_t end = 0;
@@ -82,7 +83,7 @@ struct BoundLoop {
 struct RandomOperand {
   std::size_t operand = 0;
   std::int64_t elements_per_row = 0;
-  std::int64_t start = 0; ///< the position in a loop's first step
+  std::int64_t start = 0; ///< the position in the first steps of its loops
 };
 
 struct KernelFunction;
@@ -130,9 +131,17 @@ void check_requirements(const TableView& table, const graph::SymbolValues& symbo
 
 void bind_operand(const OperandBinding& info, const graph::SymbolValues& symbols, kernel::Operand& operand);
 
-/// Notes how an operand moves from step to step of its loop; returns the offset from its first element to its begin.
-[[nodiscard]] std::int64_t note_steps(Binding& binding, const OperandBinding& info, std::size_t operand,
-                                      const LoopRegion& loop);
+/// The distance by which an operand moves in the steps of a loop, backwards where the loop is reversed, and its offset
+/// from its first element to the loop's first step.
+struct Stepping {
+  std::int64_t step = 0;
+  std::int64_t start = 0;
+};
+[[nodiscard]] Stepping stepping_of(const OperandBinding& info, const LoopRegion& loop,
+                                   const graph::SymbolValues& symbols);
+
+/// The loops of a table, and how the operands of their instructions move.
+void bind_loops(Binding& binding, const TableView& table);
 
 }}}}} // namespace twill::v0::compile::detail::TWILL_ISA
 

@@ -91,16 +91,31 @@ TWILL_BODY void bind_operand(const OperandBinding& info, const graph::SymbolValu
     if (info.axis_of[d] >= 0) operand.strides[d] = strides[info.axis_of[d]];
 }
 
-TWILL_BODY std::int64_t note_steps(Binding& binding, const OperandBinding& info, std::size_t operand,
-                                   const LoopRegion& loop) {
-  const int axis = info.axis_of[step_axis];
-  if (info.kind == OperandKind::nothing || info.kind == OperandKind::immediate || axis < 0) return 0;
-  const bool is_position = info.kind == OperandKind::position;
-  const std::int64_t unit = is_position ? 1 : static_cast<std::int64_t>(size_of(info.dtype));
-  const std::int64_t step = contiguous_strides(info.view.evaluate(binding.symbols))[axis] * unit;
-  binding.moving.push_back({operand, loop.reversed ? -step : step, is_position});
-  const std::int64_t count = loop.count.evaluate(binding.symbols);
-  return loop.reversed && count > 0 ? (count - 1) * step : 0;
+TWILL_BODY Stepping stepping_of(const OperandBinding& info, const LoopRegion& loop,
+                                const graph::SymbolValues& symbols) {
+  const int axis = info.axis_of[step_axis + static_cast<std::size_t>(loop.depth)];
+  if (info.kind == OperandKind::nothing || info.kind == OperandKind::immediate || axis < 0) return {};
+  const std::int64_t unit = info.kind == OperandKind::position ? 1 : static_cast<std::int64_t>(size_of(info.dtype));
+  const std::int64_t step = contiguous_strides(info.view.evaluate(symbols))[axis] * unit;
+  const std::int64_t count = loop.count.evaluate(symbols);
+  if (!loop.reversed) return {step, 0};
+  return {-step, count > 0 ? (count - 1) * step : 0};
+}
+
+TWILL_BODY void bind_loops(Binding& binding, const TableView& table) {
+  for (const LoopRegion& loop : table.loops) {
+    BoundLoop bound{static_cast<std::size_t>(loop.first), static_cast<std::size_t>(loop.last) + 1,
+                    loop.count.evaluate(binding.symbols), binding.moving.size(), 0};
+    for (std::size_t i = bound.first; i < bound.end; ++i)
+      for (int k = 0; k < table.instructions[i].operand_count; ++k) {
+        const auto position = static_cast<std::size_t>(table.instructions[i].first_operand + k);
+        const OperandBinding& info = table.operands[position];
+        if (const Stepping moves = stepping_of(info, loop, binding.symbols); moves.step != 0)
+          binding.moving.push_back({position, moves.step, info.kind == OperandKind::position});
+      }
+    bound.end_moving = binding.moving.size();
+    binding.loops.push_back(bound);
+  }
 }
 
 }}}}} // namespace twill::v0::compile::detail::TWILL_ISA
@@ -120,14 +135,10 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
   binding.value_bytes.swap(plan.value_bytes);
   binding.arenas.swap(plan.arenas);
   binding.arena_bytes = plan.bytes;
+  detail::bind_loops(binding, table);
   std::size_t launch = 0;
   for (const Instruction& instruction : table.instructions) {
     BoundInstruction bound{};
-    const LoopRegion* const loop =
-        instruction.loop < 0 ? nullptr : &table.loops[static_cast<std::size_t>(instruction.loop)];
-    if (loop != nullptr && binding.loops.size() <= static_cast<std::size_t>(instruction.loop))
-      binding.loops.push_back({static_cast<std::size_t>(loop->first), static_cast<std::size_t>(loop->last) + 1,
-                               loop->count.evaluate(symbols), binding.moving.size(), binding.moving.size()});
     bound.kernel = static_cast<std::size_t>(instruction.kernel);
     bound.grid = instruction.grid.evaluate(symbols);
     static_cast<void>(instruction.grid.elements().evaluate(symbols)); // throws where they exceed 64 bits
@@ -141,7 +152,9 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
       const OperandBinding& info = table.operands[position];
       detail::bind_operand(info, symbols, binding.operands[position]);
       binding.dtypes[position] = info.dtype;
-      const std::int64_t start = loop == nullptr ? 0 : detail::note_steps(binding, info, position, *loop);
+      std::int64_t start = 0;
+      for (int loop = instruction.loop; loop >= 0; loop = table.loops[static_cast<std::size_t>(loop)].around)
+        start += detail::stepping_of(info, table.loops[static_cast<std::size_t>(loop)], symbols).start;
       if (info.kind == OperandKind::position) binding.operands[position].bits = static_cast<std::uint64_t>(start);
       if (info.kind == OperandKind::position && info.random)
         binding.random.push_back(
@@ -152,9 +165,9 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
       if (value.storage == Storage::temporary)
         binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[v]), start});
       else
-        (value.storage == Storage::run_scalar                     ? binding.numbers
-         : value.storage == Storage::parameter && loop == nullptr ? staying
-                                                                  : binding.outside)
+        (value.storage == Storage::run_scalar                          ? binding.numbers
+         : value.storage == Storage::parameter && instruction.loop < 0 ? staying
+                                                                       : binding.outside)
             .push_back({position, value.storage, static_cast<std::size_t>(value.index), start});
     }
     const KernelKind kind = table.kernels[static_cast<std::size_t>(instruction.kernel)].kind;
@@ -162,7 +175,6 @@ TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbo
       kernel::coalesce(bound.grid, binding.operands.data() + bound.first_operand, instruction.operand_count,
                        kind == KernelKind::rows);
     binding.instructions.push_back(bound);
-    if (loop != nullptr) binding.loops.back().end_moving = binding.moving.size();
     if (instruction.continues) {
       ++binding.instructions[launch].members;
     } else {

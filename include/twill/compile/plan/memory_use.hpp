@@ -6,6 +6,7 @@
 
 #include <twill/compile/passes/lower.hpp>
 #include <twill/compile/plan/binding.hpp>
+#include <twill/compile/plan/working_bytes.hpp>
 #include <twill/core/config.hpp>
 
 #include <cstddef>
@@ -19,9 +20,10 @@ struct MemoryUse {
   std::int64_t states = 0;  ///< of the optimiser
   std::int64_t kept = 0;    ///< stored between programs: gradients, and values that a forward pass keeps
   std::int64_t arena = 0;   ///< activations, gradients without a reader, scratch
+  std::int64_t working = 0; ///< of decompositions and transforms on GPUs at most, see compile/plan/working_bytes.hpp
 
   /// All of it: the peak while the program runs, without the caller's memory.
-  [[nodiscard]] constexpr std::int64_t total() const { return weights + states + kept + arena; }
+  [[nodiscard]] constexpr std::int64_t total() const { return weights + states + kept + arena + working; }
   [[nodiscard]] friend constexpr bool operator==(const MemoryUse&, const MemoryUse&) = default;
 };
 
@@ -34,12 +36,6 @@ struct Work {
   [[nodiscard]] constexpr std::int64_t total() const { return operations + 8 * bytes; }
   [[nodiscard]] friend constexpr bool operator==(const Work&, const Work&) = default;
 };
-
-/// The bytes of a pool that an allocation of this size takes.
-[[nodiscard]] TWILL_CONSTEXPR std::int64_t pool_bytes(std::int64_t bytes) {
-  constexpr std::int64_t granularity = 512;
-  return bytes == 0 ? 0 : (bytes + granularity - 1) / granularity * granularity;
-}
 
 /// The work of one node.
 [[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const Node& node, const graph::SymbolValues& symbols) {
@@ -93,6 +89,7 @@ struct Work {
   List<std::size_t> value_bytes(table.values.size(), 0);
   List<int> planned(table.values.size(), -1);
   use.arena = pool_bytes(plan_arena(table, symbols, value_bytes, planned, slot).total_bytes);
+  use.working = working_bytes(table, symbols, slot);
   return use;
 }
 
@@ -101,7 +98,8 @@ struct Work {
   MemoryUse use{};
   for (int slot = 0; slot < table.slots; ++slot) {
     const MemoryUse own = memory_use(table, symbols, slot);
-    use = {use.weights + own.weights, use.states + own.states, use.kept + own.kept, use.arena + own.arena};
+    use = {use.weights + own.weights, use.states + own.states, use.kept + own.kept, use.arena + own.arena,
+           use.working + own.working};
   }
   return use;
 }

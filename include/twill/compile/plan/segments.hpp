@@ -20,7 +20,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 struct Segment {
   enum class Kind : std::uint8_t {
     launches,
-    loop,       ///< launches that run for every step
+    loop,       ///< launches that run for every step, with those of loops inside
     copy,       ///< one instruction: a value moves into this slot
     collective, ///< one instruction: a call of a group of ranks
   };
@@ -30,7 +30,7 @@ struct Segment {
   Kind kind = Kind::launches;
   bool is_awaited = false; ///< another slot waits for its end
   int slot = 0;
-  int loop = -1;              ///< in the table's list
+  int loop = -1;              ///< in the table's list, the outermost
   std::size_t first_wait = 0; ///< in the list of waits
   std::size_t end_wait = 0;
 };

@@ -79,7 +79,7 @@ TWILL_BODY void Segmenter::divide() {
     piece.slot = instructions[i].slot;
     if (instructions[i].moves) piece.kind = Segment::Kind::copy;
     if (instructions[i].collective != kernel::Collective::none) piece.kind = Segment::Kind::collective;
-    if (piece.loop = instructions[i].loop; piece.loop >= 0) {
+    if (piece.loop = outermost_loop(*table_, instructions[i]); piece.loop >= 0) {
       piece.kind = Segment::Kind::loop;
       piece.end = static_cast<std::size_t>(table_->loops[static_cast<std::size_t>(piece.loop)].last) + 1;
     }

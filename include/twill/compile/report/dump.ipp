@@ -187,8 +187,11 @@ TWILL_BODY std::string Printer::operand_text(const OperandBinding& info) const {
     if (info.axis_of[d] >= 0)
       axes +=
           (axes.empty() ? "" : ", ") + std::string{"d"} + std::to_string(d) + "->" + std::to_string(info.axis_of[d]);
-  if (info.axis_of[step_axis] >= 0)
-    axes += (axes.empty() ? "step->" : ", step->") + std::to_string(info.axis_of[step_axis]);
+  for (std::size_t d = step_axis; d < walk_axes; ++d) {
+    if (info.axis_of[d] < 0) continue;
+    const std::string step = d == step_axis ? "step" : "step " + std::to_string(d - step_axis + 1);
+    axes += (axes.empty() ? "" : ", ") + step + "->" + std::to_string(info.axis_of[d]);
+  }
   return text + "[" + axes + "]";
 }
 
@@ -212,8 +215,14 @@ TWILL_BODY std::string Printer::slot_text(int slot) const {
 
 TWILL_BODY std::string Printer::loop_text(const Instruction& instruction) const {
   if (instruction.loop < 0) return {};
-  const LoopRegion& loop = lowered_.loops[static_cast<std::size_t>(instruction.loop)];
-  return " (in each of " + extent_text(loop.count) + " steps" + (loop.reversed ? ", last first)" : ")");
+  std::string text{};
+  for (int number = instruction.loop; number >= 0;) {
+    const LoopRegion& loop = lowered_.loops[static_cast<std::size_t>(number)];
+    text += (text.empty() ? "in each of " : ", in each of ") + extent_text(loop.count) + " steps" +
+            (loop.reversed ? ", last first" : "");
+    number = loop.around;
+  }
+  return " (" + text + ")";
 }
 
 TWILL_BODY std::vector<std::string> Printer::program(std::size_t i) const {

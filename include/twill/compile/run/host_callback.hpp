@@ -81,7 +81,7 @@ private:
 /// The first place after an instruction.
 [[nodiscard]] TWILL_CONSTEXPR int place_after(const TableView& table, int instruction) {
   int place = instruction + 1;
-  if (const int loop = table.instructions[static_cast<std::size_t>(instruction)].loop; loop >= 0)
+  if (const int loop = outermost_loop(table, table.instructions[static_cast<std::size_t>(instruction)]); loop >= 0)
     place = table.loops[static_cast<std::size_t>(loop)].last + 1;
   while (static_cast<std::size_t>(place) < table.instructions.size() &&
          table.instructions[static_cast<std::size_t>(place)].continues)
@@ -92,7 +92,7 @@ private:
 /// The last place before an instruction.
 [[nodiscard]] TWILL_CONSTEXPR int place_before(const TableView& table, int instruction) {
   int place = instruction;
-  if (const int loop = table.instructions[static_cast<std::size_t>(instruction)].loop; loop >= 0)
+  if (const int loop = outermost_loop(table, table.instructions[static_cast<std::size_t>(instruction)]); loop >= 0)
     place = table.loops[static_cast<std::size_t>(loop)].first;
   while (place > 0 && table.instructions[static_cast<std::size_t>(place)].continues) --place;
   return place;

@@ -4,7 +4,8 @@
 // Launches of a segment, and the execution of one on a host device. Instructions that share a launch are one pass of
 // the team: each thread takes an equal share of all their elements; elementwise results do not depend on where a range
 // is cut. Between the steps of a loop the operands of its launches move to the next slice of a stacked tensor or the
-// next positions of random draws, and back at the end. Read next: compile/run/executor.hpp.
+// next positions of random draws, and back at the end; loops inside run as a whole in each step. Read next:
+// compile/run/executor.hpp.
 
 #include <twill/compile/plan/binding.hpp>
 #include <twill/compile/program_type.hpp>
@@ -69,6 +70,27 @@ namespace twill { inline namespace v0 { namespace compile { namespace detail { i
 /// Moves the operands of a loop by some steps.
 void move_operands(Binding& binding, const BoundLoop& loop, std::int64_t steps);
 
+/// Calls `run` for all steps of a loop, by its number.
+template <class Run> void run_steps(Binding& binding, std::size_t number, const Run& run) {
+  const BoundLoop& loop = binding.loops.data()[number];
+  const BoundInstruction* const instructions = binding.instructions.data();
+  for (std::int64_t step = 0; step < loop.count; ++step) {
+    if (step > 0) move_operands(binding, loop, 1);
+    std::size_t inner = number + 1; // the next loop in the steps of this one, if it is before the end
+    for (std::size_t i = loop.first; i < loop.end;) {
+      if (inner < binding.loops.size() && binding.loops.data()[inner].first == i) {
+        run_steps(binding, inner, run);
+        i = binding.loops.data()[inner].end;
+        while (inner < binding.loops.size() && binding.loops.data()[inner].first < i) ++inner;
+        continue;
+      }
+      run(instructions + i);
+      i += instructions[i].members;
+    }
+  }
+  if (loop.count > 1) move_operands(binding, loop, 1 - loop.count);
+}
+
 /// Whether the threads of the team share the elements of the instructions of one launch.
 [[nodiscard]] bool are_worth_a_team(const Team& team, std::span<const BoundInstruction> members);
 
@@ -78,17 +100,11 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 
 /// Calls `run(launch)` for every launch of a segment, by the first of its instructions, in the order of execution.
 template <class Run> void for_each_launch(Binding& binding, const Segment& segment, const Run& run) {
-  const BoundLoop* const loop =
-      segment.loop < 0 ? nullptr : &binding.loops.data()[static_cast<std::size_t>(segment.loop)];
-  const std::int64_t steps = loop == nullptr ? 1 : loop->count;
-  for (std::int64_t step = 0; step < steps; ++step) {
-    if (step > 0) detail::move_operands(binding, *loop, 1);
-    const BoundInstruction* const end = binding.instructions.data() + segment.end;
-    for (const BoundInstruction* launch = binding.instructions.data() + segment.begin; launch < end;
-         launch += launch->members)
-      run(launch);
-  }
-  if (steps > 1) detail::move_operands(binding, *loop, 1 - steps);
+  if (segment.loop >= 0) return detail::run_steps(binding, static_cast<std::size_t>(segment.loop), run);
+  const BoundInstruction* const end = binding.instructions.data() + segment.end;
+  for (const BoundInstruction* launch = binding.instructions.data() + segment.begin; launch < end;
+       launch += launch->members)
+    run(launch);
 }
 
 /// The place of an instruction among those of its program.

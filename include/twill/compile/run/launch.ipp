@@ -202,11 +202,17 @@ TWILL_BODY void run_segment(const Team& team, Binding& binding, const Segment& s
 }
 
 TWILL_BODY std::size_t launches_of(const Binding& binding, const Segment& segment, bool alone) {
-  std::size_t once = 0;
-  for (std::size_t i = segment.begin; i < segment.end; i += alone ? 1 : binding.instructions[i].members) ++once;
-  return segment.loop < 0
-             ? once
-             : once * static_cast<std::size_t>(binding.loops[static_cast<std::size_t>(segment.loop)].count);
+  const auto steps_of = [&](std::size_t instruction) {
+    std::size_t steps = 1;
+    for (std::size_t k = segment.loop < 0 ? binding.loops.size() : static_cast<std::size_t>(segment.loop);
+         k < binding.loops.size() && binding.loops[k].first <= instruction; ++k)
+      if (instruction < binding.loops[k].end) steps *= static_cast<std::size_t>(binding.loops[k].count);
+    return steps;
+  };
+  std::size_t launches = 0;
+  for (std::size_t i = segment.begin; i < segment.end; i += alone ? 1 : binding.instructions[i].members)
+    launches += steps_of(i);
+  return launches;
 }
 
 }}}} // namespace twill::v0::compile::TWILL_ISA

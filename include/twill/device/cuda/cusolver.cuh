@@ -94,6 +94,7 @@ class CusolverCalls {
 public:
   using Vectors = CusolverVectors;   ///< for code that any such library is a template argument of
   using Triangle = CusolverTriangle; ///< likewise
+  static constexpr std::string_view library_name = "cuSOLVER";
 
   CusolverCalls(const CusolverCalls&) = delete;
   CusolverCalls& operator=(const CusolverCalls&) = delete;

@@ -7,6 +7,7 @@
 // one step. Read next: kernel/gpu/product_choice.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -19,6 +20,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,8 +51,9 @@ inline constexpr std::size_t choice_key_words = 20;
 /// A problem, as numbers.
 using ChoiceKey = std::array<std::uint64_t, choice_key_words>;
 
-/// Choices worth a warning: a kernel of twill's for a large problem, an engine refused for its memory.
-enum class SlowChoice : std::uint8_t { own_kernel, working_memory };
+/// Choices worth a warning: a kernel of twill's for a large problem, an engine refused for its memory, more working
+/// memory than plans count.
+enum class SlowChoice : std::uint8_t { own_kernel, working_memory, beyond_plan };
 
 /// Collects this thread's choices, new or repeated, on any device during the life of this object: each problem once.
 class ChoicesOfRun {
@@ -101,6 +104,17 @@ public:
   [[nodiscard]] bool is_first(SlowChoice kind) {
     return !was_told_[static_cast<std::size_t>(kind)].exchange(true, std::memory_order_relaxed);
   }
+  /// Warns once where a library asks for more working memory than the plan of a step counts for a problem, which
+  /// `describe()` names; the library gets it. `device` is the log's own, of a driver's.
+  template <class F>
+  void warn_beyond_plan(std::string_view driver, int device, std::string_view library, std::size_t asked,
+                        std::size_t planned, const F& describe) {
+    if (asked <= planned || !is_first(SlowChoice::beyond_plan)) [[likely]]
+      return;
+    warn(join_text({library, " on ", driver, ":", device, " asks for ", asked,
+                    " bytes of working memory, more than the ", planned,
+                    " that step.memory, peak_bytes and fit count for it; leave room for the rest: ", describe()}));
+  }
   [[nodiscard]] std::vector<LibraryChoice> list() const {
     const std::lock_guard lock{mutex_};
     return choices_;
@@ -119,7 +133,7 @@ private:
   mutable std::mutex mutex_{};
   std::map<ChoiceKey, std::size_t> known_{};
   std::vector<LibraryChoice> choices_{};
-  std::array<std::atomic<bool>, 2> was_told_{};
+  std::array<std::atomic<bool>, 3> was_told_{};
 };
 
 /// The log of a driver's device. requires: 0 <= device < max_devices

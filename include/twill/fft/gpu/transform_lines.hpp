@@ -12,6 +12,7 @@
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_choices.hpp>
 #include <twill/device/gpu/queue.hpp>
+#include <twill/fft/gpu/lines_plan.hpp>
 #include <twill/fft/gpu/move_lines.hpp>
 #include <twill/fft/lines.hpp>
 #include <twill/memory/buffer.hpp>
@@ -34,70 +35,6 @@ concept TransformLibrary = requires(const Queue& queue, const nvidia::Fft& descr
   { L::plan(queue, described)->workspace_bytes() } -> std::convertible_to<std::size_t>;
   L::plan(queue, described)->run(queue, described, memory, memory, memory);
 };
-
-/// A job as one batch of the library's, with the copies before and after it.
-struct LinesPlan {
-  nvidia::Fft described{};
-  std::int64_t from_points = 0; ///< elements of a line as the library takes it
-  std::int64_t to_points = 0;
-  int from_parts = 1; ///< the real numbers of an element
-  int to_parts = 1;
-  bool copies_operand = false;
-  bool copies_result = false;
-  bool finishes_in_place = false; ///< a pass over the result where it is
-};
-
-/// Whether lines of so many elements, which are `parts` real numbers each, are one batch and do not overlap.
-[[nodiscard]] constexpr bool is_one_batch(const Dims& extents, const Dims& strides, std::int64_t step,
-                                          std::int64_t points, int parts) {
-  if (extents.rank > 1 || step < parts) return false;
-  if (extents.rank == 0) return true;
-  const std::int64_t line = strides[0];
-  return line >= (points - 1) * step + parts || (line >= parts && step >= (extents[0] - 1) * line + parts);
-}
-
-template <class T> [[nodiscard]] LinesPlan plan_lines(const Job<T>& job) {
-  const bool is_cosine = job.kind == Kind::cosine_2 || job.kind == Kind::cosine_3;
-  const bool is_of_real = job.kind == Kind::hermitian_of_real || job.kind == Kind::cosine_2;
-  const bool is_to_real = job.kind == Kind::real_of_hermitian || job.kind == Kind::cosine_3;
-  const std::int64_t coefficients = job.length / 2 + 1;
-  const bool copies_parts = job.parts_are_apart;
-  LinesPlan plan{}; // member by member: nvcc 13 moves up what follows a member that a list leaves out
-  plan.from_points = is_to_real ? coefficients : job.length;
-  plan.to_points = is_of_real ? coefficients : job.length;
-  plan.from_parts = is_of_real ? 1 : 2;
-  plan.to_parts = is_to_real ? 1 : 2;
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(job.from) % (2 * sizeof(T)) == 0;
-  plan.copies_operand = (job.kind != Kind::complex && job.kind != Kind::hermitian_of_real) ||
-                        (copies_parts && plan.from_parts == 2) || job.given < plan.from_points || !is_aligned ||
-                        !is_one_batch(job.extents, job.from_strides, job.from_step, plan.from_points, plan.from_parts);
-  plan.copies_result = is_cosine || (copies_parts && plan.to_parts == 2) ||
-                       !is_one_batch(job.extents, job.to_strides, job.to_step, plan.to_points, plan.to_parts);
-  const bool conjugates = job.kind == Kind::hermitian_of_real && job.sign == Sign::inverse;
-  plan.finishes_in_place = !plan.copies_result && (conjugates || (!plan.copies_operand && job.scale != 1));
-  const auto stride = [&](const Dims& strides, int parts, std::int64_t points) {
-    return job.extents.rank == 0 ? points : strides[0] / parts;
-  };
-  nvidia::Fft& described = plan.described;
-  described.kind = is_of_real   ? nvidia::FftKind::complex_of_real
-                   : is_to_real ? nvidia::FftKind::real_of_complex
-                                : nvidia::FftKind::complex;
-  described.real = dtype_of<T>;
-  described.is_inverse = described.kind == nvidia::FftKind::complex && job.sign == Sign::inverse;
-  described.length = job.length;
-  described.lines = job.extents.elements();
-  described.from_line = plan.from_points;
-  described.to_line = plan.to_points;
-  if (!plan.copies_operand) {
-    described.from_step = job.from_step / plan.from_parts;
-    described.from_line = stride(job.from_strides, plan.from_parts, plan.from_points);
-  }
-  if (!plan.copies_result) {
-    described.to_step = job.to_step / plan.to_parts;
-    described.to_line = stride(job.to_strides, plan.to_parts, plan.to_points);
-  }
-  return plan;
-}
 
 /// Lines of a job's tensors, and rows without gaps.
 template <class T> [[nodiscard]] LinesAt<const T> operand_of(const Job<T>& job) {
@@ -188,16 +125,15 @@ template <class Library, twill::gpu::GpuDevice D, class T>
 void transform_lines(const twill::gpu::Queue<typename D::Runtime>& queue, const Job<T>& job) {
   using Queue = twill::gpu::Queue<typename D::Runtime>;
   static_assert(TransformLibrary<Library, Queue>);
-  const LinesPlan plan = plan_lines(job);
+  const LinesPlan plan = plan_lines(job, reinterpret_cast<std::uintptr_t>(job.from) % (2 * sizeof(T)) == 0);
   const auto library_plan = Library::plan(queue, plan.described);
-  const auto bytes_of = [&](bool is_there, std::int64_t points, int parts) {
-    constexpr std::size_t alignment = 256;
-    const auto bytes = static_cast<std::size_t>(job.extents.elements() * points * parts) * sizeof(T);
-    return is_there ? (bytes + alignment - 1) / alignment * alignment : 0;
-  };
-  const std::size_t operand_bytes = bytes_of(plan.copies_operand, plan.from_points, plan.from_parts);
-  const std::size_t result_bytes = bytes_of(plan.copies_result, plan.to_points, plan.to_parts);
+  const auto operand_bytes = static_cast<std::size_t>(plan.operand_bytes());
+  const auto result_bytes = static_cast<std::size_t>(plan.result_bytes());
   const std::size_t workspace_bytes = library_plan->workspace_bytes();
+  twill::gpu::choice_log<typename D::Runtime>(queue.device())
+      .warn_beyond_plan(D::Runtime::name, queue.device(), Library::name, workspace_bytes,
+                        static_cast<std::size_t>(most_workspace_bytes(plan.described)),
+                        [&] { return to_string(plan.described); });
   const memory::Buffer<D> memory(D{queue.device()}, operand_bytes + result_bytes + workspace_bytes);
   auto* const rows = static_cast<std::byte*>(memory.data());
   T* const from = plan.copies_operand ? reinterpret_cast<T*>(rows) : const_cast<T*>(job.from);

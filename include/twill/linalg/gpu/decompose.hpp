@@ -28,9 +28,6 @@
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-/// The most rows and columns of Jacobi's batched methods: cuSOLVER refuses larger ones.
-inline constexpr std::int64_t most_jacobi_rows = 32;
-
 /// A launch of an operation on matrices of T, real or complex.
 template <template <class> class Library, twill::gpu::GpuDevice D, class T>
 class GpuDecomposition : GpuMatrices<Library, D, T> {
@@ -46,12 +43,12 @@ class GpuDecomposition : GpuMatrices<Library, D, T> {
   using Base::exchange_rows;
   using Base::find_zero_pivots;
   using Base::function_;
-  using Base::is_batched;
   using Base::library_for;
   using Base::move;
   using Base::read;
   using Base::row_major;
   using Base::solve_right;
+  using Base::working;
 
 public:
   /// throws: CaptureError while this thread records a graph
@@ -71,7 +68,7 @@ public:
       library.potrf_batched(n, matrices.data, infos.data);
     } else {
       const std::int64_t size = library.potrf_size(n, to);
-      const Working<T> work{device_, size};
+      const Working<T> work = working(size, n, n);
       for (std::int64_t i = 0; i < stack.count; ++i) library.potrf(n, to + i * n * n, work.data, size, infos.data + i);
     }
     move(stack.count, n, n, to, row_major(n, n), to, row_major(n, n), KeptPart::lower);
@@ -148,7 +145,7 @@ public:
     move(stack.count, m, n, operand<T>(0), row_major(m, n), columns.data, column_major(m, n));
     const Library<T> library = library_for(stack);
     const std::int64_t size = library.qr_size(m, n, k, columns.data, tau.data);
-    const Working<T> work{device_, size};
+    const Working<T> work = working(size, m, n);
     for (std::int64_t i = 0; i < stack.count; ++i)
       library.geqrf(m, n, columns.data + i * m * n, tau.data + i * k, work.data, size, info.data);
     if (T* const r = operand<T>(2); r != nullptr)
@@ -170,11 +167,11 @@ public:
     const Working<int> infos{device_, stack.count};
     if (const Library<T> library = library_for(stack); is_batched(stack, most_jacobi_rows)) {
       const std::int64_t size = library.syevj_batched_size(wanted, n, columns.data, values);
-      const Working<T> work{device_, size};
+      const Working<T> work = working(size, n, n, stack.count);
       library.syevj_batched(wanted, n, columns.data, values, work.data, size, infos.data);
     } else {
       const std::int64_t size = library.syevd_size(wanted, n, columns.data, values);
-      const Working<T> work{device_, size};
+      const Working<T> work = working(size, n, n);
       for (std::int64_t i = 0; i < stack.count; ++i)
         library.syevd(wanted, n, columns.data + i * n * n, values + i * n, work.data, size, infos.data + i);
     }
@@ -200,7 +197,7 @@ public:
     copy(operand<T>(0), a.data, stack.count * m * n);
     const Working<int> infos{device_, stack.count};
     // To the library the matrix is A^T = V* S U^T: its left factor is V*, in memory Vh, its right one U* by columns.
-    const bool in_one_call = is_batched(stack, most_jacobi_rows) && n <= most_jacobi_rows;
+    const bool in_one_call = is_batched_svd(stack);
     const std::int64_t left_columns = in_one_call ? n : k;
     const std::int64_t right_columns = in_one_call ? m : k;
     const Working<T> left{device_, stack.count * n * left_columns};
@@ -208,11 +205,11 @@ public:
     const Library<T> library = library_for(stack);
     if (in_one_call) {
       const std::int64_t size = library.gesvdj_batched_size(wanted, n, m, a.data, s, left.data, right.data);
-      const Working<T> work{device_, size};
+      const Working<T> work = working(size, m, n, stack.count);
       library.gesvdj_batched(wanted, n, m, a.data, s, left.data, right.data, work.data, size, infos.data);
     } else {
       const std::int64_t size = library.gesvdj_size(wanted, n, m, a.data, s, left.data, right.data);
-      const Working<T> work{device_, size};
+      const Working<T> work = working(size, m, n);
       for (std::int64_t i = 0; i < stack.count; ++i)
         library.gesvdj(wanted, n, m, a.data + i * m * n, s + i * k, left.data + i * n * k, right.data + i * m * k,
                        work.data, size, infos.data + i);

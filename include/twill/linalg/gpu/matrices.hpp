@@ -6,28 +6,25 @@
 // info, for which the host waits. Stacks of small matrices are one batched call, others a call for each matrix.
 // Read next: linalg/gpu/decompose.hpp, linalg/gpu/exponential.hpp, linalg/gpu/eigenpairs.hpp.
 
+#include <twill/core/dtype.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/library_choices.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/device/gpu/runtime.hpp>
 #include <twill/device/gpu/scope.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/gpu/move_matrices.hpp>
+#include <twill/linalg/working_bytes.hpp>
 #include <twill/memory/buffer.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
-
-/// The most rows for which the factorisation of a stack is one batched call: few large matrices fill a GPU one after
-/// another, and batched routines are made for small ones. Not measured on a GPU yet.
-[[nodiscard]] constexpr std::int64_t most_batched_rows(std::int64_t count) {
-  return std::min<std::int64_t>(512, 64 * count);
-}
 
 /// Uninitialised elements of a device's pool, free for later work of the stream once this is gone.
 template <class T, class D> struct WorkingElements {
@@ -56,8 +53,18 @@ protected:
   [[nodiscard]] Library<T> library_for(const Stack& stack) const {
     return Library<T>(queue_, function_, stack.count, stack.rows, stack.columns);
   }
-  [[nodiscard]] static bool is_batched(const Stack& stack, std::int64_t most_rows) {
-    return stack.count > 1 && stack.rows <= most_rows;
+  /// Working memory of a call on `count` matrices, of as many elements as the library asks for. Beyond what the plan of
+  /// a step counts it is a warning.
+  [[nodiscard]] Working<T> working(std::int64_t asked, std::int64_t rows, std::int64_t columns,
+                                   std::int64_t count = 1) const {
+    const auto bytes_of = [](std::int64_t elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
+    twill::gpu::choice_log<R>(queue_.device())
+        .warn_beyond_plan(R::name, queue_.device(), Library<T>::library_name, bytes_of(asked),
+                          bytes_of(planned_elements(rows, columns, count)), [&] {
+                            return join_text({function_, " of ", count, count == 1 ? " matrix of " : " matrices of ",
+                                              rows, " x ", columns, " ", name(dtype_of<T>)});
+                          });
+    return Working<T>{device_, asked};
   }
   [[nodiscard]] static MatrixSteps row_major(std::int64_t rows, std::int64_t columns) {
     return {rows * columns, columns, 1};
@@ -103,7 +110,7 @@ protected:
       const Working<T*> matrices = addresses(columns, n * n, stack.count);
       library.getrf_batched(n, matrices.data, exchanged, infos.data);
     } else {
-      const Working<T> work{device_, library.getrf_size(n, columns)};
+      const Working<T> work = working(library.getrf_size(n, columns), n, n);
       for (std::int64_t i = 0; i < stack.count; ++i)
         library.getrf(n, columns + i * n * n, work.data, exchanged + i * n, infos.data + i);
     }

@@ -153,7 +153,7 @@ public:
       return compile::resolve_symbols(table, shapes);
     };
     compile::MemoryUse use = compile::memory_use(table, symbols_of(rows));
-    use.arena = 0;
+    use.arena = use.working = 0;
     update_.add_memory(use, table);
     const std::array row_bytes{static_cast<std::int64_t>(sizeof(typename Tensors::value_type)) * tensors.elements() /
                                rows...};
@@ -168,8 +168,11 @@ public:
                               .element_bytes = sizeof(T)});
     for (const std::vector<std::int64_t>& counts : shards.arenas) {
       std::int64_t most = 0;
-      for (const std::int64_t count : counts)
-        most = std::max(most, compile::memory_use(table, symbols_of(count)).arena);
+      for (const std::int64_t count : counts) {
+        const compile::MemoryUse of_shard = compile::memory_use(table, symbols_of(count));
+        most = std::max(most, of_shard.arena);
+        use.working = std::max(use.working, of_shard.working);
+      }
       use.arena += most;
     }
     for (const std::int64_t bytes : shards.during) use.arena += compile::pool_bytes(bytes);

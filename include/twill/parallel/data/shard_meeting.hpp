@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums inside a model's run, as synchronised batch norm makes them, over all shards of a batch: the shards of a rank
-// run in a thread each, one at a time, up to their next sum, where the first of them adds up the values of all along
-// the tree of shards, those of other ranks included, and hands the sum to each. Not in twill.hpp. Read next:
+// run in turn, each up to its next sum; when all have come, the first of them adds up the values along the tree of
+// shards, those of other ranks included, and hands the sum to each. Not in twill.hpp. Read next:
 // parallel/group/rank_sums.hpp, parallel/data/reproducible.hpp.
 
 #include <twill/core/config.hpp>
@@ -14,15 +14,12 @@
 #include <twill/parallel/data/reproducible.hpp>
 #include <twill/parallel/data/whole_weights.hpp>
 #include <twill/parallel/group/communicator.hpp>
-#include <twill/parallel/group/waiting.hpp>
+#include <twill/parallel/group/turns.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,79 +29,50 @@ namespace twill { inline namespace v0 { namespace parallel { inline namespace TW
 template <class Model, ComputeDevice D> class ShardMeeting {
 public:
   ShardMeeting(Model& model, D device, const Reproducible& policy)
-      : model_{&model}, device_{device}, shards_{policy.shards} {
+      : model_{&model},
+        device_{device},
+        shards_{policy.shards},
+        addends_(static_cast<std::size_t>(policy.shards_of(model.rank(), model.size()).count())),
+        turns_{addends_.size()} {
     for (int rank = 0; rank < model.size(); ++rank) {
       const ShardRange own = policy.shards_of(rank, model.size());
       nodes_.push_back(detail::nodes_of(own, shards_).nodes);
       sent_ = std::max(sent_, nodes_.back().size());
       if (rank == model.rank()) first_ = own.begin;
-      if (rank == model.rank()) addends_.resize(static_cast<std::size_t>(own.count()));
     }
   }
 
   /// One shard's turn to run. Its `sum` is the sum over all shards, in place, of what each gives.
   class Turn {
   public:
-    Turn(ShardMeeting& meeting, std::size_t place) : meeting_{&meeting}, place_{place}, lock_{meeting.mutex_} {}
-    void sum(const Elements& own) { meeting_->meet(place_, lock_, own); }
+    Turn(ShardMeeting& meeting, std::size_t place) : meeting_{&meeting}, place_{place} {}
+    void sum(const Elements& own) { meeting_->meet(place_, own); }
 
   private:
     ShardMeeting* meeting_;
     std::size_t place_;
-    std::unique_lock<detail::Mutex> lock_;
   };
 
   /// Calls `run(place, turn)` for each shard of the rank. throws: the first exception of any
   template <class Run> void run_all(const Run& run) {
-    failure_ = nullptr;
-    arrived_ = 0;
-    const auto run_one = [&](std::size_t place) {
+    turns_.run_all([&](std::size_t place) {
       Turn turn{*this, place};
-      try {
-        if (!failure_) run(place, turn);
-      } catch (...) { // a shard that only left because of another's failure comes later
-        if (!failure_) failure_ = std::current_exception();
-        moved_.notify_all();
-      }
-    };
-    const std::vector<detail::Strand> strands(addends_.size() - 1);
-    std::vector<std::thread> others{};
-    for (const detail::Strand& strand : strands)
-      others.emplace_back([&, place = others.size() + 1] { strand.run([&] { run_one(place); }); });
-    run_one(0);
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      strands[i].join();
-      others[i].join();
-    }
-    if (failure_) std::rethrow_exception(failure_);
+      run(place, turn);
+    });
   }
 
 private:
-  void meet(std::size_t place, std::unique_lock<detail::Mutex>& lock, const Elements& own) {
+  void meet(std::size_t place, const Elements& own) {
     addends_[place] = own;
-    ++arrived_;
-    moved_.notify_all();
-    if (place == 0) {
-      moved_.wait(lock, [&] { return arrived_ == addends_.size() || failure_; });
-      require_going_on();
-      if (own.dtype == DType::float64)
-        add_up<double>();
-      else if (own.dtype == DType::float32)
-        add_up<float>();
-      else
-        throw ValueError(join_text({"Reproducible: sums inside a model are of float32 or float64, got ",
-                                    name(own.dtype), "; compute the sum in float"}));
-      arrived_ = 0;
-      ++meetings_;
-      moved_.notify_all();
-    } else {
-      moved_.wait(lock, [&, before = meetings_] { return meetings_ != before || failure_; });
-      require_going_on();
-    }
-  }
-
-  void require_going_on() const {
-    if (failure_) throw ValueError("Reproducible: another shard has failed"); // which is what the caller hears
+    turns_.pause();
+    if (place > 0) return; // the first shard goes on first, when all have come
+    if (own.dtype == DType::float64)
+      add_up<double>();
+    else if (own.dtype == DType::float32)
+      add_up<float>();
+    else
+      throw ValueError(join_text({"Reproducible: sums inside a model are of float32 or float64, got ", name(own.dtype),
+                                  "; compute the sum in float"}));
   }
 
   template <class T> void add(T* to, T* from, std::int64_t count) const {
@@ -169,12 +137,8 @@ private:
   int first_ = 0;                         ///< of this rank
   std::size_t sent_ = 1;                  ///< nodes of a rank, at most
   std::vector<List<ShardRange>> nodes_{}; ///< of each rank
-  detail::Mutex mutex_{};                 ///< held by the shard whose turn it is
-  detail::Condition moved_{"another shard of the rank"};
   std::vector<Elements> addends_{};
-  std::size_t arrived_ = 0;
-  std::int64_t meetings_ = 0;
-  std::exception_ptr failure_{};
+  detail::Turns turns_;
 };
 
 }}}} // namespace twill::v0::parallel::TWILL_ISA

@@ -58,7 +58,7 @@ private:
   [[nodiscard]] const PlannedProgram& step_within(std::int64_t budget_bytes);
   [[nodiscard]] const PlannedProgram& made(std::optional<PlannedProgram>& program, graph::Graph (*trace)());
   [[nodiscard]] const PlannedProgram& gradient();
-  [[nodiscard]] std::vector<StagePlan>& stages(int number, bool splits_gradients);
+  [[nodiscard]] std::vector<StagePlan>& stages(int number, const StageForm& form);
   [[nodiscard]] std::int64_t loss_bytes(std::int64_t rows, Targets where);
   /// The counted time of loss and gradients.
   [[nodiscard]] double gradient_s(std::int64_t rows);
@@ -75,9 +75,8 @@ private:
   std::optional<PlannedProgram> gradient_{};
   std::optional<PlannedProgram> update_{};
   std::optional<PlannedProgram> update_of_parts_{};
-  std::map<std::int64_t, PlannedProgram> within_{}; ///< by budget
-  std::map<std::pair<int, bool>, std::vector<StagePlan>>
-      stages_{}; ///< by their number, and whether they split gradients
+  std::map<std::int64_t, PlannedProgram> within_{};                       ///< by budget
+  std::map<std::pair<int, StageForm>, std::vector<StagePlan>> stages_{};  ///< by their number
   std::map<std::pair<std::int64_t, Targets>, std::int64_t> loss_bytes_{}; ///< by rows
 };
 

@@ -16,6 +16,7 @@
 #include <twill/parallel/pipeline/model/kept_weights.hpp>
 #include <twill/parallel/pipeline/run/machine.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
+#include <twill/parallel/pipeline/run/shard_schedule.hpp>
 #include <twill/parallel/pipeline/schedule/predict.hpp>
 
 #include <algorithm>
@@ -58,6 +59,18 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit::deta
   cost.gradient_bytes = gradient_bytes(stage.inference.view());
   cost.update_s = corrected(stage.update, correction.update);
   return cost;
+}
+
+/// The schedule of a pipeline under `Reproducible`, by which the shards of stages meet that add up values inside their
+/// runs. throws: ValueError if it cannot be carried out
+[[nodiscard]] inline pipeline::Schedule schedule_of_shards(const pipeline::Schedule& whole,
+                                                           const std::vector<StagePlan>& stages,
+                                                           const pipeline::StageCheckpointing& checkpointing) {
+  std::vector<bool> meets{};
+  for (const StagePlan& stage : stages) meets.push_back(compile::adds_over_ranks(stage.forward.view()));
+  if (std::none_of(meets.begin(), meets.end(), [](bool one) { return one; })) return whole;
+  pipeline::detail::require_equal_passes(checkpointing, meets);
+  return pipeline::detail::schedule_of_meetings(whole, meets);
 }
 
 /// Seconds that a stage spends in the calls of its layers, for all micro-batches.
@@ -122,11 +135,11 @@ TWILL_BODY const PlannedProgram& Estimator::step_within(std::int64_t budget_byte
   return within_.emplace(budget_bytes, std::move(smallest)).first->second;
 }
 
-TWILL_BODY std::vector<StagePlan>& Estimator::stages(int number, bool splits_gradients) {
-  const std::pair key{number, splits_gradients};
+TWILL_BODY std::vector<StagePlan>& Estimator::stages(int number, const StageForm& form) {
+  const std::pair key{number, form};
   const auto known = stages_.find(key);
   if (known != stages_.end()) return known->second;
-  return stages_.emplace(key, plan_stages(traces_, number, splits_gradients, sizes_)).first->second;
+  return stages_.emplace(key, plan_stages(traces_, number, form, sizes_)).first->second;
 }
 
 TWILL_BODY std::int64_t Estimator::loss_bytes(std::int64_t rows, Targets where) {
@@ -276,10 +289,6 @@ TWILL_BODY Report Estimator::report_of_whole_model(const Options& options) {
 }
 
 TWILL_BODY void Estimator::divide_in_shards(PipelineSetting& setting, const Options& options) {
-  for (const StagePlan& stage : *setting.stages)
-    if (compile::adds_over_ranks(stage.forward.view()))
-      throw ValueError("fit: a pipeline under Reproducible whose norms add over ranks is not estimated: all its shards "
-                       "are at work at once");
   constexpr std::int64_t line = 64; // on which each row begins in the copies that the step makes of its batch
   const Reproducible policy{.shards = options.shards};
   for (int shard = 0; shard < policy.shards; ++shard) setting.pieces.push_back(policy.rows_of_shard(rows_, shard));
@@ -311,12 +320,14 @@ TWILL_BODY Report Estimator::report_of_stages(const Options& options) {
     throw ValueError(
         join_text({"fit: ranks of a pipeline divide the optimiser's states, ZeRO 1, at most; got ", options.zero}));
   const ScheduleName& kind = schedule_called(options.schedule);
-  const pipeline::Schedule schedule = kind.make(options.pipeline, options.micro_batches);
+  pipeline::Schedule schedule = kind.make(options.pipeline, options.micro_batches);
   const std::int64_t rows = chunk_rows(rows_, options.data)[0].count;
   PipelineSetting setting{};
-  setting.schedule = &schedule;
-  setting.stages = &stages(schedule.stages, kind.splits_gradients);
+  setting.stages =
+      &stages(schedule.stages, {.splits_gradients = kind.splits_gradients, .is_reproducible = options.shards > 0});
   options.checkpointing.require_stages(schedule.stages);
+  if (options.shards > 0) schedule = detail::schedule_of_shards(schedule, *setting.stages, options.checkpointing);
+  setting.schedule = &schedule;
   setting.checkpointing = options.checkpointing;
   setting.keeps_orders = pipeline::can_keep_orders<Cpu> && options.micro_batches > 1 &&
                          options.weight_orders == pipeline::WeightOrders::kept_for_step;

@@ -47,8 +47,9 @@ TWILL_BODY LayerTraffic layer_traffic(const PlannedProgram& program, const graph
     call.dtype = table.operands[static_cast<std::size_t>(instruction.first_operand)].dtype;
     call.source_count = count(0);
     call.target_count = count(1);
-    const std::int64_t times =
-        instruction.loop < 0 ? 1 : table.loops[static_cast<std::size_t>(instruction.loop)].count.evaluate(symbols);
+    std::int64_t times = 1;
+    for (int loop = instruction.loop; loop >= 0; loop = table.loops[static_cast<std::size_t>(loop)].around)
+      times *= table.loops[static_cast<std::size_t>(loop)].count.evaluate(symbols);
     const auto ranks = static_cast<int>(axis.size);
     CountingCommunicator communicator{0, ranks};
     CommunicatorGroup<CountingCommunicator>{communicator, axis}.run(call);

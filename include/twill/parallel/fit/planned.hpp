@@ -48,6 +48,10 @@ public:
   [[nodiscard]] graph::SymbolValues symbols(const Sizes& sizes) const;
   /// Its arena on the device of a slot, planned once for these numbers.
   [[nodiscard]] const ArenaBytes& arena(const graph::SymbolValues& symbols, int slot = 0) const;
+  /// The most that its operations take of the pool of a GPU while they run; 0 for programs of hosts.
+  [[nodiscard]] std::int64_t working_bytes(const graph::SymbolValues& symbols, int slot = 0) const {
+    return compile::working_bytes(view(), symbols, slot);
+  }
   /// Whether it reads an input.
   [[nodiscard]] bool reads_input(std::size_t input) const;
 

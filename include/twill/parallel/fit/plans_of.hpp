@@ -50,6 +50,7 @@ template <class P, class R = void, int ZeroStage = 0> [[nodiscard]] std::vector<
     using Stage = std::tuple_element_t<I, typename P::Stages>;
     StageGraphs graphs =
         graphs_of_type<Stage, pipeline::detail::splits_gradients<typename P::ScheduleType, P::ranks>()>();
+    graphs.is_on_gpu = requires { typename Stage::Network::device_type::Runtime; };
     if constexpr (!std::is_void_v<R>) {
       using pipeline::detail::UpdateStage;
       using M = typename Stage::Network::model_type;

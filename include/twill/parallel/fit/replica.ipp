@@ -127,7 +127,10 @@ TWILL_BODY RankReport report_of_slot(const PlannedProgram& step, const Sizes& si
     if (value.storage == compile::Storage::output && value.slot == slot)
       ledger.hold(Bytes::working, compile::bytes_of(value.dtype, value.shape, symbols)); // the loss
   ledger.hold(Bytes::activations, step.arena(symbols, slot));
+  const std::int64_t operation_bytes = step.working_bytes(symbols, slot);
+  ledger.allocate(Bytes::working, operation_bytes).reset();
   RankReport report = ledger.report();
+  report.operation_bytes = operation_bytes;
   for (const compile::Instruction& instruction : table.instructions) {
     if (!instruction.moves) continue;
     const compile::OperandBinding& from = table.operands[static_cast<std::size_t>(instruction.first_operand)];
@@ -155,8 +158,11 @@ TWILL_BODY RankReport report_of_replica(const PlannedProgram& gradient, const Pl
   if (rank > 0)
     for (const graph::InputInfo& info : gradient.view().inputs)
       batch.push_back(ledger.allocate(Bytes::communication, compile::bytes_of(info.dtype, info.shape, symbols)));
+  const std::int64_t operation_bytes = gradient.working_bytes(symbols);
+  batch.push_back(ledger.allocate(Bytes::working, operation_bytes));
   batch.clear();
   RankReport report = ledger.report();
+  report.operation_bytes = operation_bytes;
   if (replicas > 1) report.summed_bytes = 2 * results * (replicas - 1) / replicas;
   return report;
 }
@@ -171,8 +177,14 @@ TWILL_BODY RankReport report_of_rank(const PlannedProgram& gradient, const Plann
   ledger.hold(Bytes::communication, detail::staged_buffer_bytes(gradient.view()));
   CountingCommunicator counted{rank, ranks};
   detail::send_gradients(counted, layout, zero_stage);
-  if (zero_stage == 3) static_cast<void>(detail::fetch_weights(ledger, counted, gradient.view(), layout));
+  const std::int64_t operation_bytes = gradient.working_bytes(gradient.symbols(sizes));
+  {
+    Ledger::Entry weights{};
+    if (zero_stage == 3) weights = detail::fetch_weights(ledger, counted, gradient.view(), layout);
+    ledger.allocate(Bytes::working, operation_bytes).reset();
+  }
   RankReport report = ledger.report();
+  report.operation_bytes = operation_bytes;
   report.summed_bytes = counted.traffic().total().sent_bytes;
   return report;
 }
@@ -203,8 +215,13 @@ TWILL_BODY RankReport report_of_shards(const PlannedProgram& gradient, const Pla
   }
   for (const std::int64_t bytes : shards.kept) ledger.hold(Bytes::gradients, bytes);
   if (!options.is_replica) ledger.hold(Bytes::communication, detail::staged_buffer_bytes(table));
+  std::int64_t operation_bytes = 0;
+  for (const std::vector<std::int64_t>& of_shards : shards.arenas)
+    for (const std::int64_t rows : of_shards)
+      operation_bytes = std::max(operation_bytes, gradient.working_bytes(gradient.symbols(sizes(rows))));
   {
     std::vector<Ledger::Entry> during{};
+    during.push_back(ledger.allocate(Bytes::working, operation_bytes));
     const std::int64_t own = options.policy.rows_of(options.rows, options.rank, options.ranks).count;
     for (const std::int64_t bytes : row_bytes)
       if (options.is_replica && options.rank > 0) during.push_back(ledger.allocate(Bytes::communication, own * bytes));
@@ -214,6 +231,7 @@ TWILL_BODY RankReport report_of_shards(const PlannedProgram& gradient, const Pla
   }
   RankReport report = ledger.report();
   report.summed_bytes = detail::sent_by_shards(table, layout, options);
+  report.operation_bytes = operation_bytes;
   return report;
 }
 

@@ -60,6 +60,7 @@ struct RankReport {
   std::vector<std::int64_t> sent_to{}; ///< of these, to each rank of its pipeline
   std::int64_t summed_bytes = 0;       ///< to replicas, in a step
   std::int64_t layer_bytes = 0;        ///< to ranks that divide its layers, in a step
+  std::int64_t operation_bytes = 0;    ///< on GPUs of the pool for one decomposition or transform, at most
 };
 
 /// An estimate of one way to divide a training.

@@ -18,7 +18,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit { inl
 [[nodiscard]] std::vector<int> stage_places(const compile::ForwardTrace& model, int stages, const Sizes& sizes);
 
 /// All stages of a model. throws: ValueError naming a stage that cannot be planned
-[[nodiscard]] std::vector<StagePlan> plan_stages(const Traces& traces, int stages, bool splits_gradients,
+[[nodiscard]] std::vector<StagePlan> plan_stages(const Traces& traces, int stages, const StageForm& form,
                                                  const Sizes& sizes);
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

@@ -32,7 +32,7 @@ TWILL_BODY std::vector<int> stage_places(const compile::ForwardTrace& model, int
   return places;
 }
 
-TWILL_BODY std::vector<StagePlan> plan_stages(const Traces& traces, int stages, bool splits_gradients,
+TWILL_BODY std::vector<StagePlan> plan_stages(const Traces& traces, int stages, const StageForm& form,
                                               const Sizes& sizes) {
   if (traces.stage == nullptr)
     throw ValueError("fit: a pipeline takes one target, the step has another number of them");
@@ -41,8 +41,11 @@ TWILL_BODY std::vector<StagePlan> plan_stages(const Traces& traces, int stages, 
   places.insert(places.begin(), 0);
   places.push_back(model.graph.size());
   std::vector<StagePlan> plans{};
-  for (std::size_t i = 0; i + 1 < places.size(); ++i)
-    plans.push_back(plan_stage(traces.stage(places[i], places[i + 1], splits_gradients), "stage " + std::to_string(i)));
+  for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+    StageGraphs graphs = traces.stage(places[i], places[i + 1], form);
+    graphs.is_on_gpu = traces.is_for_gpus;
+    plans.push_back(plan_stage(std::move(graphs), "stage " + std::to_string(i)));
+  }
   return plans;
 }
 

@@ -12,9 +12,18 @@
 #include <twill/parallel/pipeline/model/programs.hpp>
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
 
+#include <compare>
 #include <cstddef>
 
 namespace twill { inline namespace v0 { namespace parallel { namespace fit {
+
+/// How the stages of a pipeline are computed.
+struct StageForm {
+  bool splits_gradients = false; ///< computes those of inputs and of weights apart
+  bool is_reproducible = false;  ///< under `Reproducible`, where a loss takes images channels-last
+
+  friend constexpr auto operator<=>(const StageForm&, const StageForm&) = default;
+};
 
 /// A stage of a pipeline as graphs. Those that its schedule does not need are empty.
 struct StageGraphs {
@@ -22,6 +31,7 @@ struct StageGraphs {
   List<int> given{};         ///< the inputs of the batch that it takes
   List<char> results_kept{}; ///< whether the backward pass reads each result
   bool splits_gradients = false;
+  bool is_on_gpu = false; ///< operations take working memory of a GPU's pool
   graph::Graph inference{};
   graph::Graph forward{};
   graph::Graph forward_again{};
@@ -55,9 +65,9 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit::deta
 namespace twill { inline namespace v0 { namespace parallel { namespace fit { inline namespace TWILL_ISA {
 
 /// The graphs of the stage that F traces, without its updates.
-template <pipeline::StageSource F> [[nodiscard]] StageGraphs graphs_of_stage(bool splits_gradients) {
+template <pipeline::StageSource F> [[nodiscard]] StageGraphs graphs_of_stage(const StageForm& form) {
   StageGraphs all{};
-  all.splits_gradients = splits_gradients;
+  all.splits_gradients = form.splits_gradients;
   all.counts = pipeline::detail::count<F>();
   graph::Graph whole = F::make_graph();
   all.given = F::build(whole).given;
@@ -65,7 +75,7 @@ template <pipeline::StageSource F> [[nodiscard]] StageGraphs graphs_of_stage(boo
   all.inference = pipeline::StageInference<F>::trace();
   all.forward = pipeline::StageForward<F>::trace();
   all.forward_again = pipeline::StageForwardAgain<F>::trace();
-  if (splits_gradients) {
+  if (form.splits_gradients) {
     if (all.counts.received > 0) all.input_gradient = pipeline::StageInputGradient<F>::trace();
     if (all.counts.weights > 0) all.weight_gradient = pipeline::StageWeightGradient<F>::trace();
   } else {

@@ -18,6 +18,9 @@ TWILL_BODY bool StagePlan::weights_read(std::size_t input) const { return weight
 
 TWILL_BODY StagePlan plan_stage(StageGraphs graphs, std::string_view what) {
   StagePlan plan{};
+  for (graph::Graph* const each : {&graphs.inference, &graphs.forward, &graphs.forward_again, &graphs.backward,
+                                   &graphs.input_gradient, &graphs.weight_gradient})
+    each->suits_gpus = graphs.is_on_gpu;
   plan.counts = graphs.counts;
   plan.given = graphs.given;
   plan.results_kept = graphs.results_kept;

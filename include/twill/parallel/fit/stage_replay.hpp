@@ -42,6 +42,8 @@ public:
   std::map<int, ReplayedBlocks> input_gradients{};
 
   bool keeps_orders = false; ///< of the weights of convolutions, until `drop_orders`
+  /// Called inside a run that adds up values of several micro-batches, which are at work at once; none if none does.
+  std::function<void()> meet{};
 
   /// The forward pass of a micro-batch with these numbers of symbols. `is_here(input)`: that input of the batch is on
   /// this device already.
@@ -70,6 +72,8 @@ public:
 
   /// The bytes that it has sent to ranks that divide its layers.
   [[nodiscard]] std::int64_t layer_bytes() const { return layer_bytes_; }
+  /// The most that one of its operations takes of a GPU's pool.
+  [[nodiscard]] std::int64_t operation_bytes() const { return operation_bytes_; }
 
 private:
   struct Kept {
@@ -80,7 +84,7 @@ private:
 
   [[nodiscard]] ReplayedBlock make(Bytes kind, DType dtype, const graph::Extents& shape,
                                    const graph::SymbolValues& symbols) const;
-  /// Runs a program: its results, and for a moment its arena.
+  /// Runs a program: its results, and for a moment its arena and what its operations take of the pool.
   [[nodiscard]] ReplayedBlocks run(const PlannedProgram& program, const graph::SymbolValues& symbols);
   void keep_orders();
   void complete(Kept& own, ReplayedBlocks made) const;
@@ -94,6 +98,7 @@ private:
   ReplayedBlocks rests_{}; ///< rounding errors of sums in half precision
   std::vector<Ledger::Entry> orders_{};
   std::int64_t layer_bytes_ = 0;
+  std::int64_t operation_bytes_ = 0;
 };
 
 }}}}} // namespace twill::v0::parallel::fit::TWILL_ISA

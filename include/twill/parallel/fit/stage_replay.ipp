@@ -3,10 +3,12 @@
 //
 // Function bodies of parallel/fit/stage_replay.hpp.
 
+#include <twill/ops/rank_sum.hpp>
 #include <twill/parallel/fit/layer_traffic.hpp>
 #include <twill/parallel/fit/stage_replay.hpp>
 #include <twill/parallel/pipeline/model/kept_weights.hpp>
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -26,6 +28,10 @@ TWILL_BODY ReplayedBlocks StageReplay::run(const PlannedProgram& program, const 
     if (value.storage == compile::Storage::output)
       made[static_cast<std::size_t>(value.index)] = make(Bytes::activations, value.dtype, value.shape, symbols);
   const Ledger::Entry during = ledger_->allocate(Bytes::working, program.arena(symbols));
+  if (meet && compile::adds_over_ranks(table)) meet();
+  const std::int64_t of_operations = program.working_bytes(symbols);
+  ledger_->allocate(Bytes::working, of_operations).reset();
+  operation_bytes_ = std::max(operation_bytes_, of_operations);
   layer_bytes_ += layer_traffic(program, symbols, {}).sent_bytes;
   return made;
 }

@@ -38,7 +38,7 @@ struct Traces {
   graph::Graph (*update)() = nullptr;                      ///< of all weights
   graph::Graph (*update_of_parts)() = nullptr;             ///< of a rank's part of each
   /// The stage of the nodes between two places of the model's trace.
-  StageGraphs (*stage)(int begin, int end, bool splits_gradients) = nullptr;
+  StageGraphs (*stage)(int begin, int end, const StageForm& form) = nullptr;
   /// The bytes that the loss and its gradient take of a device at most, beside prediction and targets of these shapes.
   std::int64_t (*loss_bytes)(const Dims& prediction, const Dims& targets, Targets where) = nullptr;
   std::int64_t element_bytes = 0; ///< of one element of the model
@@ -53,6 +53,7 @@ namespace twill { inline namespace v0 { namespace parallel { namespace fit { inl
 struct PlacesNow {
   int begin = 0;
   int end = 0;
+  bool hands_on_images = false; ///< channels-last, if the model's result is one
 
   /// Those of the calling thread.
   [[nodiscard]] static PlacesNow& here() {
@@ -74,10 +75,16 @@ template <nn::Model M, FloatingScalar T> struct StageNow {
   static pipeline::StageTrace build(graph::Graph& graph) {
     const int root = Whole::build(graph).id();
     if (graph.fault.any()) return {};
-    const auto [begin, end] = PlacesNow::here();
+    const auto [begin, end, hands_on_images] = PlacesNow::here();
     const int all = graph.size();
     const List<char>& orders = orders_of_images(graph, root, begin, end);
-    return pipeline::detail::cut_out(graph, root, begin, end < all ? end : all, {orders.data(), orders.size()});
+    pipeline::StageTrace trace =
+        pipeline::detail::cut_out(graph, root, begin, end < all ? end : all, {orders.data(), orders.size()});
+    const auto result = static_cast<std::size_t>(root);
+    if (hands_on_images && end >= all && result < orders.size() &&
+        (orders[result] & pipeline::detail::value_passes_last) != 0)
+      pipeline::hand_on_channels_last(trace);
+    return trace;
   }
 
 private:
@@ -177,11 +184,11 @@ template <nn::Model M, nn::Model Plain, FloatingScalar T, class L, optim::Rule R
   static graph::Graph update() { return training::UpdateWeights<M, T, R>::trace(); }
   static graph::Graph update_of_parts() { return UpdateParts<M, T, R>::trace(); }
 
-  static StageGraphs stage(int begin, int end, bool splits_gradients) {
+  static StageGraphs stage(int begin, int end, const StageForm& form) {
     using Source = StageNow<Plain, T>;
     using Weights = StageWeightsNow<Plain>;
-    PlacesNow::here() = {begin, end};
-    StageGraphs all = graphs_of_stage<Source>(splits_gradients);
+    PlacesNow::here() = {begin, end, form.is_reproducible};
+    StageGraphs all = graphs_of_stage<Source>(form);
     add_updates<Weights, T, R>(all);
     return all;
   }

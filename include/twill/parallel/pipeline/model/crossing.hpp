@@ -62,8 +62,9 @@ private:
   List<char> own_{};
 };
 
-/// The order of images that pass a cut, for each node of a trace: bits of `PassesLast`. Both sides of a cut take those
-/// of the whole model, so that sums over rows and pixels have one order in each stage and in one network.
+/// The order of images that pass a cut or are the result, for each node of a trace: bits of `PassesLast`. Both sides of
+/// a cut take those of the whole model, so that sums over rows and pixels have one order in each stage and in one
+/// network.
 enum PassesLast : char { value_passes_last = 1, gradient_passes_last = 2 };
 
 /// Those of a traced model with cuts before these nodes; empty if nothing is channels-last.
@@ -83,6 +84,7 @@ enum PassesLast : char { value_passes_last = 1, gradient_passes_last = 2 };
   const List<int> found = gradients(graph, {{root, graph.add_input(result.dtype, result.shape)}}, passing);
   graph.outputs = passing;
   for (std::size_t i = 0; i < found.size(); ++i) graph.outputs.push_back(found[i] >= 0 ? found[i] : passing[i]);
+  graph.outputs.push_back(root);
   if (graph.fault.any()) return {};
   compile::simplify(graph);
   const List<char> is_last = compile::carried_channels_last(graph);
@@ -90,6 +92,7 @@ enum PassesLast : char { value_passes_last = 1, gradient_passes_last = 2 };
   for (std::size_t i = 0; i < passing.size(); ++i)
     orders.items[passing[i]] = static_cast<char>((is_output_last(i) ? value_passes_last : 0) +
                                                  (is_output_last(passing.size() + i) ? gradient_passes_last : 0));
+  if (is_output_last(2 * passing.size())) orders.items[root] |= value_passes_last; // its gradient is that of a loss
   return orders;
 }
 

@@ -138,6 +138,16 @@ inline constexpr auto orders_of_images = [] {
   return orders;
 }();
 
+/// Whether the result of a cut model is an image that one network computes channels-last.
+template <CutKind C, FloatingScalar T>
+inline constexpr bool makes_image = [] {
+  using Whole = nn::ModelStage<typename C::cut_type, T, true>;
+  constexpr const auto& orders = orders_of_images<C, T>;
+  graph::Graph graph = Whole::make_graph();
+  const auto root = static_cast<std::size_t>(Whole::build(graph).id());
+  return root < orders.size() && (orders[root] & value_passes_last) != 0;
+}();
+
 /// Reduces a traced model to the nodes between two places. Nodes keep their numbers; those of other stages become
 /// unread constants.
 constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end, ListView<char> orders_of_images) {
@@ -237,6 +247,9 @@ template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> stru
   using Whole = nn::ModelStage<typename C::cut_type, T, Training>;
   /// The stage outside of training.
   using Evaluation = CutStage<C, I, T, false>;
+  /// Whether it is the last one, of a model whose result is an image that one network computes channels-last.
+  static constexpr bool makes_image =
+      I == static_cast<std::size_t>(cut_places<C, T>.count) && detail::makes_image<C, T>;
   /// The call that runs it, in messages.
   static constexpr compile::CallName called() { return {written_name<typename C::cut_type>(), "pipeline", true}; }
   /// Bounds of the tables that its programs compile to.

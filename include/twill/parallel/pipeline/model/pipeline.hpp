@@ -78,7 +78,8 @@ public:
   static_assert(detail::have_one_slot<Stages>(Sequence{}),
                 "twill: a stage of a pipeline puts parts into several device slots, a stage has one device");
 
-  /// One device for each rank, in order; devices may repeat. Draws the initial weights.
+  /// One device for each rank, in order; devices may repeat. Draws the initial weights: a cut model once, from the
+  /// generator of the first device, as one network there does, so that dropout goes on alike.
   /// throws: ValueError unless there are as many devices as ranks
   explicit BasicPipeline(Devices devices)
       : devices_{check(std::move(devices))}, stages_{make(-1, first_draw(), Sequence{})} {
@@ -245,9 +246,9 @@ private:
       constexpr int own = S::rank_of(static_cast<int>(Number), ranks);
       if (rank >= 0 && own != rank) return;
       const auto& device = Places::template at<own>(devices_);
-      if (groups_.all().empty())
+      if (groups_.all().empty() && !Plan::has_ties)
         stage = std::make_shared<Stage>(device);
-      else
+      else // leaves the device's generator alone: all stages of a cut model draw once, as one network
         stage = std::make_shared<Stage>(device, groups_, later(draw, Plan::has_ties ? 0 : static_cast<int>(Number)));
       if constexpr (Plan::has_ties) Plan::initialise(*stage, draw);
     };

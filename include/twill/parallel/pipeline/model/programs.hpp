@@ -49,6 +49,25 @@ template <nn::Model M, FloatingScalar T, bool IsFirst, bool Training = true> str
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
+/// Has a stage hand on its results, and take their gradients, channels-last.
+constexpr void hand_on_channels_last(StageTrace& trace) {
+  trace.results_last = List<char>(trace.results.size(), 1);
+  trace.cotangents_last = trace.results_last;
+}
+
+/// A stage that ends in the model's result, an image which one network computes channels-last: a loss takes it so.
+template <class F>
+concept StageOfImage = StageSource<F> && F::makes_image;
+
+/// Such a stage with its result and the gradient of that in this order, not row-major.
+template <StageOfImage F> struct ImageAsComputed : F {
+  static constexpr StageTrace build(graph::Graph& graph) {
+    StageTrace trace = F::build(graph);
+    hand_on_channels_last(trace);
+    return trace;
+  }
+};
+
 }}}}} // namespace twill::v0::parallel::pipeline::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {

@@ -52,7 +52,7 @@ public:
   static constexpr StageCounts counts = stage_counts<F>;
 
   explicit Stage(const D& device) : network{device} {}
-  /// A stage on one of the ranks of these groups, which all draw alike.
+  /// A stage that draws this, on one of the ranks of these groups, if there are any, which all draw alike.
   Stage(const D& device, const kernel::RankGroups& groups, const RandomDraw& draw) : network{device, groups, draw} {}
 
   Network network;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tied weights, used by several stages because a model names a handle twice. Each stage has the weight; the gradients
-// of all owners are summed in the order of the stages before an update, which is then equal everywhere: over the
-// communicator of the ranks they are sent to the first owner, and the sum is sent back. Read next:
-// parallel/pipeline/run/rank_step.hpp.
+// Tied weights, used by several stages because a model names a handle twice. Each stage has the weight; before an
+// update, which is then equal everywhere, the gradients of all owners are summed from the last stage to the first, as
+// one network does: over the communicator of the ranks each owner sends its sum to the owner before it, and the first
+// one sends the whole back to all. Read next: parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/copy.hpp>
@@ -44,25 +44,8 @@ public:
   /// Gives each owner of a tied weight the sum of all gradients. All ranks call it.
   void add(const std::vector<TiedWeight>& tied) {
     for (const TiedWeight& weight : tied) {
-      const auto first = weight.owners[0];
-      const int root = rank_of(first);
-      for (std::size_t i = 1; i < weight.owners.size(); ++i) {
-        const auto other = weight.owners[i];
-        const int peer = rank_of(other);
-        if (rank() == root) add_from(first, other, peer);
-        if (rank() == peer && peer != root) communicator_.run(parallel::Call::send(gradient(other), root));
-      }
-      for (std::size_t i = 1; i < weight.owners.size(); ++i) {
-        const auto other = weight.owners[i];
-        const int peer = rank_of(other);
-        if (peer == root && rank() == root)
-          copy_bytes(states_[other.stage]->device, gradient(other).data, states_[first.stage]->device,
-                     gradient(first).data, gradient(first).bytes(), CopyOptions{});
-        else if (rank() == root)
-          communicator_.run(parallel::Call::send(gradient(first), peer));
-        else if (rank() == peer)
-          communicator_.run(parallel::Call::receive(gradient(other), root));
-      }
+      for (std::size_t i = weight.owners.size() - 1; i > 0; --i) add(weight.owners[i], weight.owners[i - 1]);
+      for (std::size_t i = 1; i < weight.owners.size(); ++i) copy(weight.owners[0], weight.owners[i]);
     }
   }
 
@@ -72,17 +55,37 @@ private:
   [[nodiscard]] int rank() const { return communicator_.rank(); }
   [[nodiscard]] int rank_of(const Owner& owner) const { return schedule_.rank(static_cast<int>(owner.stage)); }
 
-  void add_from(const Owner& first, const Owner& other, int peer) {
-    nn::NetworkState<D>& own = *states_[first.stage];
-    const parallel::Elements sum = gradient(first);
-    memory::Buffer<D> moved(own.device, sum.bytes());
-    if (peer == rank())
-      copy_bytes(own.device, moved.data(), states_[other.stage]->device, gradient(other).data, sum.bytes(),
-                 CopyOptions{});
-    else
-      communicator_.run(parallel::Call::receive({moved.data(), sum.count, sum.dtype}, peer));
-    own.add(own.device, sum.dtype, sum.count, sum.data, moved.data());
-    synchronize(own.device);
+  /// Adds the gradient of an owner to that of the one before it.
+  void add(const Owner& later, const Owner& earlier) {
+    if (rank() == rank_of(earlier)) {
+      nn::NetworkState<D>& own = *states_[earlier.stage];
+      const parallel::Elements sum = gradient(earlier);
+      memory::Buffer<D> moved(own.device, sum.bytes());
+      move(later, earlier, moved.data());
+      own.add(own.device, sum.dtype, sum.count, sum.data, moved.data());
+      synchronize(own.device);
+    } else if (rank() == rank_of(later)) {
+      move(later, earlier, nullptr);
+    }
+  }
+  /// Overwrites the gradient of an owner by another one's.
+  void copy(const Owner& from, const Owner& to) {
+    if (rank() == rank_of(to))
+      move(from, to, gradient(to).data);
+    else if (rank() == rank_of(from))
+      move(from, to, nullptr);
+  }
+  /// Both ranks' part of moving a gradient into memory of an owner.
+  void move(const Owner& from, const Owner& to, void* target) {
+    if (rank_of(from) == rank_of(to)) {
+      const parallel::Elements sum = gradient(from);
+      copy_bytes(states_[to.stage]->device, target, states_[from.stage]->device, sum.data, sum.bytes(), CopyOptions{});
+    } else if (rank() == rank_of(to)) {
+      const parallel::Elements sum = gradient(to);
+      communicator_.run(parallel::Call::receive({target, sum.count, sum.dtype}, rank_of(from)));
+    } else {
+      communicator_.run(parallel::Call::send(gradient(from), rank_of(to)));
+    }
   }
 
   [[nodiscard]] parallel::Elements gradient(const Owner& owner) const {

@@ -31,7 +31,7 @@ class ReproducibleRankStep : public RankStep<P, L, R, C> {
 
 public:
   /// throws: ValueError like `RankStep`; if the options have another number of micro-batches than shards or keep the
-  /// orders of weights; if more than two stages share a weight, or if the result is an image of a convolution
+  /// orders of weights; if a stage before the last user of a shared weight uses it several times
   ReproducibleRankStep(P& pipeline, C& communicator, L loss, R given, const Reproducible& policy, StepOptions options)
       : Base{pipeline, communicator, loss, std::move(given), detail::options_of_shards(policy, options)},
         policy_{policy},

@@ -7,7 +7,6 @@
 // parallel/pipeline/run/reproducible_rank_step.hpp. A model or rule whose numbers would depend on the stages is refused
 // by name. Not in twill.hpp. Read next: parallel/pipeline/run/shard_runner.hpp.
 
-#include <twill/compile/in_one_order.hpp>
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/reproducible_step.hpp>
@@ -30,13 +29,8 @@ inline namespace TWILL_ISA {
 /// Refuses options that contradict the policy.    throws: ValueError naming both
 void require_shards_as_micro_batches(const Reproducible& policy, const StepOptions& options);
 
-/// Refuses a result that is an image which the model computes channels-last: the loss takes it row-major and gives such
-/// a gradient, and a sum over rows and pixels, such as that of a bias, adds in the order of memory.
-/// throws: ValueError
-void require_rows_as_result(const StageJoint& last);
-
-/// Refuses weights whose gradients would be added in another order than by one device, where the last use of a weight
-/// comes first: of more than two stages, or with several uses in the first of two.    throws: ValueError naming one
+/// Refuses weights whose gradients would be added in another order than by one device, from the last use to the first:
+/// with several uses in a stage before their last one.    throws: ValueError naming one
 void require_ties_in_order(const std::vector<StageJoint>& stages,
                            const std::vector<ListView<graph::ParameterInfo>>& infos);
 
@@ -57,7 +51,6 @@ template <class P, optim::Rule R> void require_bits_of_one_device() {
   P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
     stages.push_back(joint<typename std::tuple_element_t<I, typename P::Stages>::Source>());
   });
-  require_rows_as_result(stages.back());
   require_ties_in_order(stages, P::infos());
 }
 
@@ -66,13 +59,13 @@ template <class P> [[nodiscard]] Schedule schedule_of_shards(const Schedule& who
   std::vector<bool> meets{};
   bool any_meets = false;
   P::for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    using Forward = compile::InOneOrder<StageForward<typename std::tuple_element_t<I, typename P::Stages>::Source>>;
+    using Forward = AsOneNetwork<StageForward<typename std::tuple_element_t<I, typename P::Stages>::Source>>;
     meets.push_back(compile::adds_over_ranks(compile::TableFor<Forward, typename P::device_type>::view()));
     any_meets = any_meets || meets.back();
   });
   if (!any_meets) return whole;
   require_equal_passes(options.checkpointing, meets);
-  return schedule_of_meetings(table<typename P::ScheduleType>(P::ranks, options.micro_batches), meets);
+  return schedule_of_meetings(whole, meets);
 }
 
 /// Options whose micro-batches are the shards of the policy.    throws: ValueError for others
@@ -125,8 +118,7 @@ public:
   using Base::rule;
 
   /// throws: ValueError if the options have another number of micro-batches than shards or keep the orders of weights,
-  /// if the schedule cannot be carried out, if more than two stages share a weight, or if the result is an image of a
-  /// convolution
+  /// if the schedule cannot be carried out, or if a stage before the last user of a shared weight uses it several times
   ReproduciblePipelineStep(P& pipeline, L, R given, const Reproducible& policy, StepOptions options)
       : Base{pipeline, given, detail::options_of_shards(policy, options), {pipeline, given, nullptr, {}}},
         policy_{policy},

@@ -19,13 +19,6 @@ TWILL_BODY void require_shards_as_micro_batches(const Reproducible& policy, cons
                      "along the tree of shards; leave .weight_orders at WeightOrders::made_each_time");
 }
 
-TWILL_BODY void require_rows_as_result(const StageJoint& last) {
-  if (compile::carried_channels_last(last.graph)[static_cast<std::size_t>(last.graph.outputs[0])] != 0)
-    throw ValueError("Reproducible: the result of the pipeline is an image of a convolution, which one device keeps "
-                     "channels-last and adds up in that order, while the loss of a pipeline takes rows; let the model "
-                     "end in values that are not images, such as after a pooling");
-}
-
 /// How often the forward pass of a stage reads a node, through views and casts.
 [[nodiscard]] TWILL_BODY int uses_in_forward(const StageJoint& stage, int id) {
   int uses = 0;
@@ -42,22 +35,19 @@ TWILL_BODY void require_rows_as_result(const StageJoint& last) {
 
 TWILL_BODY void require_ties_in_order(const std::vector<StageJoint>& stages,
                                       const std::vector<ListView<graph::ParameterInfo>>& infos) {
-  for (const TiedWeight& tied : tied_weights(infos)) {
-    const auto first = tied.owners[0];
-    const std::string_view name = infos[first.stage][first.index].name.view();
-    if (tied.owners.size() > 2)
-      throw ValueError(join_text({"Reproducible: ", tied.owners.size(), " stages of the pipeline share the weight \"",
-                                  name, "\", whose gradients one device adds from the last use to the first; cut the ",
-                                  "model so that at most two stages use it"}));
-    int uses = 0;
-    for (const graph::ParameterInfo& info : stages[first.stage].graph.parameters)
-      if (info.name.view() == name) uses = uses_in_forward(stages[first.stage], info.node);
-    if (uses > 1)
-      throw ValueError(join_text({"Reproducible: stage ", first.stage, " of the pipeline uses the weight \"", name,
-                                  "\" ", uses, " times and stage ", tied.owners[1].stage, " too, and one device adds ",
-                                  "the gradients of these uses one after another; cut the model so that the first of ",
-                                  "the two stages uses it once"}));
-  }
+  for (const TiedWeight& tied : tied_weights(infos))
+    for (std::size_t i = 0; i + 1 < tied.owners.size(); ++i) {
+      const TiedWeight::Owner own = tied.owners[i];
+      const std::string_view name = infos[own.stage][own.index].name.view();
+      int uses = 0;
+      for (const graph::ParameterInfo& info : stages[own.stage].graph.parameters)
+        if (info.name.view() == name) uses = uses_in_forward(stages[own.stage], info.node);
+      if (uses > 1)
+        throw ValueError(join_text({"Reproducible: stage ", own.stage, " of the pipeline uses the weight \"", name,
+                                    "\" ", uses, " times and stage ", tied.owners[i + 1].stage,
+                                    " too, and one device adds the gradients of these uses one after another; cut the ",
+                                    "model so that each stage but the last of those that share it uses it once"}));
+    }
 }
 
 TWILL_BODY std::vector<parallel::Rows> shards_of_batch(const Reproducible& policy, std::int64_t rows) {

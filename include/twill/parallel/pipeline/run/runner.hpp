@@ -146,7 +146,8 @@ void require_fit(const X& x, std::int64_t rows, const Made& made) {
   }
 }
 
-/// A loss that gives the gradient of the result itself, `loss(result, targets)`, which begins the backward pass.
+/// A loss that gives the gradient of a stage's result itself, which begins the backward pass:
+/// `loss.of<Stage>(result, targets)` of a block.
 template <class L>
 concept GradientLoss = requires {
   typename L::gradient_type;
@@ -305,9 +306,9 @@ private:
   /// The gradients of a stage's results: of the loss, or of the next stage on this rank; others were received.
   template <std::size_t I, class Own> void find_cotangents(std::integral_constant<std::size_t, I>, Own& own, int m) {
     if constexpr (I == static_cast<std::size_t>(last) && GradientLoss<L>) {
-      const auto result = detail::take(own.outputs, m)[0].template as<typename Own::Output>();
+      const auto result = detail::take(own.outputs, m)[0];
       const auto targets = parallel::rows_of<0>(targets_, piece(m)).to(own.network.device()).contiguous();
-      own.cotangents.insert_or_assign(m, Blocks<typename Own::D>{loss_(result, targets)});
+      own.cotangents.insert_or_assign(m, Blocks<typename Own::D>{loss_.template of<Own>(result, targets)});
     } else if constexpr (I == static_cast<std::size_t>(last)) {
       const nn::Leaf result{detail::take(own.outputs, m)[0].template as<typename Own::Output>()};
       const auto value = loss_(result, parallel::rows_of<0>(targets_, piece(m)).to(own.network.device()).contiguous());

@@ -8,9 +8,11 @@
 #include <twill/compile/arguments.hpp>
 #include <twill/compile/in_one_order.hpp>
 #include <twill/compile/table_for.hpp>
+#include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/reproducible.hpp>
 #include <twill/parallel/pipeline/model/block.hpp>
+#include <twill/parallel/pipeline/model/programs.hpp>
 #include <twill/training/sources.hpp>
 
 #include <array>
@@ -48,8 +50,16 @@ private:
   std::vector<Value> sums_{}; ///< the nodes of the stack
 };
 
-/// The weighted loss L of a result and targets, then the gradient of the result. T is the model's element type.
-template <class L, FloatingScalar T, class Result, class Targets> struct LossOfShard {
+/// The sources of a stage's programs under `Reproducible`: a result that is an image stays in the order of one network.
+template <class S> struct SourceAsOneNetwork { using type = S; };
+template <template <StageSource> class Made, StageOfImage F> struct SourceAsOneNetwork<Made<F>> {
+  using type = Made<ImageAsComputed<F>>;
+};
+template <class S> using AsOneNetwork = compile::InOneOrder<typename SourceAsOneNetwork<S>::type>;
+
+/// The weighted loss L of a result and targets, then the gradient of the result, both channels-last if it is an image.
+/// T is the model's element type.
+template <class L, FloatingScalar T, class Result, class Targets, bool IsImage> struct LossOfShard {
   static constexpr graph::Graph trace() {
     graph::Graph graph{dtype_of<T>};
     compile::with_arguments<Result, Targets>(graph, [&](graph::Value result, graph::Value targets) {
@@ -65,10 +75,18 @@ template <class L, FloatingScalar T, class Result, class Targets> struct LossOfS
       graph.outputs.push_back(whole.id());
       graph.outputs.push_back(gradient >= 0 ? gradient : nn::zero_like(graph, result.id()));
     });
+    if (!IsImage || graph.fault.any()) return graph;
+    graph.inputs.items[0].is_channels_last = true;
+    graph.channels_last_outputs = List<char>(2, 0);
+    graph.channels_last_outputs.items[1] = 1;
     return graph;
   }
   static constexpr compile::CallName called() { return {.call = "train_step"}; }
 };
+
+/// Refuses a loss that computes the gradient of an image in another order than the image's: one device adds it up in
+/// that order, such as for a bias.    throws: ValueError
+void require_gradient_as_computed(graph::Graph loss);
 
 /// The losses of the shards of one step on the rank of the last stage, computed one after another.
 template <class L, FloatingScalar T, HostDevice D> class ShardLosses {
@@ -82,21 +100,26 @@ public:
   /// Says of which shard the next loss is.
   void name(int shard) { shard_ = shard; }
 
-  /// Adds the loss of the shard; returns the gradient of its result.
-  template <AnyTensor Result, AnyTensor Targets>
-  gradient_type operator()(const Result& result, const Targets& targets) {
-    using Source = compile::InOneOrder<LossOfShard<L, T, compile::argument_t<Result>, compile::argument_t<Targets>>>;
+  /// Adds the loss of the shard; returns the gradient of its result, which a stage has made.
+  /// throws: ValueError if the result is an image, and its gradient is not computed in the order of it
+  template <class Stage, AnyTensor Targets> gradient_type of(const Block<D>& result, const Targets& targets) {
+    constexpr bool is_image = StageOfImage<typename Stage::Source>;
+    using Made = LossOfShard<L, T, compile::argument_t<typename Stage::Output>, compile::argument_t<Targets>, is_image>;
+    using Source = compile::InOneOrder<Made>;
+    if constexpr (is_image) {
+      static const bool is_computed_so = (require_gradient_as_computed(compile::trace_of<Source>()), true);
+      static_cast<void>(is_computed_so);
+    }
     const compile::TableView table = compile::TableFor<Source, D>::view();
     nn::RunContext context{};
     context.run_scalars = compile::RunScalars{table.run_scalars};
     const double rows = static_cast<double>(shards_->back().begin + shards_->back().count);
     context.run_scalars.set(training::loss_weight_scalar,
                             static_cast<double>((*shards_)[static_cast<std::size_t>(shard_)].count) / rows);
-    const std::array<void*, 2> inputs{const_cast<void*>(static_cast<const void*>(result.data())),
-                                      const_cast<void*>(static_cast<const void*>(targets.data()))};
-    const auto symbols = compile::resolve_symbols(table, std::array<Dims, 2>{result.shape(), targets.shape()});
-    Blocks<D> made = program_->template run<Source>(result.device(), symbols, inputs, {}, context);
-    synchronize(result.device());
+    const std::array<void*, 2> inputs{result.data, const_cast<void*>(static_cast<const void*>(targets.data()))};
+    const auto symbols = compile::resolve_symbols(table, std::array<Dims, 2>{result.shape, targets.shape()});
+    Blocks<D> made = program_->template run<Source>(targets.device(), symbols, inputs, {}, context);
+    synchronize(targets.device());
     sum_.push(shard_, *static_cast<const T*>(made[0].data), [](T& left, T right) { left += right; });
     return std::move(made[1]);
   }
@@ -112,3 +135,7 @@ private:
 };
 
 }}}}}} // namespace twill::v0::parallel::pipeline::detail::TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/run/shard_loss.ipp>
+#endif

@@ -3,7 +3,7 @@
 //
 // Stage runner of reproducible pipeline steps: a micro-batch is a shard of the batch, and a stage's gradients of each
 // micro-batch are taken from its network and added along the tree of shards, in whatever order a schedule computes
-// them. Those of a weight that two stages share are kept, and added shard by shard before. Where a stage sums over the
+// them. Those of a weight that stages share are kept, and added shard by shard before. Where a stage sums over the
 // batch inside its run, its shards run together. Not in twill.hpp. Read next:
 // parallel/pipeline/run/reproducible_step.hpp.
 
@@ -104,9 +104,9 @@ template <HostDevice D> struct ShardsOfStage {
 
 /// Runs the stages of one rank like a `ModelRunner`, whose micro-batches are all shards of the batch.
 template <class P, class Losses, class X, class Y>
-class ShardRunner : public ModelRunner<P, Losses, X, Y, compile::InOneOrder> {
+class ShardRunner : public ModelRunner<P, Losses, X, Y, AsOneNetwork> {
   using D = typename P::device_type;
-  using Base = ModelRunner<P, Losses, X, Y, compile::InOneOrder>;
+  using Base = ModelRunner<P, Losses, X, Y, AsOneNetwork>;
   using Shards = ShardsOfStage<D>;
   using Gradients = StageGradients<D>;
 
@@ -124,7 +124,7 @@ public:
       stages_.push_back(nullptr);
       if (!pipeline.template has<I>()) return;
       auto& stage = pipeline.template at<I>();
-      using Forward = compile::InOneOrder<StageForward<typename std::remove_reference_t<decltype(stage)>::Source>>;
+      using Forward = AsOneNetwork<StageForward<typename std::remove_reference_t<decltype(stage)>::Source>>;
       stages_.back() = std::make_unique<Shards>(stage.network.device(), compile::TableFor<Forward, D>::view(),
                                                 schedule.micro_batches);
       stages_.back()->buffers.begin(*stage.network.state(), shards.size());

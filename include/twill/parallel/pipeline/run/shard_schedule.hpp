@@ -16,12 +16,12 @@
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
 inline namespace TWILL_ISA {
 
-/// The computation of a schedule with each pass of a stage complete before the next one.
-[[nodiscard]] Schedule stage_by_stage(const Schedule& computed);
+/// The computation of a schedule, without its messages, with each pass of a stage complete before the next one.
+[[nodiscard]] Schedule stage_by_stage(const Schedule& whole);
 
-/// Such a schedule with its sends and receives. `meets` says of each stage whether its shards meet.
+/// Such a schedule with its messages. `meets` says of each stage whether its shards meet.
 /// throws: ValueError if it cannot be carried out
-[[nodiscard]] Schedule schedule_of_meetings(const Schedule& computed, const std::vector<bool>& meets);
+[[nodiscard]] Schedule schedule_of_meetings(const Schedule& whole, const std::vector<bool>& meets);
 
 /// Refuses to compute some shards of a stage again, and others not, where these meet.    throws: ValueError
 void require_equal_passes(const StageCheckpointing& checkpointing, const std::vector<bool>& meets);

@@ -13,20 +13,25 @@
 namespace twill { inline namespace v0 { namespace parallel { namespace pipeline { namespace detail {
 inline namespace TWILL_ISA {
 
-TWILL_BODY Schedule stage_by_stage(const Schedule& computed) {
+TWILL_BODY Schedule stage_by_stage(const Schedule& whole) {
   const auto place = [](const Action& action) {
     const int pass = action.work == Work::forward ? 0 : action.work == Work::weight_gradient ? 2 : 1;
     return std::tuple{pass, pass == 0 ? action.stage : -action.stage, action.micro_batch};
   };
-  Schedule result = computed;
-  for (List<Action>& order : result.orders)
-    std::sort(order.data(), order.data() + order.size(),
+  Schedule result = whole;
+  for (List<Action>& order : result.orders) {
+    List<Action> computed{};
+    for (const Action& action : order)
+      if (is_computed(action.work)) computed.push_back(action);
+    std::sort(computed.data(), computed.data() + computed.size(),
               [&](const Action& left, const Action& right) { return place(left) < place(right); });
+    order.swap(computed);
+  }
   return result;
 }
 
-TWILL_BODY Schedule schedule_of_meetings(const Schedule& computed, const std::vector<bool>& meets) {
-  Schedule result = with_transfers(stage_by_stage(computed));
+TWILL_BODY Schedule schedule_of_meetings(const Schedule& whole, const std::vector<bool>& meets) {
+  Schedule result = with_transfers(stage_by_stage(whole));
   for (List<Action>& order : result.orders) {
     List<Action> moved{};
     List<Action> waiting{}; // sends of the pass that has begun
