@@ -15,6 +15,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 using namespace twill;
@@ -201,6 +202,24 @@ using RolledGradient =
     compile::GradientSource<Rolled<Steps>, false, compile::Argument<float, Shape<8, 16>>,
                             compile::Argument<float, Shape<16, 16>>, compile::Argument<float, Shape<Steps, 8, 16>>>;
 
+/// A scan over the rows of each step of a scan, and its gradient by the weights and the sequences.
+template <std::int64_t Steps> struct RolledTwice {
+  constexpr Value operator()(Value h, Value w, Value x) const {
+    const auto result = graph::scan(std::array{h}, std::array{x}, [&](Value state, Value rows) {
+      const auto inner = graph::scan(std::array{state * 0.5}, std::array{rows}, [&](Value t, Value row) {
+        const Value next = tanh(matmul(t, w) + row + state);
+        return graph::Step<1, 1>{{next}, {sum(next * t, {-1})}};
+      });
+      return graph::Step<1, 1>{{inner.carry[0]}, {sum(inner.results[0])}};
+    });
+    return sum(result.carry[0]) + sum(result.results[0] * result.results[0]);
+  }
+};
+template <std::int64_t Steps>
+using RolledTwiceGradient =
+    compile::GradientSource<RolledTwice<Steps>, false, compile::Argument<float, Shape<8, 16>>,
+                            compile::Argument<float, Shape<16, 16>>, compile::Argument<float, Shape<Steps, 4, 8, 16>>>;
+
 } // namespace
 
 TEST_CASE("carries that are exchanged see each other as they were", "[compile]") {
@@ -263,4 +282,58 @@ TEST_CASE("a loop is compiled once, however many steps it has", "[compile]") {
   STATIC_REQUIRE(few == many);
   STATIC_REQUIRE(few.loops == 2);
   CHECK(compile::dump<RolledGradient<16>>().find("(in each of 16 steps, last first)") != std::string::npos);
+}
+
+TEST_CASE("a loop in a loop is compiled once, however many steps they have", "[compile]") {
+  constexpr compile::Report few = compile::plan<RolledTwiceGradient<3>>();
+  constexpr compile::Report many = compile::plan<RolledTwiceGradient<64>>();
+  STATIC_REQUIRE(few == many);
+  STATIC_REQUIRE(few.loops == 4); // forwards, and backwards with what the inner one has kept
+  const std::string dump = compile::dump<RolledTwiceGradient<3>>();
+  CHECK(dump.find("(in each of 4 steps, in each of 3 steps)") != std::string::npos);
+  CHECK(dump.find("(in each of 4 steps, last first, in each of 3 steps, last first)") != std::string::npos);
+}
+
+TEST_CASE("a compiled scan in a scan has the values and gradients of its steps", "[compile][TRAIN-1][TRAIN-2]") {
+  const auto h = rand<double, Shape<2, 3>>(Dims(2, 3));
+  const auto w = rand<double, Shape<3, 3>>(Dims(3, 3));
+  auto x = rand<double, Shape<dyn, dyn, 2, 3>>(Dims(3, 2, 2, 3));
+  synchronize(x.device());
+  const auto [by_h, by_w, by_x] = grad(RolledTwice<0>{})(h, w, x);
+  // The same of loops over the rows in a loop of the host, and central differences by x.
+  const auto loss_at = [&] {
+    std::vector<double> state = elements(h), of_w = elements(w), of_x = elements(x);
+    double loss = 0;
+    for (std::size_t step = 0; step < 3; ++step) {
+      std::vector<double> t = state;
+      for (double& value : t) value *= 0.5;
+      double seen = 0;
+      for (std::size_t row = 0; row < 2; ++row) {
+        std::vector<double> next(6);
+        for (std::size_t i = 0; i < 6; ++i) {
+          double product = 0;
+          for (std::size_t k = 0; k < 3; ++k) product += t[i / 3 * 3 + k] * of_w[k * 3 + i % 3];
+          next[i] = std::tanh(product + of_x[(step * 2 + row) * 6 + i] + state[i]);
+        }
+        for (std::size_t i = 0; i < 6; ++i) seen += next[i] * t[i];
+        t = next;
+      }
+      state = t;
+      loss += seen * seen;
+    }
+    for (double value : state) loss += value;
+    return loss;
+  };
+  CHECK(elements(compiled(RolledTwice<0>{})(h, w, x))[0] == Approx(loss_at()).epsilon(1e-12));
+  const std::vector<double> gradient = elements(by_x);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    double& element = x.data()[i];
+    const double kept = element;
+    element = kept + 1e-5;
+    const double above = loss_at();
+    element = kept - 1e-5;
+    const double below = loss_at();
+    element = kept;
+    CHECK(gradient[i] == Approx((above - below) / 2e-5).epsilon(1e-6).margin(1e-7));
+  }
 }

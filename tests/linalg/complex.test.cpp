@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -244,4 +245,57 @@ TEST_CASE("complex matrices that a function cannot take are named, or reported",
   CHECK_THROWS_WITH(linalg::inv(flat), "inv: matrices are square; got 2 x 3");
   CHECK_THROWS_WITH(linalg::solve(stack, zeros<Z, Shape<dyn, dyn>>(Dims(3, 1))),
                     "solve: right sides have as many rows as the matrix; got 3 for 2");
+}
+
+TEMPLATE_TEST_CASE("complete bases of complex matrices are orthonormal, and factors of them too", "[linalg]", complex64,
+                   complex128) {
+  using T = TestType;
+  const auto check = []<class X>(const X& x) {
+    const auto [q, r] = linalg::qr<linalg::FullMatrices::yes>(x);
+    const Dims shape = x.shape();
+    const std::int64_t m = shape[shape.rank - 2], n = shape[shape.rank - 1], k = std::min(m, n);
+    REQUIRE(q.shape() == linalg::detail::matrix_extents(shape, m, m));
+    REQUIRE(r.shape() == shape);
+    CHECK(complex_distance(eval(matmul(q, r)), x) < complex_tolerance<T>);
+    CHECK(complex_distance(r, triu(r)) == 0);
+    CHECK(complex_distance(narrow<-1>(q, 0, k).contiguous(), linalg::qr(x).Q) == 0);
+    const auto [u, s, vh] = linalg::svd<linalg::FullMatrices::yes>(x);
+    REQUIRE(u.shape() == linalg::detail::matrix_extents(shape, m, m));
+    REQUIRE(vh.shape() == linalg::detail::matrix_extents(shape, n, n));
+    const auto left = eval(narrow<-1>(u, 0, k) * s.template unsqueeze<X::rank - 2>());
+    CHECK(complex_distance(eval(matmul(left, narrow<-2>(vh, 0, k))), x) < complex_tolerance<T>);
+    static_assert(std::is_same_v<typename std::remove_cvref_t<decltype(r)>::shape_type, typename X::shape_type>);
+    const auto is_unitary = [](const auto& basis) {
+      const auto products = eval(matmul(adjoint(basis), basis));
+      return complex_distance(products, complex_identity(products)) < complex_tolerance<T>;
+    };
+    CHECK(is_unitary(q));
+    CHECK(is_unitary(u));
+    CHECK(is_unitary(vh));
+  };
+  check(complex_matrices<T, Shape<2, 9, 4>>(Dims(2, 9, 4)));
+  check(complex_matrices<T, Shape<2, 4, 9>>(Dims(2, 4, 9)));
+  check(complex_matrices<T, Shape<3, 1, 1>>(Dims(3, 1, 1)));
+  check(complex_matrices<T, Shape<dyn, dyn>>(Dims(17, 5)));
+  check(complex_matrices<T, Shape<dyn, dyn>>(Dims(5, 17)));
+  check(complex_matrices<T, Shape<dyn, dyn, dyn>>(Dims(0, 4, 2)));
+  const auto q = linalg::qr<linalg::FullMatrices::yes>(complex_matrices<T, Shape<9, 4>>(Dims(9, 4))).Q;
+  static_assert(std::is_same_v<typename std::remove_cvref_t<decltype(q)>::shape_type, Shape<9, 9>>);
+}
+
+TEST_CASE("cross products and powers of complex vectors", "[linalg]") {
+  using Z = complex128;
+  const auto a =
+      from_values<Shape<2, 3>>(std::vector<Z>{{1, 2}, {0, 1}, {3, 0}, {2, -1}, {1, 1}, {0, 0}}, Dims(2, 3), Cpu{0});
+  const auto b = from_values<Shape<3>>(std::vector<double>{2, 0, 1}, Dims(3), Cpu{0});
+  const auto product = linalg::cross(a, b); // of real vectors too, which broadcast
+  static_assert(std::is_same_v<typename std::remove_cvref_t<decltype(product)>::shape_type, Shape<2, 3>>);
+  CHECK(to_vector(product) == std::vector<Z>{{0, 1}, {5, -2}, {0, -2}, {1, 1}, {-2, 1}, {-2, -2}});
+  const auto four = complex_matrices<Z, Shape<dyn>>(Dims(4));
+  CHECK_THROWS_WITH(linalg::cross(four, b), "cross: vectors have three elements along the last axis; got 4");
+  const auto x = from_values<Shape<2>>(std::vector<Z>{{0, 1}, {2, 1}}, Dims(2), Cpu{0});
+  CHECK(to_vector(linalg::vander<4>(x)) ==
+        std::vector<Z>{{0, -1}, {-1, 0}, {0, 1}, {1, 0}, {2, 11}, {3, 4}, {2, 1}, {1, 0}});
+  CHECK(to_vector(linalg::vander<3, linalg::VanderOrder::increasing>(x + x)) ==
+        std::vector<Z>{{1, 0}, {0, 2}, {-4, 0}, {1, 0}, {4, 2}, {12, 16}});
 }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -164,6 +165,27 @@ TEST_CASE("least squares take matrices of any rank", "[linalg]") {
   CHECK(found.rank.item() == 1);
   CHECK(found.solution.data()[0] == Approx(17.0 / 70)); // NumPy's, of the least norm
   CHECK(found.solution.data()[1] == Approx(34.0 / 70));
+}
+
+TEST_CASE("decompositions take matrices of which one extent is known", "[linalg]") {
+  const auto b = from_values<Shape<3>>(std::vector<double>{1, 2, 4}, Dims(3), Cpu{0});
+  for (const std::int64_t columns : {2, 5}) { // tall, then wide
+    const auto known = matrices<double, Shape<dyn, dyn>>(Dims(3, columns));
+    const Tensor<double, Cpu, Shape<3, dyn>> rows(known);
+    const auto expected = linalg::lstsq(known, from_values(std::vector<double>{1, 2, 4}, Cpu{0}));
+    const auto found = linalg::lstsq(known, b); // rows of B that the compiler knows, of A that it does not
+    STATIC_REQUIRE(std::same_as<decltype(found.singular_values)::shape_type, Shape<dyn>>);
+    CHECK(to_vector(found.solution) == to_vector(expected.solution));
+    CHECK(found.rank.item() == expected.rank.item());
+    CHECK(to_vector(linalg::lstsq(known, b, {.rtol = 0.0}).solution) == to_vector(expected.solution));
+    CHECK(to_vector(linalg::lstsq(rows, b).singular_values) == to_vector(expected.singular_values));
+    const auto [q, r] = linalg::qr(rows);
+    STATIC_REQUIRE(std::same_as<decltype(q)::shape_type, Shape<3, dyn>>);
+    CHECK(q.shape() == Dims(3, std::min<std::int64_t>(columns, 3)));
+    CHECK(distance(eval(matmul(q, r)), known) < tolerance<double>);
+    CHECK(to_vector(linalg::svdvals(rows)) == to_vector(linalg::svdvals(known)));
+    CHECK(to_vector(linalg::pinv(rows)) == to_vector(linalg::pinv(known)));
+  }
 }
 
 TEMPLATE_TEST_CASE("bases are completed where a program asks for it", "[linalg]", float, double) {

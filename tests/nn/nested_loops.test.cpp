@@ -6,6 +6,9 @@
 #include "tests/support/loop_forms.hpp"
 #include "tests/support/traced_run.hpp"
 
+#include <twill/compile/passes/lower.hpp>
+#include <twill/compile/plan/memory_use.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -264,4 +267,20 @@ TEST_CASE("every step of an inner scan draws its own numbers, and the backward p
       for (std::size_t i = 0; i < 64; ++i) same += results[0][a * 64 + i] == results[0][b * 64 + i] ? 1 : 0;
       CHECK(same < 56); // of 64, half of them by chance
     }
+}
+
+TEST_CASE("a part in the body of a scan that is computed again keeps nothing of its steps", "[nn][scan][TRAIN-5]") {
+  const auto arena_of = [](const auto& f) {
+    graph::Graph graph{DType::float64};
+    const auto input = [&](const Dims& shape) {
+      return Value{graph, graph.add_input(DType::float64, graph::extents_of(shape))};
+    };
+    const auto gradients = f(input(Dims(2, 3)), input(Dims(3, 3)), input(Dims(64, 16, 2, 3)));
+    for (const Value& gradient : gradients) graph.outputs.push_back(gradient.id());
+    const compile::Lowered lowered = compile::lower(graph);
+    return compile::memory_use(compile::view_of(lowered), {}).arena;
+  };
+  const std::int64_t kept = arena_of(GradientOf<InParts<Loop, false, false>>{});
+  const std::int64_t again = arena_of(GradientOf<InParts<Loop, false, true>>{});
+  CHECK(4 * again < kept); // one outer step's values instead of those of 64
 }

@@ -12,6 +12,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -90,6 +91,8 @@ std::vector<OperationRow> complex_function_rows() {
           "acosh", [](const ComplexValue& z) { return acosh(z); }, [](Z z) { return std::acosh(z); }),
       complex_row(
           "atanh", [](const ComplexValue& z) { return atanh(z); }, [](Z z) { return std::atanh(z); }),
+      complex_row(
+          "log", [](const ComplexValue& z) { return log(z); }, [](Z z) { return std::log(z); }),
       complex_row(
           "log10", [](const ComplexValue& z) { return log10(z); }, [](Z z) { return std::log10(z); }),
       complex_row(
@@ -217,6 +220,26 @@ TEST_CASE("gradients of complex functions follow PyTorch's convention where form
   const auto far = complex_slopes({-800, 1, 800, 1}, [](const ComplexValue& z) { return sigmoid(z); });
   near(far[0], {0, 0, 1, 0});
   near(far[1], {0, 0, 0, 0});
+}
+
+TEST_CASE("logarithms of complex numbers beside the unit circle are precise", "[ops]") {
+  using Z = std::complex<double>;
+  constexpr double step = 2 * std::numeric_limits<double>::epsilon();
+  const std::vector<double> points{1,        1e-9, 0x1p-30, -1,  -1,   0x1p-26,       1 + 0x1p-52, 0,
+                                   -0x1p-52, 1,    0.6,     0.8, -0.8, 0.6 + 0x1p-40, 3e200,       4e200};
+  const auto found = complex_slopes(points, [](const ComplexValue& z) { return log(z); });
+  for (std::size_t i = 0; i < points.size(); i += 2) {
+    const double x = points[i], y = points[i + 1];
+    const auto large = static_cast<long double>(std::max(std::abs(x), std::abs(y)));
+    const auto small = static_cast<long double>(std::min(std::abs(x), std::abs(y)));
+    const auto size = static_cast<double>(large > 2 ? std::log(std::hypot(large, small))
+                                                    : std::log1p((large - 1) * (large + 1) + small * small) / 2);
+    const Z z{found[0].elements[i], found[0].elements[i + 1]};
+    CHECK(std::abs(z - Z{size, std::atan2(y, x)}) <= step * std::abs(z));
+    if (small < 1e-6) CHECK(std::abs(z.real() - size) <= step * std::abs(size)); // relative to a part of 1e-19
+    const Z slope = Z{1, 2} * std::conj(1.0 / Z{x, y});
+    CHECK(std::abs(Z{found[1].elements[i], found[1].elements[i + 1]} - slope) <= 2 * step * std::abs(slope));
+  }
 }
 
 TEST_CASE("compiled functions of complex numbers are those of tensors", "[ops]") {

@@ -220,6 +220,62 @@ const OperationRow functions[] = {
      RowTypes::signed_ones,
      {},
      false},
+    {"isin",
+     {{Dims(3, 4), Dims(2, 3)}, {Dims(5), Dims()}, {Dims(), Dims(4)}, {Dims(3), Dims(0)}, {Dims(0), Dims(2)}},
+     [](const Value* x) { return graph::cast(graph::isin(x[0], x[1]), DType::int64); },
+     [](const Arrays& x) {
+       return array_from(x[0].shape, [&](const Dims& i) {
+         const Numbers& set = x[1].elements;
+         return std::find(set.begin(), set.end(), element_of(x[0], i)) != set.end() ? 1.0 : 0.0;
+       });
+     },
+     RowTypes::numbers,
+     {},
+     false},
+    {"bincount",
+     {{Dims(3, 7)}, {Dims(17)}, {Dims()}, {Dims(0)}},
+     [](const Value* x) { return graph::bincount(graph::cast(x[0], DType::int64), 3); },
+     [](const Arrays& x) {
+       return array_from(Dims(3), [&](const Dims& i) {
+         double count = 0;
+         for (const double element : x[0].elements) count += std::trunc(element) == static_cast<double>(i[0]) ? 1 : 0;
+         return count;
+       });
+     },
+     RowTypes::numbers,
+     {},
+     false},
+    {"bincount with weights",
+     {{Dims(3, 4), Dims(3, 4)}, {Dims(9), Dims(1)}, {Dims(0), Dims(0)}},
+     [](const Value* x) { return graph::bincount(graph::cast(graph::stop_gradient(x[0]) * 2, DType::int64), x[1], 2); },
+     [](const Arrays& x) {
+       return array_from(Dims(2), [&](const Dims& i) {
+         double total = 0;
+         for (std::size_t k = 0; k < x[0].elements.size(); ++k)
+           if (std::trunc(x[0].elements[k] * 2) == static_cast<double>(i[0]))
+             total += x[1].elements[x[1].elements.size() == 1 ? 0 : k];
+         return total;
+       });
+     },
+     RowTypes::wide,
+     {0.1, 0.9}},
+    {"histogram",
+     {{Dims(3, 7)}, {Dims(17)}, {Dims()}, {Dims(0)}},
+     [](const Value* x) { return graph::histogram(x[0], 4, -1, 1.5); },
+     [](const Arrays& x) {
+       return array_from(Dims(4), [&](const Dims& i) {
+         double count = 0;
+         for (const double element : x[0].elements) {
+           const double place = (element + 1) / 0.625;
+           const double bin = element == 1.5 ? 3 : std::floor(place);
+           count += bin == static_cast<double>(i[0]) ? 1 : 0;
+         }
+         return count;
+       });
+     },
+     RowTypes::wide,
+     {},
+     false},
     {"kthvalue",
      {{Dims(2, 5)}, {Dims(3, 3)}, {Dims(1, 17)}, {Dims(0, 4)}},
      [](const Value* x) { return graph::kthvalue<1>(x[0], 3).values; },
@@ -315,6 +371,12 @@ TEST_CASE("windows, convolutions, lines and k-th values refuse what does not fit
           [](Value v, Value none) { return graph::interp(v, none, none); });
   refuses(Problem::index_has_another_rank, 2, 1,
           [](Value v, Value) { return graph::searchsorted(unsqueeze(v, 0), v); });
+  refuses(Problem::indices_are_not_integers, static_cast<int>(DType::float32), 0,
+          [](Value v, Value) { return graph::bincount(v, 3); });
+  refuses(Problem::histogram_needs_bins_between_bounds_in_order, 0, 1,
+          [](Value v, Value) { return graph::histogram(v, 0, 0, 1); });
+  refuses(Problem::histogram_needs_bins_between_bounds_in_order, 4, 1,
+          [](Value v, Value) { return graph::histogram(v, 4, 1, 1); });
   refuses(Problem::topk_exceeds_the_axis, 7, 6, [](Value v, Value) { return graph::kthvalue(v, 7).values; });
   refuses(Problem::topk_exceeds_the_axis, 0, 6, [](Value v, Value) { return graph::kthvalue(v, 0).values; });
 }

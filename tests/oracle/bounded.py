@@ -11,11 +11,13 @@ whose algorithms sum n products in each step, it is 8 n of them; LAPACK's own te
 import numpy as np
 
 from cases import Operand, random_view
-from dtypes import NUMPY, Array, real_of
+from dtypes import NUMPY, Array, convert, real_of
 
-UNITS = {"f4": 2.0**-24, "f8": 2.0**-53, "c8": 2.0**-24, "c16": 2.0**-53}  # the roundoff of a type
+UNITS = {"f4": 2.0**-24, "f8": 2.0**-53, "c8": 2.0**-24, "c16": 2.0**-53, "f2": 2.0**-11, "bf": 2.0**-8}  # roundoff of a type
+NARROW = {"f2": 2.0**-24, "bf": 2.0**-133}  # the smallest number of a type of 16 bits
 COMPLEX_OF = {"f4": "c8", "f8": "c16"}
 SAFETY = 16
+NARROW_SAFETY = 4  # computed in float32: what a kernel reads and writes is rounded, not what it adds
 H = 1e-8
 DIRECTIONS = 6
 
@@ -41,9 +43,10 @@ def moved(x: np.ndarray, by_norm: bool, rng) -> np.ndarray:
     return x + H * size * rng.choice((-1.0, 1.0), x.shape)
 
 
-def bounded(f, arrays, by_norm=False, kinds=None, safety=SAFETY, size=0):
+def bounded(f, arrays, by_norm=False, kinds=None, safety=SAFETY, size=0, types=()):
     """`f(rng, *operands)`: a list of arrays; rng is None for the given operands, else it may move constants of its own.
-    Results of integers have no bound. `size`: of numbers whose difference a result is, and whose roundings it has. Raises
+    Results of integers have no bound. `size`: of numbers whose difference a result is, and whose roundings it has. `types` of
+    the first results, where they are not that of the first operand. Raises
     ValueError for a result that is not finite, that jumps where operands move, or that has no digits left."""
     code = next(array.code for array in arrays if array.code in UNITS)
     operands = [wide(array) for array in arrays]
@@ -66,11 +69,14 @@ def bounded(f, arrays, by_norm=False, kinds=None, safety=SAFETY, size=0):
             if not np.all(np.isfinite(result)):
                 raise ValueError("a result that is not finite")
             largest = float(np.max(np.abs(result))) if result.size else 0.0
-            bound = safety * UNITS[code] * (change + max(largest, size))
-            if max(bound, change * H) > 0.05 * largest > 0:
-                raise ValueError("a kink, or a result of which nothing is certain")
             kind = COMPLEX_OF.get(code, code) if result.dtype.kind == "c" else real_of(code)
-            made.append(Array(kind, result.astype(NUMPY[kind]), bound))
+            if i < len(types):
+                kind = types[i] or kind
+            bound = (NARROW_SAFETY if kind in NARROW else safety) * UNITS[kind] * (change + max(largest, size))
+            bound = max(bound, NARROW.get(kind, 0))
+            if max(bound, change * H) > (0.25 if kind in NARROW else 0.05) * largest > 0:
+                raise ValueError("a kink, or a result of which nothing is certain")
+            made.append(Array(kind, convert(result, kind), bound))
     return made
 
 
@@ -82,7 +88,7 @@ def strided_view(draw, shape):
 
 def given(draw, code, values, strided=True) -> Operand:
     """An operand of these values, in memory from which a random view takes them."""
-    values = np.asarray(values).astype(NUMPY[code])
+    values = convert(values, code)
     memory, steps = strided_view(draw, values.shape) if strided else (values.shape, ())
     base = np.ones(memory, NUMPY[code])
     view = base

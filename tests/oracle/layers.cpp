@@ -54,29 +54,34 @@ nn::TransposedConvolutionLayerOptions transposed(N n) { // filters, kernel, stri
 }
 
 void add_weighed(Registry& to) {
-  traced(to, "layers.linear", "TTT", [](X x, N n) { return by_all(nn::linear(x[0], whole(n, 0), "layer"), x); });
-  traced(to, "layers.linear_without_bias", "TT",
-         [](X x, N n) { return by_all(nn::linear(x[0], whole(n, 0), "layer", nn::Bias::no), x); });
-  traced(to, "layers.conv1d", "TTT",
-         [](X x, N n) { return by_all(nn::conv1d(x[0], whole(n, 0), "layer", convolution(n)), x); });
-  traced(to, "layers.conv2d", "TTT",
-         [](X x, N n) { return by_all(nn::conv2d(x[0], whole(n, 0), "layer", convolution(n)), x); });
-  traced(to, "layers.conv_transpose1d", "TTT",
-         [](X x, N n) { return by_all(nn::conv_transpose1d(x[0], whole(n, 0), "layer", transposed(n)), x); });
-  traced(to, "layers.conv_transpose2d", "TTT",
-         [](X x, N n) { return by_all(nn::conv_transpose2d(x[0], whole(n, 0), "layer", transposed(n)), x); });
+  traced<Kinds::floating>(to, "layers.linear", "TTT",
+                          [](X x, N n) { return by_all(nn::linear(x[0], whole(n, 0), "layer"), x); });
+  traced<Kinds::floating>(to, "layers.linear_without_bias", "TT",
+                          [](X x, N n) { return by_all(nn::linear(x[0], whole(n, 0), "layer", nn::Bias::no), x); });
+  traced<Kinds::floating>(to, "layers.conv1d", "TTT",
+                          [](X x, N n) { return by_all(nn::conv1d(x[0], whole(n, 0), "layer", convolution(n)), x); });
+  traced<Kinds::floating>(to, "layers.conv2d", "TTT",
+                          [](X x, N n) { return by_all(nn::conv2d(x[0], whole(n, 0), "layer", convolution(n)), x); });
+  traced<Kinds::floating>(to, "layers.conv_transpose1d", "TTT", [](X x, N n) {
+    return by_all(nn::conv_transpose1d(x[0], whole(n, 0), "layer", transposed(n)), x);
+  });
+  traced<Kinds::floating>(to, "layers.conv_transpose2d", "TTT", [](X x, N n) {
+    return by_all(nn::conv_transpose2d(x[0], whole(n, 0), "layer", transposed(n)), x);
+  });
 }
 
 void add_norms(Registry& to) {
-  traced(to, "layers.layer_norm", "TTT", [](X x, N n) {
+  traced<Kinds::floating>(to, "layers.layer_norm", "TFF", [](X x, N n) {
     return by_all(nn::layer_norm(x[0], "layer", {.epsilon = n[0], .axes = static_cast<int>(n[1])}), x);
   });
-  traced(to, "layers.rms_norm", "TT",
-         [](X x, N n) { return by_all(nn::rms_norm(x[0], "layer", {.epsilon = n[0]}), x); });
-  traced(to, "layers.group_norm", "TTT",
-         [](X x, N n) { return by_all(nn::group_norm(x[0], whole(n, 1), "layer", {.epsilon = n[0]}), x); });
-  traced(to, "layers.instance_norm", "TTT",
-         [](X x, N n) { return by_all(nn::instance_norm(x[0], "layer", {.epsilon = n[0], .is_affine = true}), x); });
+  traced<Kinds::floating>(to, "layers.rms_norm", "TF",
+                          [](X x, N n) { return by_all(nn::rms_norm(x[0], "layer", {.epsilon = n[0]}), x); });
+  traced<Kinds::floating>(to, "layers.group_norm", "TFF", [](X x, N n) {
+    return by_all(nn::group_norm(x[0], whole(n, 1), "layer", {.epsilon = n[0]}), x);
+  });
+  traced<Kinds::floating>(to, "layers.instance_norm", "TFF", [](X x, N n) {
+    return by_all(nn::instance_norm(x[0], "layer", {.epsilon = n[0], .is_affine = true}), x);
+  });
   traced(to, "layers.batch_norm", "TTTTTi", [](X x, N n) {
     x[0].graph().training = true;
     return by_all(nn::batch_norm(x[0], "layer", {.epsilon = n[0], .momentum = n[1]}), x);
@@ -85,19 +90,20 @@ void add_norms(Registry& to) {
     x[0].graph().training = false;
     return by_all(nn::batch_norm(x[0], "layer", {.epsilon = n[0], .momentum = n[1]}), x);
   });
-  traced(to, "layers.local_response_norm", "T", [](X x, N n) {
+  traced<Kinds::floating>(to, "layers.local_response_norm", "T", [](X x, N n) {
     return by_all(graph::local_response_norm(x[0], whole(n, 0), {.alpha = n[1], .beta = n[2], .k = n[3]}), x);
   });
-  traced(to, "layers.normalize", "T",
-         [](X x, N n) { return by_all(graph::normalize(x[0], n[0], static_cast<int>(n[1])), x); });
-  traced(to, "layers.cosine_similarity", "TT",
-         [](X x, N n) { return by_all(graph::cosine_similarity(x[0], x[1], static_cast<int>(n[0])), x); });
+  traced<Kinds::floating>(to, "layers.normalize", "T",
+                          [](X x, N n) { return by_all(graph::normalize(x[0], n[0], static_cast<int>(n[1])), x); });
+  traced<Kinds::floating>(to, "layers.cosine_similarity", "TT", [](X x, N n) {
+    return by_all(graph::cosine_similarity(x[0], x[1], static_cast<int>(n[0])), x);
+  });
 }
 
 void add_tables(Registry& to) {
-  traced(to, "layers.embedding", "iT",
-         [](X x, N n) { return by_all(nn::embedding(x[0], whole(n, 0), whole(n, 1), "layer"), {}); });
-  traced(to, "layers.embedding_bag", "iT", [](X x, N n) {
+  traced<Kinds::floating>(to, "layers.embedding", "iT",
+                          [](X x, N n) { return by_all(nn::embedding(x[0], whole(n, 0), whole(n, 1), "layer"), {}); });
+  traced<Kinds::floating>(to, "layers.embedding_bag", "iT", [](X x, N n) {
     return by_all(nn::embedding_bag(x[0], whole(n, 0), whole(n, 1), "layer",
                                     {.mode = static_cast<nn::BagMode>(whole(n, 2)), .padding = whole(n, 3)}),
                   {});
@@ -160,28 +166,33 @@ graph::AveragePoolOptions average(N n) {
 }
 
 void add_images(Registry& to) {
-  traced(to, "layers.max_pool1d", "T", [](X x, N n) { return by_all(graph::max_pool1d(x[0], greatest(n)), x); });
-  traced(to, "layers.max_pool2d", "T", [](X x, N n) { return by_all(graph::max_pool2d(x[0], greatest(n)), x); });
-  traced(to, "layers.avg_pool1d", "T", [](X x, N n) { return by_all(graph::avg_pool1d(x[0], average(n)), x); });
-  traced(to, "layers.avg_pool2d", "T", [](X x, N n) { return by_all(graph::avg_pool2d(x[0], average(n)), x); });
-  traced(to, "layers.adaptive_avg_pool2d", "T", [](X x, N n) {
+  traced<Kinds::floating>(to, "layers.max_pool1d", "T",
+                          [](X x, N n) { return by_all(graph::max_pool1d(x[0], greatest(n)), x); });
+  traced<Kinds::floating>(to, "layers.max_pool2d", "T",
+                          [](X x, N n) { return by_all(graph::max_pool2d(x[0], greatest(n)), x); });
+  traced<Kinds::floating>(to, "layers.avg_pool1d", "T",
+                          [](X x, N n) { return by_all(graph::avg_pool1d(x[0], average(n)), x); });
+  traced<Kinds::floating>(to, "layers.avg_pool2d", "T",
+                          [](X x, N n) { return by_all(graph::avg_pool2d(x[0], average(n)), x); });
+  traced<Kinds::floating>(to, "layers.adaptive_avg_pool2d", "T", [](X x, N n) {
     return by_all(graph::adaptive_avg_pool2d(x[0], Sides{whole(n, 0), whole(n, 1)}), x);
   });
-  traced(to, "layers.adaptive_max_pool2d", "T", [](X x, N n) {
+  traced<Kinds::floating>(to, "layers.adaptive_max_pool2d", "T", [](X x, N n) {
     return by_all(graph::adaptive_max_pool2d(x[0], Sides{whole(n, 0), whole(n, 1)}), x);
   });
-  traced(to, "layers.interpolate_nearest", "T", [](X x, N n) {
+  traced<Kinds::floating>(to, "layers.interpolate_nearest", "T", [](X x, N n) {
     return by_all(graph::interpolate(x[0], {.size = Sides{whole(n, 0), whole(n, 1)}}), x);
   });
-  traced(to, "layers.interpolate_linear", "T", [](X x, N n) {
+  traced<Kinds::floating>(to, "layers.interpolate_linear", "T", [](X x, N n) {
     return by_all(
         graph::interpolate(x[0], {.size = Sides{whole(n, 0), whole(n, 1)},
                                   .mode = graph::Interpolation::linear,
                                   .align_corners = n[2] != 0 ? graph::AlignCorners::yes : graph::AlignCorners::no}),
         x);
   });
-  traced(to, "layers.pixel_shuffle", "T", [](X x, N n) { return by_all(graph::pixel_shuffle(x[0], whole(n, 0)), x); });
-  traced(to, "layers.unfold", "T", [](X x, N n) {
+  traced<Kinds::floating>(to, "layers.pixel_shuffle", "T",
+                          [](X x, N n) { return by_all(graph::pixel_shuffle(x[0], whole(n, 0)), x); });
+  traced<Kinds::floating>(to, "layers.unfold", "T", [](X x, N n) {
     return by_all(
         graph::unfold(x[0],
                       {.kernel = whole(n, 0), .stride = whole(n, 1), .padding = whole(n, 2), .dilation = whole(n, 3)}),
@@ -190,13 +201,15 @@ void add_images(Registry& to) {
 }
 
 void add_activations(Registry& to) {
-  traced(to, "layers.softmax", "T", [](X x, N n) { return by_all(graph::softmax(x[0], static_cast<int>(n[0])), x); });
-  traced(to, "layers.log_softmax", "T",
-         [](X x, N n) { return by_all(graph::log_softmax(x[0], static_cast<int>(n[0])), x); });
-  traced(to, "layers.glu", "T", [](X x, N n) { return by_all(graph::glu(x[0], static_cast<int>(n[0])), x); });
-  traced(to, "layers.prelu", "TT",
-         [](X x, N n) { return by_all(nn::prelu(x[0], "layer", {.parameters = whole(n, 0)}), x); });
-  traced(to, "layers.activations", "T", [](X given, N) {
+  traced<Kinds::floating>(to, "layers.softmax", "T",
+                          [](X x, N n) { return by_all(graph::softmax(x[0], static_cast<int>(n[0])), x); });
+  traced<Kinds::floating>(to, "layers.log_softmax", "T",
+                          [](X x, N n) { return by_all(graph::log_softmax(x[0], static_cast<int>(n[0])), x); });
+  traced<Kinds::floating>(to, "layers.glu", "T",
+                          [](X x, N n) { return by_all(graph::glu(x[0], static_cast<int>(n[0])), x); });
+  traced<Kinds::floating>(to, "layers.prelu", "TT",
+                          [](X x, N n) { return by_all(nn::prelu(x[0], "layer", {.parameters = whole(n, 0)}), x); });
+  traced<Kinds::floating>(to, "layers.activations", "T", [](X given, N) {
     const Value x = given[0];
     TracedValues results;
     for (const Value y :

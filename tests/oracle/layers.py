@@ -95,9 +95,9 @@ def norm_made(kind):
             numbers = (epsilon, draw.choice((1, 2, channels)))
         elif kind == "batch":
             numbers = (epsilon, draw.choice((0.1, 0.5)))
-        operands = [drawn(draw, codes[0], "normal", shape), plain(draw, codes[0], "scale", of_weight)]
+        operands = [drawn(draw, codes[0], "normal", shape), plain(draw, codes[1], "scale", of_weight)]
         if len(codes) > 2:
-            operands.append(plain(draw, codes[0], "normal", of_weight))
+            operands.append(plain(draw, codes[2], "normal", of_weight))
         if len(codes) > 3:
             operands += [plain(draw, codes[0], "normal", of_weight), plain(draw, codes[0], "scale", of_weight),
                          given(draw, "i8", np.asarray(7), strided=False)]

@@ -85,6 +85,37 @@ void add_general_eigenvalues(Registry& to) {
   });
 }
 
+/// Stacks of complex matrices of tensors.
+void add_complex_matrices(Registry& to) {
+  using Complexes = Types<twill::complex64, twill::complex128>;
+  using twill::eval;
+  using twill::matmul;
+  binary<3>(to, "linalg.complex_solve", Complexes{}, zeros_equal,
+            [](const auto& a, const auto& b) { return solve(a, b); });
+  binary<3>(to, "linalg.complex_lstsq", Complexes{}, zeros_equal,
+            [](const auto& a, const auto& b) { return lstsq(a, b).solution; });
+  unary<3>(to, "linalg.complex_inv", Complexes{}, zeros_equal, [](const auto& x) { return inv(x); });
+  unary<3>(to, "linalg.complex_det", Complexes{}, zeros_equal, [](const auto& x) { return det(x); });
+  unary<3>(to, "linalg.complex_logabsdet", Complexes{}, zeros_equal,
+           [](const auto& x) { return slogdet(x).logabsdet; });
+  unary<3>(to, "linalg.complex_pinv", Complexes{}, zeros_equal, [](const auto& x) { return pinv(x); });
+  unary<3>(to, "linalg.complex_cholesky", Complexes{}, zeros_equal, [](const auto& x) { return cholesky(x); });
+  unary<3>(to, "linalg.complex_eigvalsh", Complexes{}, zeros_equal, [](const auto& x) { return eigvalsh(x); });
+  unary<3>(to, "linalg.complex_svdvals", Complexes{}, zeros_equal, [](const auto& x) { return svdvals(x); });
+  unary<3>(to, "linalg.complex_qr_product", Complexes{}, zeros_equal, [](const auto& x) {
+    const auto [q, r] = qr(x);
+    return eval(matmul(q, r));
+  });
+  unary<3>(to, "linalg.complex_qr_gram", Complexes{}, zeros_equal, [](const auto& x) {
+    const auto q = qr(x).Q;
+    return eval(matmul(conj(q.template transpose<-2, -1>()), q));
+  });
+  unary<3>(to, "linalg.complex_matrix_power<3>", Complexes{}, zeros_equal,
+           [](const auto& x) { return matrix_power<3>(x); });
+  unary<3>(to, "linalg.complex_nuclear_norm", Complexes{}, zeros_equal,
+           [](const auto& x) { return matrix_norm<MatrixNorm::nuclear>(x); });
+}
+
 void add_matrix_functions(Registry& to) {
   traced(to, "linalg.matrix_exp", "T", [](X x, N) { return with_gradients(matrix_exp(x[0]), x); });
   traced(to, "linalg.matrix_power<3>", "T", [](X x, N) { return TracedValues{matrix_power<3>(x[0])}; });
@@ -115,6 +146,7 @@ void add_linalg([[maybe_unused]] Registry& to) {
   add_solvers(to);
   add_decompositions(to);
   add_general_eigenvalues(to);
+  add_complex_matrices(to);
   add_matrix_functions(to);
 #endif
 }

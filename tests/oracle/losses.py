@@ -4,12 +4,18 @@
 from bounded import drawn, given
 from cases import random_shape
 from matrices import generator
-from networks import of, torch
+from networks import of as of_network
+from networks import torch
 
 if torch:
     import torch.nn.functional as F
 
 REDUCE = ("mean", "sum", "none")
+
+
+def of(f, make, by=None, **how):
+    """A loss, which is float32 of predictions of 16 bits."""
+    return of_network(f, make, by, first="f4", **how)
 
 
 def reduction(n):

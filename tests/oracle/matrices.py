@@ -285,7 +285,65 @@ def threes(draw, codes):
     return [drawn(draw, codes[0], "normal", stack + (3,)), drawn(draw, codes[1], "normal", other + (3,))], ()
 
 
-FUNCTIONS = {
+def complex_stack(draw, code, m, n):
+    a = general(draw, "f4" if code == "c8" else "f8", m, n, (draw.choice((1, 2, 3)),))
+    return a * np.exp(1j * generator(draw).uniform(0, 6, a.shape))
+
+
+def complex_square(draw, code):
+    n = draw.choice(SIDES)
+    return complex_stack(draw, code, n, n)
+
+
+def complex_rectangular(draw, code):
+    return complex_stack(draw, code, draw.choice(SIDES), draw.choice(SIDES))
+
+
+def hermitian(draw, code):
+    a = complex_square(draw, code)
+    return (a + adjoint(a)) / 2
+
+
+def complex_definite(draw, code):
+    a = complex_square(draw, code)
+    a = a @ adjoint(a) + 0.1 * np.eye(a.shape[-1])
+    return (a + adjoint(a)) / 2
+
+
+def adjoint(a):
+    return np.conj(transposed(a))
+
+
+def hermitian_of_lower(a):
+    return np.tril(a) + adjoint(np.tril(a, -1))
+
+
+def with_complex_side(make):
+    def made(draw, codes):
+        a = make(draw, codes[0])
+        parts = generator(draw).standard_normal((2, a.shape[0], a.shape[1], draw.choice((1, 2, 3))))
+        return [given(draw, codes[0], a), given(draw, codes[1], parts[0] + 1j * parts[1])], ()
+
+    return made
+
+
+COMPLEX = {
+    "linalg.complex_solve": of(lambda _, a, b: [np.linalg.solve(a, b)], with_complex_side(complex_square)),
+    "linalg.complex_lstsq": of(lambda _, a, b: [np.linalg.pinv(a) @ b], with_complex_side(complex_rectangular)),
+    "linalg.complex_inv": of(lambda _, a: [np.linalg.inv(a)], one(complex_square)),
+    "linalg.complex_det": of(lambda _, a: [np.linalg.det(a)], one(complex_square)),
+    "linalg.complex_logabsdet": of(lambda _, a: [np.linalg.slogdet(a)[1]], one(complex_square)),
+    "linalg.complex_pinv": of(lambda _, a: [np.linalg.pinv(a)], one(complex_rectangular)),
+    "linalg.complex_cholesky": of(lambda _, a: [np.linalg.cholesky(hermitian_of_lower(a))], one(complex_definite)),
+    "linalg.complex_eigvalsh": of(lambda _, a: [np.linalg.eigvalsh(hermitian_of_lower(a))], one(hermitian)),
+    "linalg.complex_svdvals": of(lambda _, a: [np.linalg.svd(a, compute_uv=False)], one(complex_rectangular)),
+    "linalg.complex_qr_product": of(lambda _, a: [a], one(complex_rectangular)),
+    "linalg.complex_qr_gram": of(lambda _, a: [np.eye(min(a.shape[-2:])) + np.zeros(a.shape[:-2] + (1, 1)) + 0j],
+                                 one(complex_rectangular)),
+    "linalg.complex_matrix_power": of(lambda _, a: [np.linalg.matrix_power(a, 3)], one(complex_square)),
+    "linalg.complex_nuclear_norm": of(lambda _, a: [np.linalg.norm(a, "nuc", axis=(-2, -1))], one(complex_rectangular)),
+} if scipy else {}
+FUNCTIONS = COMPLEX | {
     "linalg.solve": of(lambda _, a, b: [solve(a, b)], with_side(square)),
     "linalg.solve_gradients": of(solve_gradients, with_side(square)),
     "linalg.inv": of(lambda _, a: [np.linalg.inv(a)], one(square)),

@@ -7,7 +7,7 @@ not show what its rounding costs: `rounded` moves it too.
 
 import numpy as np
 
-from bounded import H, bounded, factors
+from bounded import H, NARROW, UNITS, bounded, factors
 from functions import Function
 
 try:
@@ -54,9 +54,9 @@ def with_gradients(rng, y, by, more=()):
     return [x.detach().numpy() for x in (y, *zeros, *more)]
 
 
-def of(f, make, by=None, **how):
+def of(f, make, by=None, first=None, **how):
     """`f(tensors, numbers)`: a result, or a result and more that follow the gradients. `by`: how many operands have gradients,
-    from the first; without it all floating ones."""
+    from the first; without it all floating ones. `first`: the type of the result where the operands' has 16 bits."""
 
     def reference(arrays, numbers, _):
         def computed(rng, *operands):
@@ -67,6 +67,8 @@ def of(f, make, by=None, **how):
             variables = [each for each in x if each.requires_grad]
             return with_gradients(rng, y, variables, more)
 
-        return bounded(computed, arrays, **how)
+        codes = [array.code for array in arrays if array.code in UNITS]
+        is_narrow = codes[0] in NARROW
+        return bounded(computed, arrays, types=(first, *codes[:by]) if is_narrow else (), **how)
 
     return Function(reference, make=make)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces, plans and interprets a case's function, with the kernels of all operations in float32 and float64.
+// Traces, plans and interprets a case's function, with the kernels of all operations in float32 and float64, of those that
+// losses and layers have in float16 and bfloat16 as well.
 
 #include "tests/oracle/traced.hpp"
 
@@ -35,23 +36,26 @@ template <const twill::graph::Operation* O, class... T> void add_kernels(std::ve
 template <const twill::graph::Operation*... O> void add_wide(std::vector<OperationKernel>& to) {
   (add_kernels<O, float, double>(to), ...);
 }
+template <const twill::graph::Operation*... O> void add_floating(std::vector<OperationKernel>& to) {
+  (add_kernels<O, twill::half, twill::bfloat16, float, double>(to), ...);
+}
 template <const twill::graph::Operation*... O> void add_moves(std::vector<OperationKernel>& to) {
-  (add_kernels<O, bool, std::int64_t, float, double>(to), ...);
+  (add_kernels<O, bool, std::int64_t, twill::half, twill::bfloat16, float, double>(to), ...);
 }
 
 std::vector<OperationKernel> all_kernels() {
   using namespace twill::graph;
   std::vector<OperationKernel> all;
   add_moves<&slice_operation, &place_operation, &concatenate_operation, &gather_operation>(all);
-  add_kernels<&matmul_operation, std::int64_t, float, double>(all);
+  add_kernels<&matmul_operation, std::int64_t, twill::half, twill::bfloat16, float, double>(all);
   add_kernels<&cumsum_operation, std::int64_t, float, double>(all);
   add_kernels<&argsort_operation, std::int64_t, float, double>(all);
-  add_wide<&scatter_operation, &split_in_2, &split_in_3, &split_in_4, &split_to_operation, &cumprod_operation,
-           &biased_product_operation, &gelu_product_operation, &summing_product_operation, &convolution_operation,
-           &convolution_input_gradient_operation, &convolution_weight_gradient_operation, &average_pool_operation,
-           &average_pool_gradient_operation, &pick_largest_operation, &scatter_largest_operation,
-           &interpolation_operation, &interpolation_gradient_operation, &attention_operation,
-           &attention_backward_operation>(all);
+  add_floating<&scatter_operation, &split_in_2, &split_in_3, &split_in_4, &split_to_operation,
+               &biased_product_operation, &gelu_product_operation, &summing_product_operation, &convolution_operation,
+               &convolution_input_gradient_operation, &convolution_weight_gradient_operation, &average_pool_operation,
+               &average_pool_gradient_operation, &pick_largest_operation, &scatter_largest_operation,
+               &interpolation_operation, &interpolation_gradient_operation>(all);
+  add_wide<&cumprod_operation, &attention_operation, &attention_backward_operation>(all);
 #if defined(TWILL_WITH_LAPACK)
   using namespace twill::linalg::detail;
   add_wide<&lu_operation, &lu_solve_operation, &triangular_operation, &cholesky_operation, &qr_operation,
@@ -123,7 +127,7 @@ std::vector<Values> run_traced(TracedFunction function, const Case& test) {
   static const std::vector<OperationKernel> kernels = all_kernels();
   DType element = DType::float32;
   for (const Operand& operand : test.operands)
-    if (operand.base.type == DType::float64) element = DType::float64;
+    if (twill::is_floating(operand.base.type)) element = operand.base.type;
 
   // The number of weights is known after a trace: it has as many inputs as are left.
   std::size_t weights = 0;

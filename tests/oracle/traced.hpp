@@ -10,6 +10,7 @@
 
 #include <twill/graph/value.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,12 +39,21 @@ template <class F> std::vector<Values> run_model(const Case& test) {
   return run_traced([](std::span<const Value> x, const Numbers64& numbers) { return F{}(x, numbers); }, test);
 }
 
-/// A function of operands whose types are spelled: `T` is float32, then float64; `i` int64, `b` bool.
-template <class F> void traced(Registry& to, const std::string& name, std::string_view operands, F) {
-  for (const DType kind : {DType::float32, DType::float64}) {
+/// The element types that `T` is.
+enum class Kinds : std::uint8_t { wide, floating };
+
+/// A function of operands whose types are spelled: `T` is float32, then float64, of the kind `floating` float16 and bfloat16 as
+/// well; `F` is T, but float32 of 16 bits, as norms have their weights; `i` int64, `b` bool.
+template <Kinds K = Kinds::wide, class F>
+void traced(Registry& to, const std::string& name, std::string_view operands, F) {
+  for (const DType kind : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
+    if (K == Kinds::wide && twill::size_of(kind) == 2) continue;
     Entry entry{.name = name, .tolerance = zeros_equal, .run = run_model<F>};
     for (const char letter : operands)
-      entry.operands.push_back(letter == 'T' ? kind : letter == 'i' ? DType::int64 : DType::boolean);
+      entry.operands.push_back(letter == 'T'   ? kind
+                               : letter == 'F' ? (twill::size_of(kind) == 2 ? DType::float32 : kind)
+                               : letter == 'i' ? DType::int64
+                                               : DType::boolean);
     to.push_back(std::move(entry));
   }
 }

@@ -16,8 +16,8 @@ using graph::Value;
 // clang-format off
 
 // Statistics in models: in the headers twill/ops/value_statistics.hpp, value_quantiles.hpp, value_diagonals.hpp,
-// value_samples.hpp, value_search.hpp and value_windows.hpp, under the names of those of tensors. `x` is a matrix, `v` and `t` are vectors, `mask` has truth values.
-constexpr void statistics(Value x, Value y, Value v, Value t, Value mask) {
+// value_samples.hpp, value_search.hpp and value_windows.hpp, under the names of those of tensors. `x` is a matrix, `v` and `t` are vectors, `mask` has truth values, `index` integers.
+constexpr void statistics(Value x, Value y, Value v, Value t, Value mask, Value index) {
   { const Value mean = average<1>(x, v); }
   { const Value y = nansum<0>(x); }
   { const Value y = nanprod<1>(x); }
@@ -48,6 +48,11 @@ constexpr void statistics(Value x, Value y, Value v, Value t, Value mask) {
   { const Value places = searchsorted(t, x, side_right); }
   // PyTorch: `torch.bucketize(x, edges)`; its `right=True` is `BinEdge::lower`, the default here.
   { const Value bins = digitize(x, t, BinEdge::upper); }
+  { const Value is_member = isin(x, t); }
+  // PyTorch: as many bins as the values need, at least `minlength`. Here as many as are asked for.
+  { const Value sums = bincount(index, x, 10); }
+  // PyTorch: `torch.histc(x, 10, 0, 1)`, or the counts of `torch.histogram`.
+  { const Value counts = histogram(x, 10, 0, 1); }
   { const Value y = interp(x, t, v, {.left = 0}); }
   { const Value product = vdot(x, y); }
   // PyTorch: `x.unfold(1, 3, 1)`; a step is one of `slice_axis`. The windows are a copy.
@@ -55,6 +60,11 @@ constexpr void statistics(Value x, Value y, Value v, Value t, Value mask) {
   { const Value sums = convolve(v, t, ConvolveMode::same); }
   // PyTorch: `indexing="ij"` is the default.
   { const auto [columns, rows] = meshgrid(v, t); }
+  { const auto [row, column] = unravel_index<2>(index, Dims(3, 4)); }
+  { const Value place = ravel_multi_index(Dims(3, 4), index, index); }
+  { const Value y = atleast_1d(x); }
+  { const Value y = atleast_2d(v); }
+  { const Value y = atleast_3d(x); }
 }
 
 // Random draws in models: in the header twill/ops/value_draws.hpp, with gradients by the parameters. `mean`, `log_variance`, `scale`,

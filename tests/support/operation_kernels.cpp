@@ -162,6 +162,14 @@ constexpr KnownKernel all_kernels[] {
       kernel_of<&linalg::detail::eigh_operation, KernelTypes::wide>,
       kernel_of<&linalg::detail::svd_operation, KernelTypes::wide>,
       kernel_of<&linalg::detail::matrix_exp_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::complex_lu_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::complex_lu_solve_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::complex_triangular_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::complex_cholesky_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::complex_qr_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::complex_eigh_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::complex_svd_operation, KernelTypes::wide>,
+      kernel_of<&linalg::detail::complex_matrix_exp_operation, KernelTypes::wide>,
 #endif
 };
 

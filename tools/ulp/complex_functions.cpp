@@ -3,7 +3,9 @@
 // Functions of complex tensors at given points, for tools/ulp/complex_functions.py: `complex_functions NAME 32|64` reads lines
 // of two parts and prints those of the results, in hexadecimal.
 
+#include <twill/compile/function.hpp>
 #include <twill/expr.hpp>
+#include <twill/ops/complex_value.hpp>
 #include <twill/tensor.hpp>
 
 #include <cstdio>
@@ -24,6 +26,11 @@ template <class Z> struct Entry {
 template <class F, class Z> std::vector<Z> values(const std::vector<Z>& points) {
   return to_vector(eval(F{}(from_values(points))));
 }
+/// Of pairs of traced values.
+template <class Z> std::vector<Z> logarithms_in_models(const std::vector<Z>& points) {
+  constexpr auto function = [](graph::Value pairs) { return view_as_real(log(graph::view_as_complex(pairs))); };
+  return to_vector(view_as_complex(compiled(function)(view_as_real(from_values(points)))));
+}
 template <class Z, class F> constexpr Entry<Z> entry(std::string_view name, F) { return {name, &values<F, Z>}; }
 
 template <class Z> int run(std::string_view name) {
@@ -33,6 +40,7 @@ template <class Z> int run(std::string_view name) {
       entry<Z>("exp2", [](const auto& z) { return exp2(z); }),
       entry<Z>("expm1", [](const auto& z) { return expm1(z); }),
       entry<Z>("log", [](const auto& z) { return log(z); }),
+      {"log_in_models", &logarithms_in_models<Z>},
       entry<Z>("log2", [](const auto& z) { return log2(z); }),
       entry<Z>("log10", [](const auto& z) { return log10(z); }),
       entry<Z>("log1p", [](const auto& z) { return log1p(z); }),

@@ -64,6 +64,7 @@ REFERENCES = {
     "exp2": (lambda z: mpmath.power(2, z), [MODERATE]),
     "expm1": (mpmath.expm1, [MODERATE, SMALL]),
     "log": (mpmath.log, [WIDE, CIRCLE]),
+    "log_in_models": (mpmath.log, [WIDE, CIRCLE]),
     "log2": (lambda z: mpmath.log(z, 2), [WIDE]),
     "log10": (mpmath.log10, [WIDE]),
     "log1p": (lambda z: mpmath.log(1 + z), [WIDE, SMALL]),

@@ -178,6 +178,7 @@ enum class Problem : std::uint8_t {
   fftconvolve_of_an_axis_without_elements,
   valid_convolution_needs_one_operand_inside_of_the_other,
   interpolate_is_nearest_or_linear_use_resample,
+  histogram_needs_bins_between_bounds_in_order,
 };
 
 /// A name that a fault is about, and of what.

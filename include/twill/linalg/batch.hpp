@@ -147,12 +147,6 @@ enum class OnFailure : bool {
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-/// A result of a function, and the info of each matrix where it reports.
-struct Reported {
-  Value result{};
-  Value info{};
-};
-
 /// The first matrix of a stack for which LAPACK reported something, in the stack's order whatever the threads do.
 class FirstFailure {
 public:

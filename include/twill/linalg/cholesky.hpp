@@ -1,15 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky factors, which read one triangle of a matrix. Gradients of the factor are symmetric, as if the matrix had
-// been (Murray, 2016). Read next: linalg/eigh.hpp.
+// Cholesky factors, which read one triangle of a matrix. Gradients of the factor are symmetric, of complex matrices
+// Hermitian, as if the matrix had been (Murray, 2016). Read next: linalg/eigh.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/linalg/batch.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/linalg/triangular.hpp>
 #include <twill/ops/matmul.hpp>
-#include <twill/ops/triangles.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,22 +17,29 @@
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                  graph::InputGradients& gradients);
+template <MatrixValue V>
+constexpr void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                            graph::InputGradients& gradients);
 inline constexpr graph::Operation cholesky_operation{.name = "cholesky",
-                                                     .vjp = &cholesky_vjp,
+                                                     .vjp = &cholesky_vjp<Value>,
                                                      .results = 2,
                                                      .wants_dense = true,
                                                      .batching = graph::Batching::stack,
                                                      .working_bytes = &cholesky_bytes};
+inline constexpr graph::Operation complex_cholesky_operation{.name = "complex_cholesky",
+                                                             .vjp = &cholesky_vjp<ComplexValue>,
+                                                             .results = 2,
+                                                             .wants_dense = true,
+                                                             .batching = graph::Batching::stack};
 
-/// The factor of square matrices. The operation reads lower triangles: the upper one of A is that of A^T.
-[[nodiscard]] TWILL_CONSTEXPR Reported factor_of(Value a, OnFailure failing, UpLo triangle) {
+/// The factor of square matrices. The operation reads lower triangles: the upper one of A is that of A^H.
+template <MatrixValue V> [[nodiscard]] constexpr Reported<V> factor_of(const V& a, OnFailure failing, UpLo triangle) {
   const bool is_upper = triangle == UpLo::upper;
-  const Value l = add_operation(cholesky_operation, {is_upper ? transpose(a) : a}, a.dtype(), a.shape(),
+  const Value l = add_operation(operation_of<V, cholesky_operation, complex_cholesky_operation>(),
+                                {stored(is_upper ? adjoint(a) : a)}, part_type(a), stored_shape<V>(a.shape()),
                                 {failing == OnFailure::reports});
-  const Value factor = is_upper ? transpose(l) : l;
-  if (failing == OnFailure::throws) return {factor, factor};
+  const V factor = is_upper ? adjoint(value_of<V>(l)) : value_of<V>(l);
+  if (failing == OnFailure::throws) return {factor, real_part(factor)};
   return {factor, add_result(l, 1, DType::int32, stack_of(a.shape()))};
 }
 
@@ -41,18 +48,28 @@ inline constexpr graph::Operation cholesky_operation{.name = "cholesky",
                     std::to_string(failure.info()) + " is not positive");
 }
 
-/// (X + X^T) / 2.
-[[nodiscard]] TWILL_CONSTEXPR Value symmetric(Value x) { return (x + transpose(x)) * 0.5; }
+/// dA = L^-H F L^-1, made Hermitian, where F is the lower triangle of L^H dL with half its diagonal.
+template <MatrixValue V>
+constexpr void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                            graph::InputGradients& gradients) {
+  const V l = value_of<V>({graph, node});
+  const V f = with_half_diagonal(lower_part(matmul(adjoint(l), cotangent_of<V>(graph, cotangents, 0))));
+  const V right = adjoint(solve_with_adjoint(l, f));
+  gradients.set(0, stored(hermitian_part(solve_with_adjoint(l, right))));
+}
 
-/// dA = L^-T F L^-1, made symmetric, where F is the lower triangle of L^T dL with half its diagonal.
-TWILL_CONSTEXPR void cholesky_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                  graph::InputGradients& gradients) {
-  const Value l{graph, node};
-  const Value products = tril(matmul(transpose(l), Value{graph, cotangents[0]}));
-  const Value f = where(on_diagonal(products), products * 0.5, products);
-  const Triangular by_transposed{.transposed = true};
-  const Value right = transpose(solve_with_triangle(l, f, by_transposed));
-  gradients.set(0, symmetric(solve_with_triangle(l, right, by_transposed)));
+/// X with A X = B from the factor of A.
+template <UpLo Triangle, MatrixValue V>
+[[nodiscard]] constexpr V solved_with_factor(const V& b, V factor, CallSite site) {
+  factor = checked_square(factor, site);
+  if (factor.graph().fault.any()) return b;
+  const Sides<V> sides = fitting_sides(factor, b, site);
+  if (factor.graph().fault.any()) return b;
+  constexpr Triangular system{.triangle = Triangle};
+  const V x = Triangle == UpLo::upper
+                  ? solve_with_triangle(sides.a, solve_with_adjoint(sides.a, sides.b, system), system)
+                  : solve_with_adjoint(sides.a, solve_with_triangle(sides.a, sides.b, system), system);
+  return as_given(x, b.rank() == 1, site);
 }
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
@@ -72,9 +89,7 @@ template <UpLo Triangle = UpLo::lower>
 /// X with A X = B from the Cholesky factor of A: L with L L^T = A, or U with U^T U = A.
 template <UpLo Triangle = UpLo::lower>
 [[nodiscard]] constexpr Value cholesky_solve(Value b, Value factor, CallSite site = CallSite::here()) {
-  constexpr bool is_upper = Triangle == UpLo::upper;
-  const Value half = detail::solved_with_triangle(factor, b, {Triangle, Diagonal::stored, is_upper}, site);
-  return detail::solved_with_triangle(factor, half, {Triangle, Diagonal::stored, !is_upper}, site);
+  return detail::solved_with_factor<Triangle>(b, factor, site);
 }
 
 }}}} // namespace twill::v0::linalg::TWILL_ISA
@@ -106,5 +121,9 @@ struct KernelOf<&linalg::detail::cholesky_operation>
     if (failure.any() && launch.attributes[0] == 0) linalg::detail::throw_not_positive_definite(failure, stack.count);
   }
 };
+
+template <>
+struct KernelOf<&linalg::detail::complex_cholesky_operation>
+    : linalg::detail::ComplexKernel<&linalg::detail::cholesky_operation, true, true, false> {};
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -4,7 +4,8 @@
 // Linear algebra of complex tensors, under the names of that of real ones: the functions of linalg/tensors.hpp at once,
 // where they stand, on hosts and GPUs. Transposed matrices of real numbers are conjugate ones here: `cholesky` has
 // L L^H = A, `eigh` is of Hermitian matrices. Values that are real in themselves, as singular values and norms, have
-// the type of the parts. There are no gradients. Read next: linalg/complex_matrices.hpp.
+// the type of the parts. There are no gradients: linalg/complex_values.hpp has these functions for models. Read next:
+// linalg/complex_matrices.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -15,6 +16,7 @@
 #include <twill/expr/reductions.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/complex_columns.hpp>
 #include <twill/linalg/complex_matrices.hpp>
 #include <twill/linalg/eigh.hpp>
 #include <twill/linalg/least_squares.hpp>
@@ -167,9 +169,8 @@ requires ComplexOperands<B, L>
   const auto half = detail::triangular_solutions(sides.a, sides.b, {});
   return detail::as_asked<B>(detail::triangular_solutions(eval(conj(sides.a)), half, {.transposed = true}));
 }
-/// The reduced QR decomposition: Q^H Q is one, on hosts the diagonal of R real.
+/// The QR decomposition, reduced unless told otherwise: Q^H Q is one, on hosts the diagonal of R real.
 template <FullMatrices Full = FullMatrices::no, ComplexOperand A> [[nodiscard]] auto qr(const A& a) {
-  static_assert(Full == FullMatrices::no, "twill: linalg: qr: full matrices are of real numbers");
   using T = detail::element_of<A>;
   const auto matrices = detail::dense_matrices<T>(a);
   using X = std::remove_cvref_t<decltype(matrices)>;
@@ -183,7 +184,11 @@ template <FullMatrices Full = FullMatrices::no, ComplexOperand A> [[nodiscard]] 
                shape_t<detail::matrix_extents(type, detail::smaller_count(type), detail::column_count(type))>>
       r(matrices.device(), detail::matrix_extents(shape, k, detail::column_count(shape)));
   detail::run_matrices<&detail::qr_operation, T>(matrices.device(), {matrices, q, r});
-  return detail::named_parts<QR>(q, r);
+  if constexpr (Full == FullMatrices::no)
+    return detail::named_parts<QR>(q, r);
+  else
+    return detail::named_parts<QR>(detail::completed(q),
+                                   detail::with_zero_rows<detail::row_count(type)>(r, detail::row_count(shape)));
 }
 /// Real eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read.
 /// throws: LinAlgError without convergence
@@ -197,10 +202,14 @@ template <UpLo Triangle = UpLo::lower, ComplexOperand A> [[nodiscard]] auto eigv
   return detail::hermitian_eigenvalues(
       detail::with_lower<Triangle>(detail::dense_squares<detail::element_of<A>>("eigvalsh", a)));
 }
-/// The thin singular value decomposition A = U S V^H.
+/// The singular value decomposition A = U S V^H, thin unless told otherwise.
 template <FullMatrices Full = FullMatrices::no, ComplexOperand A> [[nodiscard]] auto svd(const A& a) {
-  static_assert(Full == FullMatrices::no, "twill: linalg: svd: full matrices are of real numbers");
-  return detail::svd_of(detail::dense_matrices<detail::element_of<A>>(a));
+  const auto parts = detail::svd_of(detail::dense_matrices<detail::element_of<A>>(a));
+  if constexpr (Full == FullMatrices::no)
+    return parts;
+  else
+    return detail::named_parts<SVD>(detail::completed(parts.U), parts.S,
+                                    detail::adjoint(detail::completed(detail::adjoint(parts.Vh))));
 }
 /// Singular values, real and descending.
 template <ComplexOperand A> [[nodiscard]] auto svdvals(const A& a) {

@@ -15,6 +15,7 @@
 #include <twill/kernel/scratch.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/geev.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/linalg/tensors.hpp>
 #include <twill/tensor/tensor.hpp>
 
@@ -108,7 +109,10 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 /// neighbours; vectors are columns of length 1, as torch.linalg.eig and numpy.linalg.eig have them. For tensors alone:
 /// no gradients. GPUs take their library's `geev`, matrix by matrix, and the call waits for it.
 /// throws: ShapeError (not square), LinAlgError (elements that are not finite, no convergence)
-template <TensorOperand A> [[nodiscard]] auto eig(A&& a) {
+template <class A>
+requires(TensorOperand<A> || detail::TracedOperand<A>) [[nodiscard]] auto eig(A&& a) {
+  static_assert(TensorOperand<A>, "twill: eig: general matrices have no gradients and are not for models; eigh takes "
+                                  "symmetric and Hermitian ones");
   const auto matrices = detail::general_matrices("eig", std::forward<A>(a));
   using X = std::remove_cvref_t<decltype(matrices)>;
   using Z = Complex<real_t<typename X::value_type>>;
@@ -118,7 +122,10 @@ template <TensorOperand A> [[nodiscard]] auto eig(A&& a) {
 
 /// Eigenvalues of general matrices, complex; faster than `eig`. For tensors alone: no gradients.
 /// throws: ShapeError (not square), LinAlgError (elements that are not finite, no convergence)
-template <TensorOperand A> [[nodiscard]] auto eigvals(A&& a) {
+template <class A>
+requires(TensorOperand<A> || detail::TracedOperand<A>) [[nodiscard]] auto eigvals(A&& a) {
+  static_assert(TensorOperand<A>, "twill: eigvals: general matrices have no gradients and are not for models; eigvalsh "
+                                  "takes symmetric and Hermitian ones");
   return detail::eigenvalues("eigvals", detail::general_matrices("eigvals", std::forward<A>(a)), nullptr);
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigenvalues and eigenvectors of symmetric matrices. Gradients of eigenvectors divide by differences of eigenvalues:
-// they are not finite where two are equal, and depend on no choice of sign only if the function of the vectors does not
-// (Giles, 2008, 3.1). Read next: linalg/svd.hpp.
+// Eigenvalues and eigenvectors of symmetric matrices, and of Hermitian ones. Gradients of eigenvectors divide by
+// differences of eigenvalues: they are not finite where two are equal, and depend on no choice of sign or phase only if
+// the function of the vectors does not (Giles, 2008, 3.1). Read next: linalg/svd.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/ops/matmul.hpp>
 
 #include <algorithm>
@@ -39,28 +40,44 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail { in
 }
 
 /// x / e off the diagonal, zero on it.
-[[nodiscard]] TWILL_CONSTEXPR Value off_diagonal_quotient(Value x, Value e) {
-  const Value diagonal = on_diagonal(x);
-  return where(diagonal, 0, x / where(diagonal, 1, e));
+template <MatrixValue V> [[nodiscard]] constexpr V off_diagonal_quotient(const V& x, Value e) {
+  const Value diagonal = on_diagonal(real_part(x));
+  return each_part(x, [&](Value part) { return where(diagonal, 0, part / where(diagonal, 1, e)); });
 }
 
-/// dA = V (diag(dw) + (V^T dV) / E) V^T with E_ij = w_j - w_i.
-TWILL_CONSTEXPR void eigh_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                              graph::InputGradients& gradients) {
+/// dA = V (diag(dw) + (V^H dV) / E) V^H with E_ij = w_j - w_i.
+template <MatrixValue V>
+constexpr void eigh_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients) {
   const Value w{graph, node};
-  const Value a{graph, graph.node(node).input(0)};
-  const Value v = add_result(w, 1, w.dtype(), a.shape());
-  Value inner = cotangents[0] >= 0 ? diagonal_matrix({graph, cotangents[0]}) : identity_like(a) * 0;
+  const V a = value_of<V>({graph, graph.node(node).input(0)});
+  const V v = value_of<V>(add_result(w, 1, w.dtype(), stored_shape<V>(a.shape())));
+  V inner =
+      from_real<V>(cotangents[0] >= 0 ? diagonal_matrix({graph, cotangents[0]}) : identity_like(real_part(a)) * 0);
   if (cotangents[1] >= 0)
-    inner = inner + off_diagonal_quotient(matmul(transpose(v), Value{graph, cotangents[1]}), as_row(w) - as_column(w));
-  gradients.set(0, symmetric(matmul(matmul(v, inner), transpose(v))));
+    inner = inner +
+            off_diagonal_quotient(matmul(adjoint(v), cotangent_of<V>(graph, cotangents, 1)), as_row(w) - as_column(w));
+  gradients.set(0, stored(hermitian_part(matmul(matmul(v, inner), adjoint(v)))));
 }
 inline constexpr graph::Operation eigh_operation{.name = "eigh",
-                                                 .vjp = &eigh_vjp,
+                                                 .vjp = &eigh_vjp<Value>,
                                                  .results = 2,
                                                  .wants_dense = true,
                                                  .batching = graph::Batching::stack,
                                                  .working_bytes = &eigh_bytes};
+inline constexpr graph::Operation complex_eigh_operation{.name = "complex_eigh",
+                                                         .vjp = &eigh_vjp<ComplexValue>,
+                                                         .results = 2,
+                                                         .wants_dense = true,
+                                                         .batching = graph::Batching::stack};
+
+template <UpLo Triangle, MatrixValue V> [[nodiscard]] constexpr EigenPairs<Value, V> eigh_of(V a, CallSite site) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return {real_part(a), a};
+  if (Triangle == UpLo::upper) a = adjoint(a); // the operation reads lower triangles
+  const Value w = add_operation(operation_of<V, eigh_operation, complex_eigh_operation>(), {stored(a)}, part_type(a),
+                                with_vector(a.shape(), rows_of(a.shape())));
+  return {w, value_of<V>(add_result(w, 1, part_type(a), stored_shape<V>(a.shape())))};
+}
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 
@@ -70,11 +87,7 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 /// throws: LinAlgError when LAPACK's iteration does not converge
 template <UpLo Triangle = UpLo::lower>
 [[nodiscard]] constexpr EigenPairs<Value, Value> eigh(Value a, CallSite site = CallSite::here()) {
-  a = checked_square(a, site);
-  if (a.graph().fault.any()) return {a, a};
-  if (Triangle == UpLo::upper) a = transpose(a); // the operation reads lower triangles
-  const Value w = add_operation(detail::eigh_operation, {a}, a.dtype(), with_vector(a.shape(), rows_of(a.shape())));
-  return {w, add_result(w, 1, a.dtype(), a.shape())};
+  return detail::eigh_of<Triangle>(a, site);
 }
 
 /// Eigenvalues of symmetric matrices, ascending; faster than `eigh`.
@@ -118,5 +131,9 @@ struct KernelOf<&linalg::detail::eigh_operation> : linalg::detail::QueueKernel<&
     linalg::detail::Workspace<T>::reserve(team, n * n + workspace.elements, workspace.integers);
   }
 };
+
+template <>
+struct KernelOf<&linalg::detail::complex_eigh_operation>
+    : linalg::detail::ComplexKernel<&linalg::detail::eigh_operation, true, false, true> {};
 
 }}} // namespace twill::v0::TWILL_ISA

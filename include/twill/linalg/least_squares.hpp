@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/linalg/batch.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/linalg/svd.hpp>
 #include <twill/linalg/triangular.hpp>
 #include <twill/ops/matmul.hpp>
@@ -63,46 +64,49 @@ template <Proportion P> [[nodiscard]] constexpr Cutoff cutoff_of(const Tolerance
   return s > maximum(cutoff.absolute, max(s, {-1}, graph::KeepDims::yes) * cutoff.relative);
 }
 
-/// dA = -P^T G P^T + (I - A P) G^T P P^T + P^T P G^T (I - P A).
-TWILL_CONSTEXPR void pinv_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                              graph::InputGradients& gradients) {
-  const Value p{graph, node};
-  const Value a{graph, graph.node(node).input(1)};
-  const Value pt = transpose(p);
-  const Value g = Value{graph, cotangents[0]};
-  const Value gt = transpose(g);
-  const Value ap = matmul(a, p);
-  const Value pa = matmul(p, a);
-  const Value left = matmul(matmul(gt - matmul(ap, gt), p), pt);
-  const Value right = matmul(pt, matmul(p, gt - matmul(gt, pa)));
-  gradients.set(1, left + right - matmul(matmul(pt, g), pt));
+/// dA = -P^H G P^H + (I - A P) G^H P P^H + P^H P G^H (I - P A).
+template <MatrixValue V>
+constexpr void pinv_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients) {
+  const V p = value_of<V>({graph, node});
+  const V a = value_of<V>({graph, graph.node(node).input(1)});
+  const V ph = adjoint(p);
+  const V g = cotangent_of<V>(graph, cotangents, 0);
+  const V gh = adjoint(g);
+  const V ap = matmul(a, p);
+  const V pa = matmul(p, a);
+  const V left = matmul(matmul(gh - matmul(ap, gh), p), ph);
+  const V right = matmul(ph, matmul(p, gh - matmul(gh, pa)));
+  gradients.set(1, stored(left + right - matmul(matmul(ph, g), ph)));
 }
-inline constexpr graph::Operation pinv_rule{.name = "pinv", .vjp = &pinv_vjp, .batching = graph::Batching::stack};
+template <MatrixValue V>
+inline constexpr graph::Operation pinv_rule{.name = "pinv", .vjp = &pinv_vjp<V>, .batching = graph::Batching::stack};
 
 /// Pseudo-inverses by the singular values beyond a cutoff.
-template <Proportion P> [[nodiscard]] constexpr Value pinv_beyond(Value a, const Cutoff& cutoff, CallSite site) {
-  const SVD<Value, Value, Value> parts = svd<P>(a, site);
+template <Proportion P, MatrixValue V>
+[[nodiscard]] constexpr V pinv_beyond(const V& a, const Cutoff& cutoff, CallSite site) {
+  const SVD<V, Value, V> parts = svd_of<FullMatrices::no, P>(a, site);
   if (a.graph().fault.any()) return a;
   const Value counted = counts(parts.S, cutoff);
   const Value inverse = where(counted, 1 / where(counted, parts.S, 1), 0);
-  return with_rule(matmul(transpose(parts.Vh) * as_row(inverse), transpose(parts.U)), pinv_rule, {a});
+  const V p = matmul(adjoint(parts.Vh) * as_row(inverse), adjoint(parts.U));
+  return value_of<V>(with_rule(stored(p), pinv_rule<V>, {stored(a)}));
 }
 
-template <Proportion P>
-[[nodiscard]] constexpr LeastSquares<Value, Value, Value> lstsq_beyond(Value a, Value b, const Cutoff& cutoff,
-                                                                       CallSite site) {
-  const bool is_vector = b.rank() == 1;
-  const Sides sides = fitting_sides(a, b, site);
-  if (a.graph().fault.any()) return {a, a, a};
-  const Value x = matmul(pinv_beyond<P>(sides.a, cutoff, site), sides.b);
-  const Value s = svdvals<P>(sides.a, site);
-  if (a.graph().fault.any()) return {a, a, a};
-  return {is_vector ? squeeze(x, -1, site) : x, sum(cast(counts(s, cutoff), DType::int64), {-1}), s};
+template <Proportion P, MatrixValue V>
+[[nodiscard]] constexpr LeastSquares<V, Value, Value> lstsq_beyond(const V& a, const V& b, const Cutoff& cutoff,
+                                                                   CallSite site) {
+  const Sides<V> sides = fitting_sides(a, b, site);
+  if (a.graph().fault.any()) return {a, real_part(a), real_part(a)};
+  const V x = matmul(pinv_beyond<P>(sides.a, cutoff, site), sides.b);
+  const Value s = svd_of<FullMatrices::no, P>(sides.a, site).S;
+  if (a.graph().fault.any()) return {a, real_part(a), real_part(a)};
+  return {as_given(x, b.rank() == 1, site), sum(cast(counts(s, cutoff), DType::int64), {-1}), s};
 }
 
-template <Proportion P> [[nodiscard]] constexpr Value rank_beyond(Value a, const Cutoff& cutoff, CallSite site) {
-  const Value s = svdvals<P>(a, site);
-  if (a.graph().fault.any()) return a;
+template <Proportion P, MatrixValue V>
+[[nodiscard]] constexpr Value rank_beyond(const V& a, const Cutoff& cutoff, CallSite site) {
+  const Value s = svd_of<FullMatrices::no, P>(a, site).S;
+  if (a.graph().fault.any()) return real_part(a);
   return sum(cast(counts(stop_gradient(s), cutoff), DType::int64), {-1});
 }
 

@@ -8,9 +8,9 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/linalg/batch.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/linalg/triangular.hpp>
 #include <twill/ops/matmul.hpp>
-#include <twill/ops/triangles.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -31,15 +31,20 @@ template <class Factors, class Pivots> struct LU {
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_CONSTEXPR void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                            graph::InputGradients& gradients);
+template <MatrixValue V>
+constexpr void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients);
 /// The factors, and the parities of the exchanges as further result. Singular matrices have a zero on U's diagonal.
 inline constexpr graph::Operation lu_operation{.name = "lu_factor",
-                                               .vjp = &lu_vjp,
+                                               .vjp = &lu_vjp<Value>,
                                                .results = 3,
                                                .wants_dense = true,
                                                .batching = graph::Batching::stack,
                                                .working_bytes = &lu_bytes};
+inline constexpr graph::Operation complex_lu_operation{.name = "complex_lu_factor",
+                                                       .vjp = &lu_vjp<ComplexValue>,
+                                                       .results = 3,
+                                                       .wants_dense = true,
+                                                       .batching = graph::Batching::stack};
 
 /// The functions that solve with LU factors, as errors name them.
 enum class Solver : std::int64_t { solve, inv };
@@ -57,102 +62,151 @@ template <class T> [[nodiscard]] constexpr int first_zero_pivot(const T* factors
                     std::to_string(failure.info() - 1) + " is zero");
 }
 
-/// Factors, exchanges and their parities, as traced values.
+/// Factors, exchanges and their parities, as traced values that operations see.
 struct Factored {
   Value factors{};
   Value pivots{};
   Value parity{};
 };
 
-[[nodiscard]] TWILL_CONSTEXPR Factored factored(Value a) {
-  const Extent n = rows_of(a.shape());
-  const Value factors = add_operation(lu_operation, {a}, a.dtype(), a.shape());
-  return {factors, add_result(factors, 1, DType::int64, with_vector(a.shape(), n)),
-          add_result(factors, 2, a.dtype(), stack_of(a.shape()))};
+template <MatrixValue V> [[nodiscard]] constexpr Factored factored(const V& a) {
+  const Extents shape = a.shape();
+  const Value factors = add_operation(operation_of<V, lu_operation, complex_lu_operation>(), {stored(a)}, part_type(a),
+                                      stored_shape<V>(shape));
+  return {factors, add_result(factors, 1, DType::int64, with_vector(shape, rows_of(shape))),
+          add_result(factors, 2, part_type(a), stored_shape<V>(stack_of(shape)))};
 }
 
-TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                               graph::InputGradients& gradients);
+template <MatrixValue V>
+constexpr void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients);
 inline constexpr graph::Operation lu_solve_operation{.name = "lu_solve",
                                                      .results = 2,
                                                      .wants_dense = true,
                                                      .batching = graph::Batching::stack,
                                                      .working_bytes = &lu_solve_bytes};
-inline constexpr graph::Operation solve_rule{.name = "solve", .vjp = &solve_vjp, .batching = graph::Batching::stack};
+inline constexpr graph::Operation complex_lu_solve_operation{
+    .name = "complex_lu_solve", .results = 2, .wants_dense = true, .batching = graph::Batching::stack};
+template <MatrixValue V>
+inline constexpr graph::Operation solve_rule{.name = "solve", .vjp = &solve_vjp<V>, .batching = graph::Batching::stack};
 
 /// X with op(A) X = B, and its gradients by A and B.
-[[nodiscard]] TWILL_CONSTEXPR Reported solved_with(Value factors, Value pivots, Value a, Value b, bool transposed,
-                                                   Solver function, OnFailure failing) {
-  const Value x = add_operation(lu_solve_operation, {factors, pivots, b}, b.dtype(), b.shape(),
+template <MatrixValue V>
+[[nodiscard]] constexpr Reported<V> solved_with(Value factors, Value pivots, const V& a, const V& b, bool transposed,
+                                                Solver function, OnFailure failing) {
+  const Value sides = stored(b);
+  const Value x = add_operation(operation_of<V, lu_solve_operation, complex_lu_solve_operation>(),
+                                {factors, pivots, sides}, sides.dtype(), sides.shape(),
                                 {transposed, static_cast<std::int64_t>(function), failing == OnFailure::reports});
   const Value info = failing == OnFailure::reports ? add_result(x, 1, DType::int32, stack_of(b.shape())) : Value{};
-  return {with_rule(x, solve_rule, {a, b}), info};
+  return {value_of<V>(with_rule(x, solve_rule<V>, {stored(a), sides})), info};
 }
-[[nodiscard]] TWILL_CONSTEXPR Value solve_with(Value factors, Value pivots, Value a, Value b, bool transposed,
-                                               Solver function) {
+template <MatrixValue V>
+[[nodiscard]] constexpr V solve_with(Value factors, Value pivots, const V& a, const V& b, bool transposed,
+                                     Solver function) {
   return solved_with(factors, pivots, a, b, transposed, function, OnFailure::throws).result;
 }
 
-/// dB = op(A)^-T dX; dA = -dB X^T, or its transpose (Giles, 2008, 2.3.1).
-TWILL_CONSTEXPR void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                               graph::InputGradients& gradients) {
+/// dB = op(A)^-H dX; dA = -dB X^H, or with exchanged axes (Giles, 2008, 2.3.1).
+template <MatrixValue V>
+constexpr void solve_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                         graph::InputGradients& gradients) {
   const Value x{graph, graph.node(node).input(0)};
-  const Value a{graph, graph.node(node).input(1)};
-  const graph::Node& call = x.node();
+  const V a = value_of<V>({graph, graph.node(node).input(1)});
+  const graph::Node call = x.node();
   const bool transposed = graph.attribute(call, 0) != 0;
-  const Value g = solve_with({graph, call.input(0)}, {graph, call.input(1)}, a, {graph, cotangents[0]}, !transposed,
-                             static_cast<Solver>(graph.attribute(call, 1)));
-  const Value solution{graph, node}; // further derivatives go through it
+  const V g = conjugate(solve_with({graph, call.input(0)}, {graph, call.input(1)}, a,
+                                   conjugate(cotangent_of<V>(graph, cotangents, 0)), !transposed,
+                                   static_cast<Solver>(graph.attribute(call, 1))));
+  const V solution = value_of<V>({graph, node}); // further derivatives go through it
   if (gradients.wants(1))
-    gradients.set(1, transposed ? -matmul(solution, transpose(g)) : -matmul(g, transpose(solution)));
-  if (gradients.wants(2)) gradients.set(2, g);
+    gradients.set(1, stored(transposed ? -conjugate(matmul(solution, adjoint(g))) : -matmul(g, adjoint(solution))));
+  if (gradients.wants(2)) gradients.set(2, stored(g));
 }
 
-TWILL_CONSTEXPR void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                  graph::InputGradients& gradients);
+template <MatrixValue V>
+constexpr void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                            graph::InputGradients& gradients);
+template <MatrixValue V>
 inline constexpr graph::Operation exchange_rule{
-    .name = "exchange_rows", .vjp = &exchange_vjp, .batching = graph::Batching::stack};
+    .name = "exchange_rows", .vjp = &exchange_vjp<V>, .batching = graph::Batching::stack};
 
 /// The rows of B after the exchanges of a factorisation, or before them: a solution with the factors of the identity.
-[[nodiscard]] TWILL_CONSTEXPR Value exchanged(Value identity, Value pivots, Value b, bool is_reversed) {
-  const Value x = add_operation(lu_solve_operation, {identity, pivots, b}, b.dtype(), b.shape(),
-                                {is_reversed, static_cast<std::int64_t>(Solver::solve), true});
-  return with_rule(x, exchange_rule, {b});
+template <MatrixValue V>
+[[nodiscard]] constexpr V exchanged(Value identity, Value pivots, const V& b, bool is_reversed) {
+  const Value sides = stored(b);
+  const Value x =
+      add_operation(operation_of<V, lu_solve_operation, complex_lu_solve_operation>(), {identity, pivots, sides},
+                    sides.dtype(), sides.shape(), {is_reversed, static_cast<std::int64_t>(Solver::solve), true});
+  return value_of<V>(with_rule(x, exchange_rule<V>, {sides}));
 }
 
-TWILL_CONSTEXPR void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                  graph::InputGradients& gradients) {
-  const graph::Node call = graph.node(graph.node(node).input(0));
-  gradients.set(1, exchanged({graph, call.input(0)}, {graph, call.input(1)}, {graph, cotangents[0]},
-                             graph.attribute(call, 0) == 0));
-}
-
-/// dA = P^T L^-T (tril(L^T dL, -1) + triu(dU U^T)) U^-T (de Hoog, Anderssen and Lukas, 2011).
-TWILL_CONSTEXPR void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+template <MatrixValue V>
+constexpr void exchange_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
                             graph::InputGradients& gradients) {
-  const Value factors{graph, node};
-  const Value pivots = add_result(factors, 1, DType::int64, with_vector(factors.shape(), rows_of(factors.shape())));
-  const Value g{graph, cotangents[0]};
-  const Value identity = identity_like(factors);
-  const Value l = tril(factors, -1) + identity;
-  const Value inner = tril(matmul(transpose(l), tril(g, -1)), -1) + triu(matmul(triu(g), transpose(triu(factors))));
-  const Value right = transpose(solve_with_triangle(factors, transpose(inner), {.triangle = UpLo::upper}));
-  const Triangular by_lower{.triangle = UpLo::lower, .diagonal = Diagonal::ones, .transposed = true};
-  gradients.set(0, exchanged(identity, pivots, solve_with_triangle(factors, right, by_lower), true));
+  const graph::Node call = graph.node(graph.node(node).input(0));
+  gradients.set(1, stored(exchanged({graph, call.input(0)}, {graph, call.input(1)},
+                                    cotangent_of<V>(graph, cotangents, 0), graph.attribute(call, 0) == 0)));
 }
 
-/// The gradient of the logarithm by A is inv(A)^T.
-TWILL_CONSTEXPR void logabsdet_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                   graph::InputGradients& gradients) {
-  const Value a{graph, graph.node(node).input(1)};
-  const Value factors{graph, graph.node(node).input(2)};
-  const Value pivots{graph, graph.node(node).input(3)};
+/// dA = P^T L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H (de Hoog, Anderssen and Lukas, 2011).
+template <MatrixValue V>
+constexpr void lu_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients) {
+  const Value call{graph, node};
+  const V factors = value_of<V>(call);
+  const Value pivots = add_result(call, 1, DType::int64, with_vector(factors.shape(), rows_of(factors.shape())));
+  const V g = cotangent_of<V>(graph, cotangents, 0);
+  const V identity = identities_of(factors);
+  const V l = lower_part(factors, -1) + identity;
+  const V inner = lower_part(matmul(adjoint(l), lower_part(g, -1)), -1) +
+                  upper_part(matmul(upper_part(g), adjoint(upper_part(factors))));
+  const V right = adjoint(solve_with_triangle(factors, adjoint(inner), {.triangle = UpLo::upper}));
+  const V whole = solve_with_adjoint(factors, right, {.triangle = UpLo::lower, .diagonal = Diagonal::ones});
+  gradients.set(0, stored(exchanged(stored(identity), pivots, whole, true)));
+}
+
+/// A^-H from factors.
+template <MatrixValue V> [[nodiscard]] constexpr V adjoint_inverse(Value factors, Value pivots, const V& a) {
+  return conjugate(solve_with(factors, pivots, a, identities_of(a), true, Solver::inv));
+}
+
+/// The gradient of the logarithm of a determinant's absolute value by A is A^-H.
+template <MatrixValue V>
+constexpr void logabsdet_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                             graph::InputGradients& gradients) {
+  const graph::Node call = graph.node(node);
   const Value g{graph, cotangents[0]};
   if (gradients.wants(1))
-    gradients.set(1, as_column(as_column(g)) * solve_with(factors, pivots, a, identity_like(a), true, Solver::inv));
+    gradients.set(
+        1, stored(adjoint_inverse({graph, call.input(2)}, {graph, call.input(3)}, value_of<V>({graph, call.input(1)})) *
+                  as_column(as_column(g))));
 }
+template <MatrixValue V>
 inline constexpr graph::Operation logabsdet_rule{
-    .name = "logabsdet", .vjp = &logabsdet_vjp, .batching = graph::Batching::stack};
+    .name = "logabsdet", .vjp = &logabsdet_vjp<V>, .batching = graph::Batching::stack};
+
+/// The logarithm of the absolute value of a determinant.
+template <MatrixValue V> [[nodiscard]] constexpr Value logabsdet_of(const Factored& lu, const V& a) {
+  const Value pivots = abs(each_part(value_of<V>(stop_gradient(lu.factors)), &diagonal_of));
+  return with_rule(sum(log(pivots), {-1}), logabsdet_rule<V>, {stored(a), lu.factors, lu.pivots});
+}
+
+// What the functions of real and of complex matrices have in common.
+
+template <MatrixValue V> [[nodiscard]] constexpr Reported<V> solved(V a, const V& b, OnFailure failing, CallSite site) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return {b, real_part(b)};
+  const Sides<V> sides = fitting_sides(a, b, site);
+  if (a.graph().fault.any()) return {b, real_part(b)};
+  const Factored lu = factored(sides.a);
+  const Reported<V> parts = solved_with(lu.factors, lu.pivots, sides.a, sides.b, false, Solver::solve, failing);
+  return {as_given(parts.result, b.rank() == 1, site), parts.info};
+}
+template <MatrixValue V> [[nodiscard]] constexpr Reported<V> inverted(V a, OnFailure failing, CallSite site) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return {a, real_part(a)};
+  const Factored lu = factored(a);
+  return solved_with(lu.factors, lu.pivots, a, identities_of(a), false, Solver::inv, failing);
+}
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 
@@ -175,22 +229,12 @@ template <class Sign, class LogAbsDet> struct SlogDet {
 /// X with A X = B for A (..., n, n) and B (..., n, k), or (n) for one vector, as in NumPy. Leading axes broadcast.
 /// throws: LinAlgError when a matrix is singular: it names the matrix and the pivot
 [[nodiscard]] TWILL_CONSTEXPR Value solve(Value a, Value b, CallSite site = CallSite::here()) {
-  const bool is_vector = b.rank() == 1;
-  a = checked_square(a, site);
-  if (a.graph().fault.any()) return b;
-  const detail::Sides sides = detail::fitting_sides(a, b, site);
-  if (a.graph().fault.any()) return b;
-  const detail::Factored lu = detail::factored(sides.a);
-  const Value x = detail::solve_with(lu.factors, lu.pivots, sides.a, sides.b, false, detail::Solver::solve);
-  return is_vector ? squeeze(x, -1, site) : x;
+  return detail::solved(a, b, OnFailure::throws, site).result;
 }
 
 /// Inverses of (..., n, n). throws: LinAlgError when one is singular
 [[nodiscard]] TWILL_CONSTEXPR Value inv(Value a, CallSite site = CallSite::here()) {
-  a = checked_square(a, site);
-  if (a.graph().fault.any()) return a;
-  const detail::Factored lu = detail::factored(a);
-  return detail::solve_with(lu.factors, lu.pivots, a, identity_like(a), false, detail::Solver::inv);
+  return detail::inverted(a, OnFailure::throws, site).result;
 }
 
 /// Signs and logarithms of the determinants of (..., n, n), which do not overflow.
@@ -199,8 +243,7 @@ template <class Sign, class LogAbsDet> struct SlogDet {
   if (a.graph().fault.any()) return {a, a};
   const detail::Factored lu = detail::factored(a);
   const Value pivots = diagonal_of(stop_gradient(lu.factors));
-  return {stop_gradient(lu.parity) * prod(sign(pivots), {-1}),
-          with_rule(sum(log(abs(pivots)), {-1}), detail::logabsdet_rule, {a, lu.factors, lu.pivots})};
+  return {stop_gradient(lu.parity) * prod(sign(pivots), {-1}), detail::logabsdet_of(lu, a)};
 }
 
 /// Determinants of (..., n, n). Their gradient throws LinAlgError where a matrix is singular.
@@ -297,5 +340,12 @@ struct KernelOf<&linalg::detail::lu_solve_operation>
       linalg::detail::throw_singular(singular, static_cast<linalg::detail::Solver>(launch.attributes[1]), stack.count);
   }
 };
+
+template <>
+struct KernelOf<&linalg::detail::complex_lu_operation>
+    : linalg::detail::ComplexKernel<&linalg::detail::lu_operation, true, true, false, true> {};
+template <>
+struct KernelOf<&linalg::detail::complex_lu_solve_operation>
+    : linalg::detail::ComplexKernel<&linalg::detail::lu_solve_operation, true, false, true, true, false> {};
 
 }}} // namespace twill::v0::TWILL_ISA

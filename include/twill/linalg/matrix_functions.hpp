@@ -11,6 +11,7 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/lu.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/slice.hpp>
@@ -23,30 +24,51 @@
 #include <limits>
 #include <utility>
 
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// Whether powers begin with the highest, as in NumPy, or with the lowest.
+enum class VanderOrder : bool { decreasing, increasing };
+
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-TWILL_CONSTEXPR void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                    graph::InputGradients& gradients);
+template <MatrixValue V>
+constexpr void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                              graph::InputGradients& gradients);
 inline constexpr graph::Operation matrix_exp_operation{.name = "matrix_exp",
-                                                       .vjp = &matrix_exp_vjp,
+                                                       .vjp = &matrix_exp_vjp<Value>,
                                                        .wants_dense = true,
                                                        .batching = graph::Batching::stack,
                                                        .working_bytes = &matrix_exp_bytes};
+inline constexpr graph::Operation complex_matrix_exp_operation{.name = "complex_matrix_exp",
+                                                               .vjp = &matrix_exp_vjp<ComplexValue>,
+                                                               .wants_dense = true,
+                                                               .batching = graph::Batching::stack};
 
-/// The upper right block of exp([A^T G; 0 A^T]).
-TWILL_CONSTEXPR void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                    graph::InputGradients& gradients) {
-  const Value at = transpose(Value{graph, graph.node(node).input(0)});
-  const Value g{graph, cotangents[0]};
-  const int rows = at.rank() - 2;
-  const int columns = at.rank() - 1;
-  const Value top = graph::concatenate({at, g}, columns);
-  const Value bottom = graph::concatenate({at * 0, at}, columns);
-  const Value both = graph::concatenate({top, bottom}, rows);
-  const Value whole = add_operation(matrix_exp_operation, {both}, both.dtype(), both.shape());
-  const std::int64_t n = at.shape()[rows].factor;
-  const Value upper = slice_axis(whole, rows, {.begin = 0, .end = n});
-  gradients.set(0, slice_axis(upper, columns, {.begin = n, .end = 2 * n}));
+template <MatrixValue V> [[nodiscard]] constexpr V exponential_of(const V& a) {
+  const Value x = stored(a);
+  return value_of<V>(
+      add_operation(operation_of<V, matrix_exp_operation, complex_matrix_exp_operation>(), {x}, x.dtype(), x.shape()));
+}
+
+/// The upper right block of exp([A^H G; 0 A^H]).
+template <MatrixValue V>
+constexpr void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                              graph::InputGradients& gradients) {
+  const V ah = adjoint(value_of<V>({graph, graph.node(node).input(0)}));
+  const V g = cotangent_of<V>(graph, cotangents, 0);
+  const int rows = ah.rank() - 2;
+  const int columns = ah.rank() - 1;
+  const V top = graph::concatenate({ah, g}, columns);
+  const V bottom = graph::concatenate({ah * 0, ah}, columns);
+  const V whole = exponential_of(V{graph::concatenate({top, bottom}, rows)});
+  const std::int64_t n = ah.shape()[rows].factor;
+  const V block = each_part(whole, [&](Value part) {
+    const Value upper = slice_axis(part, rows, {.begin = 0, .end = n});
+    return slice_axis(upper, columns, {.begin = n, .end = 2 * n});
+  });
+  gradients.set(0, stored(block));
 }
 
 /// The absolute value of an element.
@@ -162,26 +184,14 @@ private:
   int* pivots_;
 };
 
-}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
-
-namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
-
-/// Exponentials of (..., n, n): the sum of A^k / k!.
-[[nodiscard]] TWILL_CONSTEXPR Value matrix_exp(Value a, CallSite site = CallSite::here()) {
-  a = checked_square(a, site);
-  if (a.graph().fault.any()) return a;
-  return add_operation(detail::matrix_exp_operation, {a}, a.dtype(), a.shape());
-}
-
-/// A^N by repeated squaring; negative powers are those of the inverse.
-template <int N> [[nodiscard]] constexpr Value matrix_power(Value a, CallSite site = CallSite::here()) {
+template <int N, MatrixValue V> [[nodiscard]] constexpr V power_of(V a, CallSite site) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return a;
   if constexpr (N == 0) {
-    return identity_like(a);
+    return identities_of(a);
   } else {
-    Value square = N < 0 ? inv(a, site) : a;
-    Value result = square;
+    V square = N < 0 ? inverted(a, OnFailure::throws, site).result : a;
+    V result = square;
     bool is_begun = false;
     for (unsigned rest = N < 0 ? 0U - static_cast<unsigned>(N) : static_cast<unsigned>(N); rest != 0; rest >>= 1U) {
       if ((rest & 1U) != 0) {
@@ -194,37 +204,61 @@ template <int N> [[nodiscard]] constexpr Value matrix_power(Value a, CallSite si
   }
 }
 
-/// Whether powers begin with the highest, as in NumPy, or with the lowest.
-enum class VanderOrder : bool { decreasing, increasing };
-
-/// The powers N - 1, …, 0 of elements: (..., n) gives (..., n, N).
-template <int N, VanderOrder Order = VanderOrder::decreasing>
-[[nodiscard]] constexpr Value vander(Value x, CallSite site = CallSite::here()) {
+/// The powers N - 1, …, 0 of elements, or 0, …, N - 1.
+template <int N, VanderOrder Order, MatrixValue V> [[nodiscard]] constexpr V powers_of(const V& x, CallSite site) {
   static_assert(N >= 1, "twill: vander: at least one power");
-  Value power = x * 0 + 1;
-  Value result = unsqueeze(power, -1, site);
+  V power = x * 0 + 1;
+  V result = unsqueeze(power, -1, site);
   for (int k = 1; k < N; ++k) {
     power = power * x;
-    const Value column = unsqueeze(power, -1, site);
+    const V column = unsqueeze(power, -1, site);
     result = Order == VanderOrder::increasing ? graph::concatenate({result, column}, x.rank())
                                               : graph::concatenate({column, result}, x.rank());
   }
   return result;
 }
 
-/// Cross products of vectors of three along the last axis; the other axes broadcast.
-[[nodiscard]] TWILL_CONSTEXPR Value cross(Value a, Value b, CallSite site = CallSite::here()) {
+template <MatrixValue V> [[nodiscard]] constexpr V cross_of(const V& a, const V& b, CallSite site) {
   const Extents shape = broadcast_shape(a.graph(), a.shape(), b.shape(), site);
   if (shape.rank == 0 || !(shape[shape.rank - 1] == Extent{3, 0}))
     a.graph().refuse(Problem::cross_needs_three_elements, shape.rank == 0 ? 0 : shape[shape.rank - 1].factor, 3, site);
   if (a.graph().fault.any()) return a;
   const int last = shape.rank - 1;
-  const auto turned = [&](Value x, std::int64_t by) { // element i is element i + by of x
-    x = broadcast_to(x, shape);
-    return graph::concatenate(
-        {slice_axis(x, last, {.begin = by, .end = 3}), slice_axis(x, last, {.begin = 0, .end = by})}, last);
+  const auto turned = [&](const V& x, std::int64_t by) { // element i is element i + by of x
+    return each_part(x, [&](Value part) {
+      part = broadcast_to(part, shape);
+      return graph::concatenate(
+          {slice_axis(part, last, {.begin = by, .end = 3}), slice_axis(part, last, {.begin = 0, .end = by})}, last);
+    });
   };
   return turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1);
+}
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// Exponentials of (..., n, n): the sum of A^k / k!.
+[[nodiscard]] TWILL_CONSTEXPR Value matrix_exp(Value a, CallSite site = CallSite::here()) {
+  a = checked_square(a, site);
+  if (a.graph().fault.any()) return a;
+  return detail::exponential_of(a);
+}
+
+/// A^N by repeated squaring; negative powers are those of the inverse.
+template <int N> [[nodiscard]] constexpr Value matrix_power(Value a, CallSite site = CallSite::here()) {
+  return detail::power_of<N>(a, site);
+}
+
+/// The powers N - 1, …, 0 of elements: (..., n) gives (..., n, N).
+template <int N, VanderOrder Order = VanderOrder::decreasing>
+[[nodiscard]] constexpr Value vander(Value x, CallSite site = CallSite::here()) {
+  return detail::powers_of<N, Order>(x, site);
+}
+
+/// Cross products of vectors of three along the last axis; the other axes broadcast.
+[[nodiscard]] TWILL_CONSTEXPR Value cross(Value a, Value b, CallSite site = CallSite::here()) {
+  return detail::cross_of(a, b, site);
 }
 
 }}}} // namespace twill::v0::linalg::TWILL_ISA
@@ -253,5 +287,9 @@ struct KernelOf<&linalg::detail::matrix_exp_operation>
     linalg::detail::Workspace<T>::reserve(team, linalg::detail::MatrixExponential<T>::matrices * n * n, n);
   }
 };
+
+template <>
+struct KernelOf<&linalg::detail::complex_matrix_exp_operation>
+    : linalg::detail::ComplexKernel<&linalg::detail::matrix_exp_operation, true, true> {};
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -8,6 +8,7 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/lu.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/linalg/svd.hpp>
 
 #include <cstdint>
@@ -27,21 +28,25 @@ enum class MatrixNorm : std::uint8_t {
   smallest_row,    ///< NumPy's -inf
 };
 
-/// Norms of (..., m, n): NumPy's and PyTorch's `matrix_norm`, by name. In models whose extents are not known, norms by
-/// singular values want to know which is the smaller.
-template <MatrixNorm Which = MatrixNorm::frobenius, Proportion P = Proportion::known>
-[[nodiscard]] constexpr Value matrix_norm(Value a, CallSite site = CallSite::here()) {
+}}}} // namespace twill::v0::linalg::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
+
+[[nodiscard]] constexpr Value size_squared(Value a) { return a * a; }
+[[nodiscard]] constexpr Value size_squared(const ComplexValue& a) { return a.re * a.re + a.im * a.im; }
+
+template <MatrixNorm Which, Proportion P, MatrixValue V> [[nodiscard]] constexpr Value norm_of(V a, CallSite site) {
   a = checked_matrix(a, site);
-  if (a.graph().fault.any()) return a;
+  if (a.graph().fault.any()) return real_part(a);
   using enum MatrixNorm;
   if constexpr (Which == frobenius)
-    return sqrt(sum(a * a, {-2, -1}));
+    return sqrt(sum(size_squared(a), {-2, -1}));
   else if constexpr (Which == nuclear)
-    return sum(svdvals<P>(a, site), {-1});
+    return sum(svd_of<FullMatrices::no, P>(a, site).S, {-1});
   else if constexpr (Which == spectral)
-    return max(svdvals<P>(a, site), {-1});
+    return max(svd_of<FullMatrices::no, P>(a, site).S, {-1});
   else if constexpr (Which == smallest)
-    return min(svdvals<P>(a, site), {-1});
+    return min(svd_of<FullMatrices::no, P>(a, site).S, {-1});
   else if constexpr (Which == largest_column)
     return max(sum(abs(a), {-2}), {-1});
   else if constexpr (Which == smallest_column)
@@ -52,25 +57,38 @@ template <MatrixNorm Which = MatrixNorm::frobenius, Proportion P = Proportion::k
     return min(sum(abs(a), {-1}), {-1});
 }
 
-/// How much a solution may amplify an error: the largest singular value over the smallest, or another norm of square
-/// matrices times that of their inverses. Infinite for singular matrices.
-template <MatrixNorm Which = MatrixNorm::spectral, Proportion P = Proportion::known>
-[[nodiscard]] constexpr Value cond(Value a, CallSite site = CallSite::here()) {
+template <MatrixNorm Which, Proportion P, MatrixValue V>
+[[nodiscard]] constexpr Value condition_of(const V& a, CallSite site) {
   using enum MatrixNorm;
   if constexpr (Which == spectral || Which == smallest) {
-    const Value s = svdvals<P>(a, site);
+    const Value s = svd_of<FullMatrices::no, P>(a, site).S;
     const Value largest = max(s, {-1});
     const Value least = min(s, {-1});
     return Which == spectral ? largest / least : least / largest;
   } else {
-    a = checked_square(a, site);
-    if (a.graph().fault.any()) return a;
-    const detail::Factored lu = detail::factored(a);
-    const detail::Reported inverse =
-        detail::solved_with(lu.factors, lu.pivots, a, identity_like(a), false, detail::Solver::inv, OnFailure::reports);
-    const Value number = matrix_norm<Which>(a, site) * matrix_norm<Which>(inverse.result, site);
+    const auto inverse = inverted(a, OnFailure::reports, site);
+    if (a.graph().fault.any()) return real_part(a);
+    const Value number = norm_of<Which, P>(a, site) * norm_of<Which, P>(inverse.result, site);
     return where(inverse.info == 0, number, std::numeric_limits<double>::infinity());
   }
+}
+
+}}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
+
+namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
+
+/// Norms of (..., m, n): NumPy's and PyTorch's `matrix_norm`, by name. In models whose extents are not known, norms by
+/// singular values want to know which is the smaller.
+template <MatrixNorm Which = MatrixNorm::frobenius, Proportion P = Proportion::known>
+[[nodiscard]] constexpr Value matrix_norm(Value a, CallSite site = CallSite::here()) {
+  return detail::norm_of<Which, P>(a, site);
+}
+
+/// How much a solution may amplify an error: the largest singular value over the smallest, or another norm of square
+/// matrices times that of their inverses. Infinite for singular matrices.
+template <MatrixNorm Which = MatrixNorm::spectral, Proportion P = Proportion::known>
+[[nodiscard]] constexpr Value cond(Value a, CallSite site = CallSite::here()) {
+  return detail::condition_of<Which, P>(a, site);
 }
 
 }}}} // namespace twill::v0::linalg::TWILL_ISA

@@ -1,18 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// QR decompositions, reduced and complete: A = Q R by Householder reflections. Gradients are those of Seeger et al.
-// (2017), of wide matrices too; A has full rank for them. Read next: linalg/svd.hpp.
+// QR decompositions, reduced and complete: A = Q R by Householder reflections; the diagonal of R is real. Gradients are
+// those of Seeger et al. (2017), of wide matrices too; A has full rank for them. Read next: linalg/svd.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/cholesky.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/slice.hpp>
-#include <twill/ops/triangles.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -33,67 +33,97 @@ template <class Orthonormal, class Upper> struct QR {
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-/// dA = (dQ + Q (F + F^T - diag F)) R^-T with F the upper triangle of dR R^T - Q^T dQ, for m >= n.
-[[nodiscard]] TWILL_CONSTEXPR Value gradient_of_tall(Value q, Value r, Value dq, Value dr) {
-  const Value f = triu(matmul(dr, transpose(r)) - matmul(transpose(q), dq));
-  const Value whole = where(on_diagonal(f), f, f + transpose(f));
-  const Value right = dq + matmul(q, whole);
-  return transpose(solve_with_triangle(r, transpose(right), {.triangle = UpLo::upper}));
+/// dA = (dQ + Q (F + F^H, with half its diagonal)) R^-H with F the upper triangle of dR R^H - Q^H dQ, for m >= n.
+template <MatrixValue V> [[nodiscard]] constexpr V gradient_of_tall(const V& q, const V& r, const V& dq, const V& dr) {
+  const V f = upper_part(matmul(dr, adjoint(r)) - matmul(adjoint(q), dq));
+  const V right = dq + matmul(q, with_half_diagonal(f + adjoint(f)));
+  return adjoint(solve_with_triangle(r, adjoint(right), {.triangle = UpLo::upper}));
 }
 
-TWILL_CONSTEXPR void qr_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                            graph::InputGradients& gradients) {
-  const Value q{graph, node};
-  const Value a{graph, graph.node(node).input(0)};
-  const Extents& shape = a.shape();
+/// Columns of matrices from `begin` to `end`.
+template <MatrixValue V> [[nodiscard]] constexpr V columns_between(const V& a, std::int64_t begin, std::int64_t end) {
+  return each_part(a, [&](Value part) { return slice_axis(part, part.rank() - 1, {.begin = begin, .end = end}); });
+}
+
+template <MatrixValue V>
+constexpr void qr_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients) {
+  const Value call{graph, node};
+  const V q = value_of<V>(call);
+  const V a = value_of<V>({graph, graph.node(node).input(0)});
+  const Extents shape = a.shape();
   const Extent n = columns_of(shape);
   const Extent k = columns_of(q.shape());
-  const Value r = add_result(q, 1, q.dtype(), with_matrix(shape, k, n));
-  Value dq = cotangents[0] >= 0 ? Value{graph, cotangents[0]} : q * 0;
-  const Value dr = cotangents[1] >= 0 ? Value{graph, cotangents[1]} : r * 0;
-  if (n == k) return gradients.set(0, gradient_of_tall(q, r, dq, dr));
-  // A = [X Y], R = [U V]: Q U = X and V = Q^T Y.
-  const int last = a.rank() - 1;
-  const auto first_columns = [&](Value x) { return slice_axis(x, last, {.begin = 0, .end = k.factor}); };
-  const auto other_columns = [&](Value x) { return slice_axis(x, last, {.begin = k.factor, .end = n.factor}); };
-  const Value dv = other_columns(dr);
-  dq = dq + matmul(other_columns(a), transpose(dv));
+  const V r = value_of<V>(add_result(call, 1, part_type(a), stored_shape<V>(with_matrix(shape, k, n))));
+  V dq = cotangents[0] >= 0 ? cotangent_of<V>(graph, cotangents, 0) : q * 0;
+  const V dr = cotangents[1] >= 0 ? cotangent_of<V>(graph, cotangents, 1) : r * 0;
+  if (n == k) return gradients.set(0, stored(gradient_of_tall(q, r, dq, dr)));
+  // A = [X Y], R = [U V]: Q U = X and V = Q^H Y.
+  const auto first = [&](const V& x) { return columns_between(x, 0, k.factor); };
+  const auto other = [&](const V& x) { return columns_between(x, k.factor, n.factor); };
+  const V dv = other(dr);
+  dq = dq + matmul(other(a), adjoint(dv));
   gradients.set(
-      0, graph::concatenate({gradient_of_tall(q, first_columns(r), dq, first_columns(dr)), matmul(q, dv)}, last));
+      0, stored(graph::concatenate({gradient_of_tall(q, first(r), dq, first(dr)), matmul(q, dv)}, a.rank() - 1)));
 }
 inline constexpr graph::Operation qr_operation{.name = "qr",
-                                               .vjp = &qr_vjp,
+                                               .vjp = &qr_vjp<Value>,
                                                .results = 2,
                                                .wants_dense = true,
                                                .batching = graph::Batching::stack,
                                                .working_bytes = &qr_bytes};
+inline constexpr graph::Operation complex_qr_operation{.name = "complex_qr",
+                                                       .vjp = &qr_vjp<ComplexValue>,
+                                                       .results = 2,
+                                                       .wants_dense = true,
+                                                       .batching = graph::Batching::stack};
+
+/// Q of matrices, the result 0 of the operation, with k columns.
+template <MatrixValue V> [[nodiscard]] constexpr Value orthonormal_of(const V& a, Extent k) {
+  return add_operation(operation_of<V, qr_operation, complex_qr_operation>(), {stored(a)}, part_type(a),
+                       stored_shape<V>(with_matrix(a.shape(), rows_of(a.shape()), k)));
+}
 
 /// The first k columns of the identity of order m, in the type of q (..., m, k).
 [[nodiscard]] TWILL_CONSTEXPR Value first_columns(Value q) {
   return cast(on_diagonal(q.graph(), rows_of(q.shape()), columns_of(q.shape())), q.dtype());
 }
 
-/// With N the columns that were added, dQ = dF's first columns - N dN^T Q: for functions that do not depend on the
+/// With N the columns that were added, dQ = dF's first columns - N dN^H Q: for functions that do not depend on the
 /// choice of N.
-TWILL_CONSTEXPR void completed_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                   graph::InputGradients& gradients) {
-  const Value full{graph, node};
-  const Value q{graph, graph.node(node).input(1)};
-  const Value g{graph, cotangents[0]};
-  const Value first = first_columns(q);
-  const Value added = full * (1 - as_row(sum(first, {-1})));
-  gradients.set(1, matmul(g, first) - matmul(added, matmul(transpose(g), q)));
+template <MatrixValue V>
+constexpr void completed_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                             graph::InputGradients& gradients) {
+  const V full = value_of<V>({graph, node});
+  const V q = value_of<V>({graph, graph.node(node).input(1)});
+  const V g = cotangent_of<V>(graph, cotangents, 0);
+  const Value first = first_columns(real_part(q));
+  const V added = full * (1 - as_row(sum(first, {-1})));
+  gradients.set(1, stored(matmul(g, first) - matmul(added, matmul(adjoint(g), q))));
 }
+template <MatrixValue V>
 inline constexpr graph::Operation completed_rule{
-    .name = "completed_basis", .vjp = &completed_vjp, .batching = graph::Batching::stack};
+    .name = "completed_basis", .vjp = &completed_vjp<V>, .batching = graph::Batching::stack};
 
 /// Orthonormal columns (..., m, k), and m - k more behind them: the reflections that make [Q 0] triangular.
-[[nodiscard]] TWILL_CONSTEXPR Value completed_basis(Value q) {
-  const Extent m = rows_of(q.shape());
-  const Value first = first_columns(q);
-  const Value padded = matmul(q, transpose(first));
-  const Value whole = add_operation(qr_operation, {padded}, q.dtype(), with_matrix(q.shape(), m, m));
-  return with_rule(where(as_row(sum(first, {-1})) > 0, padded, whole), completed_rule, {q});
+template <MatrixValue V> [[nodiscard]] constexpr V completed_basis(const V& q) {
+  const Value first = first_columns(real_part(q));
+  const V padded = matmul(q, transpose(first));
+  const V whole = value_of<V>(orthonormal_of(padded, rows_of(q.shape())));
+  const V full = where(as_row(sum(first, {-1})) > 0, padded, whole);
+  return value_of<V>(with_rule(stored(full), completed_rule<V>, {stored(q)}));
+}
+
+template <FullMatrices Full, Proportion P, MatrixValue V> [[nodiscard]] constexpr QR<V, V> qr_of(V a, CallSite site) {
+  a = checked_matrix(a, site);
+  if (a.graph().fault.any()) return {a, a};
+  const Extents shape = a.shape();
+  const Extent k = smaller_extent<P>(real_part(a), site);
+  if (a.graph().fault.any()) return {a, a};
+  const Value call = orthonormal_of(a, k);
+  const V q = value_of<V>(call);
+  const V r = value_of<V>(add_result(call, 1, part_type(a), stored_shape<V>(with_matrix(shape, k, columns_of(shape)))));
+  if (Full == FullMatrices::no || rows_of(shape) == k) return {q, r};
+  return {completed_basis(q), matmul(first_columns(real_part(q)), r)};
 }
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
@@ -103,24 +133,14 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 /// The reduced decomposition of (..., m, n).
 template <Proportion P = Proportion::known>
 [[nodiscard]] constexpr QR<Value, Value> qr(Value a, CallSite site = CallSite::here()) {
-  a = checked_matrix(a, site);
-  if (a.graph().fault.any()) return {a, a};
-  const Extents shape = a.shape();
-  const Extent k = smaller_extent<P>(a, site);
-  if (a.graph().fault.any()) return {a, a};
-  const Value q = add_operation(detail::qr_operation, {a}, a.dtype(), with_matrix(shape, rows_of(shape), k));
-  return {q, add_result(q, 1, a.dtype(), with_matrix(shape, k, columns_of(shape)))};
+  return detail::qr_of<FullMatrices::no, P>(a, site);
 }
 
 /// The decomposition with a square Q (..., m, m), if told so, and R (..., m, n): NumPy's and PyTorch's mode "complete".
 /// Its gradient is that of functions that do not depend on the choice of the columns that complete Q.
 template <FullMatrices Full, Proportion P = Proportion::known>
 [[nodiscard]] constexpr QR<Value, Value> qr(Value a, CallSite site = CallSite::here()) {
-  const QR<Value, Value> parts = qr<P>(a, site);
-  if (Full == FullMatrices::no || a.graph().fault.any()) return parts;
-  const Value q = parts.Q;
-  if (rows_of(q.shape()) == columns_of(q.shape())) return parts;
-  return {detail::completed_basis(q), matmul(detail::first_columns(q), parts.R)};
+  return detail::qr_of<Full, P>(a, site);
 }
 
 }}}} // namespace twill::v0::linalg::TWILL_ISA
@@ -165,5 +185,9 @@ struct KernelOf<&linalg::detail::qr_operation> : linalg::detail::QueueKernel<&li
                                           0);
   }
 };
+
+template <>
+struct KernelOf<&linalg::detail::complex_qr_operation>
+    : linalg::detail::ComplexKernel<&linalg::detail::qr_operation, true, true, true> {};
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -28,30 +28,19 @@ template <UpLo Triangle = UpLo::lower>
 [[nodiscard]] constexpr WithInfo<Value, Value> cholesky_ex(Value a, CallSite site = CallSite::here()) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return {a, a};
-  const detail::Reported parts = detail::factor_of(a, OnFailure::reports, Triangle);
+  const auto parts = detail::factor_of(a, OnFailure::reports, Triangle);
   return {parts.result, parts.info};
 }
 
 /// X with A X = B, as `solve` has it; an info above 0 counts the first pivot that is zero, from 1.
 [[nodiscard]] TWILL_CONSTEXPR WithInfo<Value, Value> solve_ex(Value a, Value b, CallSite site = CallSite::here()) {
-  const bool is_vector = b.rank() == 1;
-  a = checked_square(a, site);
-  if (a.graph().fault.any()) return {b, b};
-  const detail::Sides sides = detail::fitting_sides(a, b, site);
-  if (a.graph().fault.any()) return {b, b};
-  const detail::Factored lu = detail::factored(sides.a);
-  const detail::Reported parts =
-      detail::solved_with(lu.factors, lu.pivots, sides.a, sides.b, false, detail::Solver::solve, OnFailure::reports);
-  return {is_vector ? squeeze(parts.result, -1, site) : parts.result, parts.info};
+  const auto parts = detail::solved(a, b, OnFailure::reports, site);
+  return {parts.result, parts.info};
 }
 
 /// Inverses of (..., n, n); an info above 0 counts the first pivot that is zero, from 1.
 [[nodiscard]] TWILL_CONSTEXPR WithInfo<Value, Value> inv_ex(Value a, CallSite site = CallSite::here()) {
-  a = checked_square(a, site);
-  if (a.graph().fault.any()) return {a, a};
-  const detail::Factored lu = detail::factored(a);
-  const detail::Reported parts =
-      detail::solved_with(lu.factors, lu.pivots, a, identity_like(a), false, detail::Solver::inv, OnFailure::reports);
+  const auto parts = detail::inverted(a, OnFailure::reports, site);
   return {parts.result, parts.info};
 }
 

@@ -1,18 +1,20 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Singular value decompositions: A = U diag(S) V^T. Gradients of the vectors divide by differences of squared
-// singular values, and have a sense for functions that do not depend on the signs of vectors (Townsend, 2016); those of
-// S alone are finite always. Read next: linalg/least_squares.hpp.
+// Singular value decompositions: A = U diag(S) V^H. Gradients of the vectors divide by differences of squared singular
+// values, and have a sense for functions that do not depend on the signs of vectors (Townsend, 2016), or of complex
+// ones on the phase that u_i and v_i share; those of S alone are finite always. Read next: linalg/least_squares.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/linalg/batch.hpp>
 #include <twill/linalg/eigh.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/linalg/qr.hpp>
 #include <twill/ops/matmul.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 
 namespace twill { inline namespace v0 { namespace linalg { inline namespace TWILL_ISA {
@@ -32,39 +34,73 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail { in
   throw LinAlgError(failure.text("svd", count) + "has singular values that were not found");
 }
 
-TWILL_CONSTEXPR void svd_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                             graph::InputGradients& gradients) {
+/// The imaginary parts of diagonals, as diagonal matrices: none of real matrices.
+[[nodiscard]] constexpr ComplexValue imaginary_diagonal(const ComplexValue& a) {
+  return {a.re * 0, where(on_diagonal(a.im), a.im, 0)};
+}
+
+/// dA = U ((skew(U^H dU) / E + i Im diag(U^H dU) / S^2) S + S skew(V^H dV) / E + diag(dS)) V^H, and what dU and dV have
+/// outside of the spaces of U and V; E_ij = s_j^2 - s_i^2 and skew(X) = X - X^H.
+template <MatrixValue V>
+constexpr void svd_vjp(Graph& graph, int node, const graph::Cotangents& cotangents, graph::InputGradients& gradients) {
   const Value s{graph, node};
-  const Value a{graph, graph.node(node).input(0)};
-  const Extents& shape = a.shape();
+  const V a = value_of<V>({graph, graph.node(node).input(0)});
+  const Extents shape = a.shape();
   const Extent m = rows_of(shape);
   const Extent n = columns_of(shape);
   const Extent k = s.shape()[s.rank() - 1];
-  const Value u = add_result(s, 1, s.dtype(), with_matrix(shape, m, k));
-  const Value vh = add_result(s, 2, s.dtype(), with_matrix(shape, k, n));
-  const auto skew = [](Value x) { return x - transpose(x); };
+  const V u = value_of<V>(add_result(s, 1, s.dtype(), stored_shape<V>(with_matrix(shape, m, k))));
+  const V vh = value_of<V>(add_result(s, 2, s.dtype(), stored_shape<V>(with_matrix(shape, k, n))));
+  const auto skew = [](const V& x) { return x - adjoint(x); };
   const Value squares = s * s;
   const Value e = as_row(squares) - as_column(squares);
-  Value inner = cotangents[0] >= 0 ? diagonal_matrix({graph, cotangents[0]}) : diagonal_matrix(s) * 0;
+  V inner = from_real<V>(cotangents[0] >= 0 ? diagonal_matrix({graph, cotangents[0]}) : diagonal_matrix(s) * 0);
   const bool has_u = cotangents[1] >= 0;
   const bool has_v = cotangents[2] >= 0;
-  const Value du = has_u ? Value{graph, cotangents[1]} : u;
-  const Value dv = has_v ? transpose(Value{graph, cotangents[2]}) : transpose(vh);
-  const Value u_products = matmul(transpose(u), du);
-  const Value v_products = matmul(vh, dv);
-  if (has_u) inner = inner + off_diagonal_quotient(skew(u_products), e) * as_row(s);
-  if (has_v) inner = inner + as_column(s) * off_diagonal_quotient(skew(v_products), e);
-  Value result = matmul(matmul(u, inner), vh);
+  const V du = has_u ? cotangent_of<V>(graph, cotangents, 1) : u;
+  const V dv = adjoint(has_v ? cotangent_of<V>(graph, cotangents, 2) : vh);
+  const V u_products = matmul(adjoint(u), du);
+  const V v_products = matmul(vh, dv);
+  if (has_u) {
+    inner = inner + off_diagonal_quotient(skew(u_products), e) * as_row(s);
+    if constexpr (std::same_as<V, ComplexValue>) inner = inner + imaginary_diagonal(u_products) / as_row(s);
+  }
+  if (has_v) inner = inner + off_diagonal_quotient(skew(v_products), e) * as_column(s);
+  V result = matmul(matmul(u, inner), vh);
   if (has_u && !(m == k)) result = result + matmul((du - matmul(u, u_products)) / as_row(s), vh);
-  if (has_v && !(n == k)) result = result + matmul(u, transpose(dv - matmul(transpose(vh), v_products)) / as_column(s));
-  gradients.set(0, result);
+  if (has_v && !(n == k)) result = result + matmul(u, adjoint(dv - matmul(adjoint(vh), v_products)) / as_column(s));
+  gradients.set(0, stored(result));
 }
 inline constexpr graph::Operation svd_operation{.name = "svd",
-                                                .vjp = &svd_vjp,
+                                                .vjp = &svd_vjp<Value>,
                                                 .results = 3,
                                                 .wants_dense = true,
                                                 .batching = graph::Batching::stack,
                                                 .working_bytes = &svd_bytes};
+inline constexpr graph::Operation complex_svd_operation{.name = "complex_svd",
+                                                        .vjp = &svd_vjp<ComplexValue>,
+                                                        .results = 3,
+                                                        .wants_dense = true,
+                                                        .batching = graph::Batching::stack};
+
+template <FullMatrices Full, Proportion P, MatrixValue V>
+[[nodiscard]] constexpr SVD<V, Value, V> svd_of(V a, CallSite site) {
+  a = checked_matrix(a, site);
+  if (a.graph().fault.any()) return {a, real_part(a), a};
+  const Extents shape = a.shape();
+  const Extent k = smaller_extent<P>(real_part(a), site);
+  if (a.graph().fault.any()) return {a, real_part(a), a};
+  const Value s = add_operation(operation_of<V, svd_operation, complex_svd_operation>(), {stored(a)}, part_type(a),
+                                with_vector(shape, k));
+  const auto vectors = [&](int result, Extent rows, Extent columns) {
+    return value_of<V>(add_result(s, result, s.dtype(), stored_shape<V>(with_matrix(shape, rows, columns))));
+  };
+  V u = vectors(1, rows_of(shape), k);
+  V vh = vectors(2, k, columns_of(shape));
+  if (Full == FullMatrices::yes && !(rows_of(shape) == k)) u = completed_basis(u);
+  if (Full == FullMatrices::yes && !(columns_of(shape) == k)) vh = adjoint(completed_basis(adjoint(vh)));
+  return {u, s, vh};
+}
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
 
@@ -75,26 +111,14 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 /// throws: LinAlgError when LAPACK's iteration does not converge
 template <Proportion P = Proportion::known>
 [[nodiscard]] constexpr SVD<Value, Value, Value> svd(Value a, CallSite site = CallSite::here()) {
-  a = checked_matrix(a, site);
-  if (a.graph().fault.any()) return {a, a, a};
-  const Extents shape = a.shape();
-  const Extent k = smaller_extent<P>(a, site);
-  if (a.graph().fault.any()) return {a, a, a};
-  const Value s = add_operation(detail::svd_operation, {a}, a.dtype(), with_vector(shape, k));
-  return {add_result(s, 1, a.dtype(), with_matrix(shape, rows_of(shape), k)), s,
-          add_result(s, 2, a.dtype(), with_matrix(shape, k, columns_of(shape)))};
+  return detail::svd_of<FullMatrices::no, P>(a, site);
 }
 
 /// The decomposition with square U (..., m, m) and Vh (..., n, n), if told so: NumPy's and PyTorch's `full_matrices`.
 /// Its gradient is that of functions that do not depend on the choice of the columns and rows that complete them.
 template <FullMatrices Full, Proportion P = Proportion::known>
 [[nodiscard]] constexpr SVD<Value, Value, Value> svd(Value a, CallSite site = CallSite::here()) {
-  SVD<Value, Value, Value> parts = svd<P>(a, site);
-  if (Full == FullMatrices::no || a.graph().fault.any()) return parts;
-  const Extent k = columns_of(parts.U.shape());
-  if (!(rows_of(parts.U.shape()) == k)) parts.U = detail::completed_basis(parts.U);
-  if (!(columns_of(parts.Vh.shape()) == k)) parts.Vh = transpose(detail::completed_basis(transpose(parts.Vh)));
-  return parts;
+  return detail::svd_of<Full, P>(a, site);
 }
 
 /// Singular values, descending; faster than `svd`.
@@ -145,5 +169,9 @@ struct KernelOf<&linalg::detail::svd_operation> : linalg::detail::QueueKernel<&l
         team, stack.rows * stack.columns + k * (stack.rows + stack.columns) + workspace.elements, workspace.integers);
   }
 };
+
+template <>
+struct KernelOf<&linalg::detail::complex_svd_operation>
+    : linalg::detail::ComplexKernel<&linalg::detail::svd_operation, true, false, true, true> {};
 
 }}} // namespace twill::v0::TWILL_ISA

@@ -85,14 +85,33 @@ template <class T, AnyTensor A> [[nodiscard]] auto cutoff_tensors(const Toleranc
   return std::pair{scalar(cutoffs.absolute, a.device()), scalar(cutoffs.relative, a.device())};
 }
 
-/// The results of a function that gives several, by name.
+/// Several results by name.
+template <template <class...> class Named, class... P> [[nodiscard]] auto named(const std::tuple<P...>& parts) {
+  return std::apply([](const auto&... part) { return Named<P...>{part...}; }, parts);
+}
 template <template <class...> class Named, class F, class... X>
 [[nodiscard]] auto named_on_tensors(F f, const X&... x) {
-  return std::apply([]<class... P>(P&&... part) { return Named<std::remove_cvref_t<P>...>{std::forward<P>(part)...}; },
-                    on_tensors(f, x...));
+  return named<Named>(on_tensors(f, x...));
 }
 
-/// `f` with the proportion of a tensor's matrices: one of two programs where the type does not tell.
+/// Extents that hold for two types: `dyn` where these know different ones.
+[[nodiscard]] constexpr Dims extents_of_either(Dims a, const Dims& b) {
+  for (int axis = 0; axis < a.rank; ++axis)
+    if (a[axis] != b[axis]) a[axis] = dyn;
+  return a;
+}
+
+/// The type that holds the results of two programs, tensors or tuples of them.
+template <class A, class B> struct Either;
+template <class T, class D, class A, class B> struct Either<Tensor<T, D, A>, Tensor<T, D, B>> {
+  using type = Tensor<T, D, shape_t<extents_of_either(dims_of<A>, dims_of<B>)>>;
+};
+template <class... A, class... B> struct Either<std::tuple<A...>, std::tuple<B...>> {
+  using type = std::tuple<typename Either<A, B>::type...>;
+};
+
+/// `f` with the proportion of a tensor's matrices: one of two programs where the type does not tell. An extent that one
+/// of them knows and the other does not, such as the smaller one of n x 3, is `dyn`.
 template <class X, class F> [[nodiscard]] auto by_proportion(const X& x, F f) {
   using S = typename X::shape_type;
   constexpr std::int64_t m = S::extent(S::rank - 2);
@@ -100,9 +119,11 @@ template <class X, class F> [[nodiscard]] auto by_proportion(const X& x, F f) {
   if constexpr (m != dyn && n != dyn) {
     return f.template operator()<Proportion::known>(x);
   } else {
+    using Result = typename Either<decltype(f.template operator()<Proportion::tall>(x)),
+                                   decltype(f.template operator()<Proportion::wide>(x))>::type;
     const Dims shape = x.shape();
-    return shape[shape.rank - 2] >= shape[shape.rank - 1] ? f.template operator()<Proportion::tall>(x)
-                                                          : f.template operator()<Proportion::wide>(x);
+    if (shape[shape.rank - 2] >= shape[shape.rank - 1]) return Result(f.template operator()<Proportion::tall>(x));
+    return Result(f.template operator()<Proportion::wide>(x));
   }
 }
 
@@ -156,14 +177,14 @@ template <UpLo Triangle = UpLo::lower, TensorOperand B, TensorOperand L>
 }
 /// The QR decomposition.
 template <FullMatrices Full = FullMatrices::no, TensorOperand A> [[nodiscard]] auto qr(const A& a) {
-  return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
-    return detail::named_on_tensors<QR>(
+  return detail::named<QR>(detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
+    return detail::on_tensors(
         [](Value x) {
           const auto parts = qr<Full, P>(x);
           return std::tuple{parts.Q, parts.R};
         },
         tensor);
-  });
+  }));
 }
 /// Eigenvalues and eigenvectors of symmetric matrices.
 template <UpLo Triangle = UpLo::lower, TensorOperand A> [[nodiscard]] auto eigh(const A& a) {
@@ -180,14 +201,14 @@ template <UpLo Triangle = UpLo::lower, TensorOperand A> [[nodiscard]] auto eigva
 }
 /// The singular value decomposition.
 template <FullMatrices Full = FullMatrices::no, TensorOperand A> [[nodiscard]] auto svd(const A& a) {
-  return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
-    return detail::named_on_tensors<SVD>(
+  return detail::named<SVD>(detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
+    return detail::on_tensors(
         [](Value x) {
           const auto parts = svd<Full, P>(x);
           return std::tuple{parts.U, parts.S, parts.Vh};
         },
         tensor);
-  });
+  }));
 }
 /// Singular values, descending.
 template <TensorOperand A> [[nodiscard]] auto svdvals(const A& a) {
@@ -214,28 +235,28 @@ template <TensorOperand A> [[nodiscard]] auto pinv(const A& a, const Tolerance& 
 }
 /// Solutions of least squares, with rank and singular values.
 template <TensorOperand A, TensorOperand B> [[nodiscard]] auto lstsq(const A& a, const B& b) {
-  return detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
-    return detail::named_on_tensors<LeastSquares>(
+  return detail::named<LeastSquares>(detail::by_proportion(a, [&]<Proportion P>(const A& tensor) {
+    return detail::on_tensors(
         [](Value x, Value y) {
           const auto parts = lstsq<P>(x, y);
           return std::tuple{parts.solution, parts.rank, parts.singular_values};
         },
         tensor, b);
-  });
+  }));
 }
 /// Solutions of least squares by the singular values beyond a tolerance.
 template <TensorOperand A, TensorOperand B>
 [[nodiscard]] auto lstsq(const A& a, const B& b, const Tolerance& tolerance) {
-  return detail::by_proportion(detail::as_tensor(a), [&]<Proportion P>(const auto& tensor) {
+  return detail::named<LeastSquares>(detail::by_proportion(detail::as_tensor(a), [&]<Proportion P>(const auto& tensor) {
     const auto [atol, rtol] = detail::cutoff_tensors<detail::ComputedType<A, B>>(tolerance, tensor);
-    return detail::named_on_tensors<LeastSquares>(
+    return detail::on_tensors(
         [](Value x, Value y, Value absolute, Value relative) {
           const CallSite site = CallSite::here();
           const auto parts = detail::lstsq_beyond<P>(checked_matrix(x, site), y, {absolute, relative}, site);
           return std::tuple{parts.solution, parts.rank, parts.singular_values};
         },
         tensor, b, atol, rtol);
-  });
+  }));
 }
 /// The number of singular values that are not zero.
 template <TensorOperand A> [[nodiscard]] auto matrix_rank(const A& a) {

@@ -7,6 +7,7 @@
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/linalg/batch.hpp>
+#include <twill/linalg/matrix_values.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/triangles.hpp>
 
@@ -26,17 +27,17 @@ enum class Diagonal : bool { stored, ones };
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
 /// The right sides as stacks of matrices that fit the stack of `a`, whose leading axes broadcast with theirs.
-struct Sides {
-  Value a{};
-  Value b{};
+template <MatrixValue V> struct Sides {
+  V a{};
+  V b{};
 };
 
-[[nodiscard]] TWILL_CONSTEXPR Sides fitting_sides(Value a, Value b, CallSite site) {
+template <MatrixValue V> [[nodiscard]] constexpr Sides<V> fitting_sides(const V& a, V b, CallSite site) {
   Graph& graph = a.graph();
-  if (b.rank() == 1) b = as_column(b);
+  if (b.rank() == 1) b = each_part(b, [](Value part) { return as_column(part); });
   b = checked_matrix(b, site);
   if (graph.fault.any()) return {a, b};
-  const DType dtype = promote(a.dtype(), b.dtype());
+  const DType dtype = promote(part_type(a), part_type(b));
   const Extent rows = rows_of(b.shape());
   if (!unify(graph, rows_of(a.shape()), rows))
     graph.refuse(Problem::solve_sides_have_other_rows_than_the_matrix, rows_of(a.shape()).factor, rows.factor, site);
@@ -48,7 +49,7 @@ struct Sides {
     shape.append(columns_of(x.shape()));
     return broadcast_to(cast(x, dtype), shape);
   };
-  return {stacked(a), stacked(b)};
+  return {each_part(a, stacked), each_part(b, stacked)};
 }
 
 /// A triangular system: the triangle that is read, and whether the matrix is taken transposed.
@@ -58,46 +59,63 @@ struct Triangular {
   bool transposed = false;
 };
 
-TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                    graph::InputGradients& gradients);
+template <MatrixValue V>
+constexpr void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                              graph::InputGradients& gradients);
 inline constexpr graph::Operation triangular_operation{.name = "solve_triangular",
-                                                       .vjp = &triangular_vjp,
+                                                       .vjp = &triangular_vjp<Value>,
                                                        .wants_dense = true,
                                                        .batching = graph::Batching::stack,
                                                        .working_bytes = &triangular_bytes};
+inline constexpr graph::Operation complex_triangular_operation{.name = "complex_solve_triangular",
+                                                               .vjp = &triangular_vjp<ComplexValue>,
+                                                               .wants_dense = true,
+                                                               .batching = graph::Batching::stack};
 
-[[nodiscard]] TWILL_CONSTEXPR Value solve_with_triangle(Value a, Value b, const Triangular& system) {
-  return add_operation(triangular_operation, {a, b}, b.dtype(), b.shape(),
-                       {system.triangle == UpLo::upper, system.diagonal == Diagonal::ones, system.transposed});
+template <MatrixValue V>
+[[nodiscard]] constexpr V solve_with_triangle(const V& a, const V& b, const Triangular& system) {
+  return value_of<V>(
+      add_operation(operation_of<V, triangular_operation, complex_triangular_operation>(), {stored(a), stored(b)},
+                    part_type(b), stored_shape<V>(b.shape()),
+                    {system.triangle == UpLo::upper, system.diagonal == Diagonal::ones, system.transposed}));
+}
+/// X with A^H X = B, or A X = B where the system is one of transposed matrices.
+template <MatrixValue V> [[nodiscard]] constexpr V solve_with_adjoint(const V& a, const V& b, Triangular system = {}) {
+  system.transposed = !system.transposed;
+  return conjugate(solve_with_triangle(a, conjugate(b), system));
 }
 
-[[nodiscard]] TWILL_CONSTEXPR Value solved_with_triangle(Value a, Value b, const Triangular& system, CallSite site) {
-  const bool is_vector = b.rank() == 1;
+/// A solution without its last axis where the right side was one vector.
+template <MatrixValue V> [[nodiscard]] constexpr V as_given(const V& x, bool is_vector, CallSite site) {
+  return is_vector ? each_part(x, [&](Value part) { return squeeze(part, -1, site); }) : x;
+}
+
+template <MatrixValue V>
+[[nodiscard]] constexpr V solved_with_triangle(V a, const V& b, const Triangular& system, CallSite site) {
   a = checked_square(a, site);
   if (a.graph().fault.any()) return b;
-  const Sides sides = fitting_sides(a, b, site);
+  const Sides<V> sides = fitting_sides(a, b, site);
   if (a.graph().fault.any()) return b;
-  const Value x = solve_with_triangle(sides.a, sides.b, system);
-  return is_vector ? squeeze(x, -1, site) : x;
+  return as_given(solve_with_triangle(sides.a, sides.b, system), b.rank() == 1, site);
 }
 
 /// The gradients of `solve`, those of A in its triangle alone.
-TWILL_CONSTEXPR void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
-                                    graph::InputGradients& gradients) {
+template <MatrixValue V>
+constexpr void triangular_vjp(Graph& graph, int node, const graph::Cotangents& cotangents,
+                              graph::InputGradients& gradients) {
   const graph::Node call = graph.node(node);
-  const Value a{graph, call.input(0)};
-  const Value x{graph, node};
-  Triangular system{.triangle = graph.attribute(call, 0) != 0 ? UpLo::upper : UpLo::lower,
-                    .diagonal = graph.attribute(call, 1) != 0 ? Diagonal::ones : Diagonal::stored,
-                    .transposed = graph.attribute(call, 2) == 0};
-  const bool transposed = !system.transposed;
-  const Value g = solve_with_triangle(a, {graph, cotangents[0]}, system);
+  const V a = value_of<V>({graph, call.input(0)});
+  const V x = value_of<V>({graph, node});
+  const Triangular system{.triangle = graph.attribute(call, 0) != 0 ? UpLo::upper : UpLo::lower,
+                          .diagonal = graph.attribute(call, 1) != 0 ? Diagonal::ones : Diagonal::stored,
+                          .transposed = graph.attribute(call, 2) != 0};
+  const V g = solve_with_adjoint(a, cotangent_of<V>(graph, cotangents, 0), system);
   if (gradients.wants(0)) {
-    const Value whole = transposed ? -matmul(x, transpose(g)) : -matmul(g, transpose(x));
+    const V whole = system.transposed ? -conjugate(matmul(x, adjoint(g))) : -matmul(g, adjoint(x));
     const std::int64_t offset = system.diagonal == Diagonal::ones ? 1 : 0;
-    gradients.set(0, system.triangle == UpLo::upper ? triu(whole, offset) : tril(whole, -offset));
+    gradients.set(0, stored(system.triangle == UpLo::upper ? upper_part(whole, offset) : lower_part(whole, -offset)));
   }
-  if (gradients.wants(1)) gradients.set(1, g);
+  if (gradients.wants(1)) gradients.set(1, stored(g));
 }
 
 }}}}} // namespace twill::v0::linalg::detail::TWILL_ISA
@@ -138,5 +156,9 @@ struct KernelOf<&linalg::detail::triangular_operation>
     });
   }
 };
+
+template <>
+struct KernelOf<&linalg::detail::complex_triangular_operation>
+    : linalg::detail::ComplexKernel<&linalg::detail::triangular_operation, true, true, true> {};
 
 }}} // namespace twill::v0::TWILL_ISA

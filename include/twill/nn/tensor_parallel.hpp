@@ -13,6 +13,7 @@
 #include <twill/nn/attention.hpp>
 #include <twill/nn/embedding.hpp>
 #include <twill/nn/linear.hpp>
+#include <twill/nn/losses/classification.hpp>
 #include <twill/nn/losses/loss.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/ops/collective.hpp>
@@ -212,30 +213,69 @@ template <AnyRankAxis A>
 
 }}}} // namespace twill::v0::nn::TWILL_ISA
 
+namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
+
+/// Options of cross entropy of divided classes.
+struct ShardedCrossEntropyOptions {
+  double label_smoothing = 0;   ///< the share of the uniform distribution over all classes in the target
+  Reduce reduce = Reduce::mean; ///< mean, sum or none
+};
+
+}}}} // namespace twill::v0::nn::TWILL_ISA
+
 namespace twill { inline namespace v0 { namespace nn { namespace detail { inline namespace TWILL_ISA {
 
 template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
-  /// logits: (..., classes / ranks), labels: (...), of all classes.
-  /// loss = log sum exp(logits) - logit of the label, with maximum, sum and logit over all ranks
-  [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels) const {
-    graph::Graph& graph = logits.graph();
+  /// logits: (..., classes / ranks), labels: (...), of all classes, or probabilities of this rank's classes.
+  /// loss = P log sum exp(logits) - sum of p logits, with maxima and sums over all ranks, P the sum of all p
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value target,
+                                                  ShardedCrossEntropyOptions options = {}) const {
+    const Naming naming{logits, "sharded_cross_entropy"};
+    const double smoothing = options.label_smoothing;
+    if (!(smoothing >= 0 && smoothing <= 1))
+      logits.graph().refuse(graph::Problem::label_smoothing_is_outside_0_to_1, graph::shown_as_integer(smoothing), 1,
+                            {});
+    const bool is_probable = are_probabilities_of(logits, target);
+    if (is_probable ? !require_probabilities(logits, target) : !are_labels_of(logits, target, -1, {})) return logits;
     const graph::Value wide = widened(logits);
-    const std::int64_t share = logits.size(-1, {});
-    graph.require_within(labels.id(), {.what = "a label", .end = {share * A::size, 0}});
+    const std::int64_t classes = logits.size(-1, {}) * A::size;
     const graph::Value largest = graph::all_reduce<A>(
         graph::stop_gradient(graph::max(wide, {-1}, graph::KeepDims::yes)), kernel::Reduction::max);
-    const graph::Value total =
-        graph::reduce_from<A>(graph::sum(graph::exp(wide - largest), {-1}, graph::KeepDims::yes));
+    const graph::Value logarithm = graph::log(over_all(graph::exp(wide - largest)));
+    const graph::Value excess = wide - largest;
+    graph::Value losses = is_probable ? of_probabilities(logarithm, excess, widened(target))
+                                      : logarithm - over_all(graph::where(is_label(logits, target), excess, 0));
+    if (smoothing != 0)
+      losses = losses * (1 - smoothing) + (logarithm - over_all(excess) / static_cast<double>(classes)) * smoothing;
+    if (!is_probable) {
+      const graph::Value label = graph::unsqueeze(target, -1);
+      losses = graph::where(graph::logical_and(label >= 0, label < classes), losses,
+                            std::numeric_limits<double>::infinity());
+    }
+    return reduced(graph::sum(losses, {-1}), options.reduce); // of one each
+  }
+
+private:
+  /// Sums over the classes of all ranks.
+  [[nodiscard]] static constexpr graph::Value over_all(graph::Value own) {
+    return graph::reduce_from<A>(graph::sum(own, {-1}, graph::KeepDims::yes));
+  }
+  /// A class of probability zero adds nothing, even where its logit is -infinity.
+  [[nodiscard]] static constexpr graph::Value of_probabilities(graph::Value logarithm, graph::Value excess,
+                                                               graph::Value probabilities) {
+    const graph::Value is_nothing = graph::logical_and(graph::equal(probabilities, 0), graph::isinf(excess));
+    return logarithm * over_all(probabilities) - over_all(probabilities * graph::where(is_nothing, 0, excess));
+  }
+  /// Which of this rank's classes is a row's label.
+  [[nodiscard]] static constexpr graph::Value is_label(graph::Value logits, graph::Value labels) {
+    graph::Graph& graph = logits.graph();
+    const std::int64_t share = logits.size(-1, {});
+    graph.require_within(labels.id(), {.what = "a label", .end = {share * A::size, 0}});
     graph::Extents classes{};
     classes.append({share, 0});
     const graph::Value label = graph::unsqueeze(graph::cast(labels, DType::int64), -1);
     const graph::Value own = A::size == 1 ? label : label - graph::rank_along<A>(graph) * share;
-    const graph::Value is_label = graph::equal(own, graph::iota(graph, classes));
-    const graph::Value of_label =
-        graph::reduce_from<A>(graph::sum(graph::where(is_label, wide, 0), {-1}, graph::KeepDims::yes));
-    const graph::Value losses = graph::log(total) - (of_label - largest);
-    const graph::Value is_class = graph::logical_and(label >= 0, label < share * A::size);
-    return graph::mean(graph::where(is_class, losses, std::numeric_limits<double>::infinity()));
+    return graph::equal(own, graph::iota(graph, classes));
   }
 };
 
@@ -243,7 +283,9 @@ template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
 
 namespace twill { inline namespace v0 { namespace nn { inline namespace TWILL_ISA {
 
-/// The mean cross entropy of logits divided by classes over the ranks.
+/// Cross entropy of logits (..., classes / ranks) divided by classes over the ranks, of labels (...) of all classes or
+/// of probabilities divided as the logits are. `nn::cross_entropy` of undivided logits has the same value.
+/// errors: labels that are no integers, probabilities of another shape, smoothing outside of [0, 1]
 template <AnyRankAxis A> inline constexpr Loss<detail::ShardedCrossEntropyFormula<A>> sharded_cross_entropy{};
 
 }}}} // namespace twill::v0::nn::TWILL_ISA

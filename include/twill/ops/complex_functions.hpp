@@ -2,16 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions of complex numbers in models beside exp and log: roots, powers, trigonometric and hyperbolic functions and
-// their inverses, by the formulas of complex tensors (elementwise/complex_formulas.hpp). Their gradients are not those
-// of the formulas' lines, which divide by zero beside branch points, but of the functions: where f has the derivative
-// f', the gradient g of a result is that of the operand times conj f', PyTorch's convention. Not in twill.hpp. Read
-// next: ops/complex_value.hpp.
+// their inverses, by the formulas of complex tensors (elementwise/complex_formulas.hpp) with the derivatives of the
+// functions. Not in twill.hpp. Read next: ops/complex_value.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
 #include <twill/elementwise/complex_formulas.hpp>
 #include <twill/graph/functions.hpp>
-#include <twill/graph/operation.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/ops/complex_moves.hpp>
@@ -20,49 +17,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <numbers>
-
-namespace twill { inline namespace v0 { namespace graph { namespace detail { inline namespace TWILL_ISA {
-
-/// The gradients of the parts of operands for one part of a function's result: u_x = Re f', u_y = -Im f', v_x = Im f',
-/// v_y = Re f'. A slope is f' by one operand, a function of all of them.
-template <bool IsImaginary, auto... Slopes>
-constexpr void complex_vjp(Graph& graph, int id, const Cotangents& cotangents, InputGradients& gradients) {
-  const Node node = graph.node(id); // a copy: emitting moves the nodes
-  ComplexValue z[sizeof...(Slopes)]{};
-  int position = 1;
-  for (ComplexValue& operand : z) {
-    operand = {{graph, node.input(position)}, {graph, node.input(position + 1)}};
-    position += 2;
-  }
-  const Value g{graph, cotangents[0]};
-  position = 1;
-  const auto add = [&](auto slope_of) {
-    if (gradients.wants(position) || gradients.wants(position + 1)) {
-      const ComplexValue slope = slope_of(z);
-      if (gradients.wants(position)) gradients.set(position, g * (IsImaginary ? slope.im : slope.re));
-      if (gradients.wants(position + 1)) gradients.set(position + 1, IsImaginary ? g * slope.re : -(g * slope.im));
-    }
-    position += 2;
-  };
-  (add(Slopes), ...);
-}
-template <bool IsImaginary, auto... Slopes>
-inline constexpr Operation complex_rule{
-    .name = "complex_rule", .vjp = &complex_vjp<IsImaginary, Slopes...>, .batching = Batching::stack};
-
-/// A function's value with its derivative.
-template <auto Slope> [[nodiscard]] constexpr ComplexValue with_slope(const ComplexValue& y, const ComplexValue& z) {
-  return {with_rule(y.re, complex_rule<false, Slope>, {beside(y.re, z.re), beside(y.re, z.im)}),
-          with_rule(y.im, complex_rule<true, Slope>, {beside(y.im, z.re), beside(y.im, z.im)})};
-}
-
-/// The function of a primitive, whose derivative is a slope.
-template <Primitive P, auto Slope> [[nodiscard]] constexpr ComplexValue complex_function(const ComplexValue& z) {
-  const auto parts = elementwise::formula::ComplexFormulas<Value>::of(P, {z.re, z.im});
-  return with_slope<Slope>({parts.re, parts.im}, z);
-}
-
-}}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
 

@@ -3,13 +3,16 @@
 //
 // Complex numbers in models: a pair of traced values, the real and the imaginary parts. Every function is one of real
 // values, so derivatives of any order, forward mode and `vmap` are theirs. The gradient of a real loss L by z = x + iy
-// is dL/dx + i dL/dy, PyTorch's convention: a step against it descends. Not in twill.hpp. Read next:
-// fft/value_transforms.hpp.
+// is dL/dx + i dL/dy, PyTorch's convention: a step against it descends. Formulas that divide by zero beside branch
+// points have the gradients of their functions, not of their lines: where f has the derivative f', the gradient g of a
+// result is that of the operand times conj f'. Not in twill.hpp. Read next: fft/value_transforms.hpp.
 
 #include <twill/core/call_site.hpp>
 #include <twill/core/config.hpp>
+#include <twill/elementwise/complex_formulas.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/gradient.hpp>
+#include <twill/graph/operation.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/matmul.hpp>
@@ -108,6 +111,50 @@ struct Reciprocal {
   return {c, d, (c * c + d * d) * s};
 }
 
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue log_slope(const ComplexValue* z) {
+  const Reciprocal by = reciprocal_of(*z);
+  return {by.c / by.divisor, -(by.d / by.divisor)};
+}
+
+/// The gradients of the parts of operands for one part of a function's result: u_x = Re f', u_y = -Im f', v_x = Im f',
+/// v_y = Re f'. A slope is f' by one operand, a function of all of them.
+template <bool IsImaginary, auto... Slopes>
+constexpr void complex_vjp(Graph& graph, int id, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node node = graph.node(id); // a copy: emitting moves the nodes
+  ComplexValue z[sizeof...(Slopes)]{};
+  int position = 1;
+  for (ComplexValue& operand : z) {
+    operand = {{graph, node.input(position)}, {graph, node.input(position + 1)}};
+    position += 2;
+  }
+  const Value g{graph, cotangents[0]};
+  position = 1;
+  const auto add = [&](auto slope_of) {
+    if (gradients.wants(position) || gradients.wants(position + 1)) {
+      const ComplexValue slope = slope_of(z);
+      if (gradients.wants(position)) gradients.set(position, g * (IsImaginary ? slope.im : slope.re));
+      if (gradients.wants(position + 1)) gradients.set(position + 1, IsImaginary ? g * slope.re : -(g * slope.im));
+    }
+    position += 2;
+  };
+  (add(Slopes), ...);
+}
+template <bool IsImaginary, auto... Slopes>
+inline constexpr Operation complex_rule{
+    .name = "complex_rule", .vjp = &complex_vjp<IsImaginary, Slopes...>, .batching = Batching::stack};
+
+/// A function's value with its derivative.
+template <auto Slope> [[nodiscard]] constexpr ComplexValue with_slope(const ComplexValue& y, const ComplexValue& z) {
+  return {with_rule(y.re, complex_rule<false, Slope>, {beside(y.re, z.re), beside(y.re, z.im)}),
+          with_rule(y.im, complex_rule<true, Slope>, {beside(y.im, z.re), beside(y.im, z.im)})};
+}
+
+/// The function of a primitive, whose derivative is a slope.
+template <Primitive P, auto Slope> [[nodiscard]] constexpr ComplexValue complex_function(const ComplexValue& z) {
+  const auto parts = elementwise::formula::ComplexFormulas<Value>::of(P, {z.re, z.im});
+  return with_slope<Slope>({parts.re, parts.im}, z);
+}
+
 }}}}} // namespace twill::v0::graph::detail::TWILL_ISA
 
 namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL_ISA {
@@ -153,8 +200,10 @@ namespace twill { inline namespace v0 { namespace graph { inline namespace TWILL
   const Value length = exp(z.re);
   return {length * cos(z.im), length * sin(z.im)};
 }
-/// The principal natural logarithm: log |z| + i angle(z).
-[[nodiscard]] TWILL_CONSTEXPR ComplexValue log(const ComplexValue& z) { return {log(abs(z)), angle(z)}; }
+/// The principal natural logarithm: log |z| + i angle(z), accurate near |z| = 1. At 0 its gradient is NaN.
+[[nodiscard]] TWILL_CONSTEXPR ComplexValue log(const ComplexValue& z) {
+  return detail::complex_function<Primitive::log, &detail::log_slope>(z);
+}
 
 /// The matrix product of the last two axes, as four real ones. Axes before them broadcast.
 /// errors: those of `matmul` of real values

@@ -159,4 +159,58 @@ requires(sizeof...(X) > 0) [[nodiscard]] constexpr std::array<Value, sizeof...(X
   return all;
 }
 
+/// The index of each axis of a shape for places in row-major order, int64: one value for each axis. Places outside are
+/// not checked. errors: another number of extents, an extent below 1, places that are no integers
+template <int Rank>
+[[nodiscard]] constexpr std::array<Value, Rank> unravel_index(Value places, const Dims& extents,
+                                                              CallSite site = CallSite::here()) {
+  Graph& graph = places.graph();
+  if (extents.rank != Rank) graph.refuse(Problem::index_has_another_rank, extents.rank, Rank, site);
+  if (is_floating(places.dtype()))
+    graph.refuse(Problem::indices_are_not_integers, static_cast<int>(places.dtype()), 0, site);
+  for (int axis = 0; axis < extents.rank; ++axis)
+    if (extents[axis] < 1) graph.refuse(Problem::index_has_another_extent, extents[axis], 1, site);
+  std::array<Value, Rank> indices{};
+  indices.fill(places);
+  if (graph.fault.any()) return indices;
+  Value rest = cast(places, DType::int64);
+  for (int axis = Rank - 1; axis >= 0; --axis) {
+    indices[static_cast<std::size_t>(axis)] = remainder(rest, extents[axis]);
+    rest = floor_divide(rest, extents[axis]);
+  }
+  return indices;
+}
+/// The place in row-major order, int64, of indices of each axis of a shape, which broadcast. Indices outside are not
+/// checked. errors: another number of extents, indices that are no integers
+template <std::same_as<Value>... I>
+requires(sizeof...(I) > 0) [[nodiscard]] constexpr Value ravel_multi_index(const Dims& extents, I... indices) {
+  const std::array<Value, sizeof...(I)> all{indices...};
+  Graph& graph = all[0].graph();
+  if (extents.rank != static_cast<int>(sizeof...(I)))
+    graph.refuse(Problem::index_has_another_rank, extents.rank, static_cast<int>(sizeof...(I)), CallSite::here());
+  for (const Value& index : all)
+    if (is_floating(index.dtype()))
+      graph.refuse(Problem::indices_are_not_integers, static_cast<int>(index.dtype()), 0, CallSite::here());
+  if (graph.fault.any()) return all[0];
+  Value place = cast(all[0], DType::int64);
+  for (int axis = 1; axis < extents.rank; ++axis)
+    place = place * extents[axis] + cast(all[static_cast<std::size_t>(axis)], DType::int64);
+  return place;
+}
+
+/// At least one axis: a number becomes a vector.
+[[nodiscard]] TWILL_CONSTEXPR Value atleast_1d(Value x, CallSite site = CallSite::here()) {
+  return x.rank() == 0 ? unsqueeze(x, 0, site) : x;
+}
+/// At least two axes: a vector becomes a row.
+[[nodiscard]] TWILL_CONSTEXPR Value atleast_2d(Value x, CallSite site = CallSite::here()) {
+  const Value row = atleast_1d(x, site);
+  return row.rank() == 1 ? unsqueeze(row, 0, site) : row;
+}
+/// At least three axes: a matrix becomes a stack of height one along the last axis, as in NumPy.
+[[nodiscard]] TWILL_CONSTEXPR Value atleast_3d(Value x, CallSite site = CallSite::here()) {
+  const Value matrix = atleast_2d(x, site);
+  return matrix.rank() == 2 ? unsqueeze(matrix, 2, site) : matrix;
+}
+
 }}}} // namespace twill::v0::graph::TWILL_ISA

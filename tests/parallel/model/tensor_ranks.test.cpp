@@ -180,6 +180,89 @@ TEST_CASE("a block divided among two ranks trains as on one device", "[parallel]
 }
 TEST_CASE("a block whose sequence is divided among two ranks, too", "[parallel][PAR-7]") { test_divided<2, 1>(); }
 
+namespace {
+
+/// Logits of plain and of divided layers.
+struct WholeLogits {
+  static constexpr auto forward(Input<Dim<"batch">, width> x) { return nn::linear(x, vocabulary, "logits"); }
+};
+struct DividedLogits {
+  using Ranks = RankAxis<"tensor", 2>;
+  static constexpr auto forward(Input<Dim<"batch">, width> x) {
+    return nn::column_linear<Ranks>(x, vocabulary, "logits");
+  }
+};
+
+/// Columns of numbers, a part of them.
+template <int Columns> auto part_of(const std::vector<double>& numbers, int first) {
+  const auto count = static_cast<std::int64_t>(numbers.size()) / vocabulary;
+  Tensor<double, Cpu, Shape<dyn, Columns>> part(Cpu{0}, Dims(count, Columns));
+  for (std::int64_t row = 0; row < count; ++row)
+    for (std::int64_t i = 0; i < Columns; ++i)
+      part.data()[row * Columns + i] = numbers[static_cast<std::size_t>(row * vocabulary + first + i)];
+  return part;
+}
+
+/// A loss and its gradients, on one device and on two ranks, which have targets of their own.
+template <class WholeLoss, class DividedLoss, class Target, class TargetOf>
+void test_divided_loss(const WholeLoss& whole_loss, const DividedLoss& divided_loss, const Target& target,
+                       const TargetOf& target_of) {
+  const auto x = [] {
+    Tensor<double, Cpu, Shape<dyn, width>> features(Cpu{0}, Dims(5, width));
+    for (std::int64_t i = 0; i < 5 * width; ++i) features.data()[i] = static_cast<double>(i * 7 % 13) - 6;
+    return features;
+  }();
+  manual_seed(Cpu{0}, 7);
+  nn::Network<WholeLogits, Cpu, double> one{Cpu{0}};
+  const auto loss = whole_loss(one.forward(x), target);
+  loss.backward();
+  std::vector<std::vector<double>> gradients{};
+  for (const auto& view : one.parameters()) {
+    const auto* const first = static_cast<const double*>(view.gradient.data());
+    gradients.emplace_back(first, first + view.gradient.bytes() / sizeof(double));
+  }
+  const double value = loss.item();
+  on_ranks<DividedLogits>([&](auto& model, int rank) {
+    const auto own = divided_loss(model.forward(x), target_of(rank));
+    own.backward();
+    require_close("loss", own.item(), value);
+    const auto infos = model.parameter_infos();
+    const auto views = model.parameters();
+    for (std::size_t i = 0; i < views.size(); ++i)
+      require_part({static_cast<const double*>(views[i].gradient.data()), infos[i], rank}, gradients[i]);
+  });
+}
+
+} // namespace
+
+TEST_CASE("cross entropy of divided classes smooths labels over all of them", "[parallel][PAR-7]") {
+  const auto labels = from_values(std::vector<std::int64_t>{0, 5, 6, 11, 3}, Cpu{0});
+  const auto same = [&](int) { return labels; };
+  test_divided_loss(nn::loss([](auto y, auto t) { return nn::cross_entropy(y, t, {.label_smoothing = 0.3}); }),
+                    nn::loss([](auto y, auto t) {
+                      return nn::sharded_cross_entropy<DividedLogits::Ranks>(y, t, {.label_smoothing = 0.3});
+                    }),
+                    labels, same);
+  test_divided_loss(nn::loss([](auto y, auto t) { return nn::cross_entropy(y, t, {.reduce = nn::Reduce::sum}); }),
+                    nn::loss([](auto y, auto t) {
+                      return nn::sharded_cross_entropy<DividedLogits::Ranks>(y, t, {.reduce = nn::Reduce::sum});
+                    }),
+                    labels, same);
+}
+
+TEST_CASE("cross entropy of divided classes takes divided probabilities", "[parallel][PAR-7]") {
+  std::vector<double> target(5 * vocabulary); // some are zero, and a row need not add up to 1
+  for (std::size_t i = 0; i < target.size(); ++i) target[i] = static_cast<double>(i * i % 5) / 31;
+  const auto part = [&](int rank) { return part_of<vocabulary / 2>(target, rank * (vocabulary / 2)); };
+  test_divided_loss(nn::cross_entropy, nn::sharded_cross_entropy<DividedLogits::Ranks>, part_of<vocabulary>(target, 0),
+                    part);
+  test_divided_loss(nn::loss([](auto y, auto t) { return nn::cross_entropy(y, t, {.label_smoothing = 0.25}); }),
+                    nn::loss([](auto y, auto t) {
+                      return nn::sharded_cross_entropy<DividedLogits::Ranks>(y, t, {.label_smoothing = 0.25});
+                    }),
+                    part_of<vocabulary>(target, 0), part);
+}
+
 TEST_CASE("a divided model does not run without its group", "[parallel][PAR-7]") {
   const nn::Network<Divided<2, 1>, Cpu, double> model{Cpu{0}};
   CHECK(test::message_of<ValueError>([&] { static_cast<void>(model.infer(batch_of(1))); }) ==
