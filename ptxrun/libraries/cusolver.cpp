@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for the entry points of cuSOLVER and cuBLAS for dense matrices that programs on the CUDA runtime stand-in call:
-// factorisations, triangular systems, eigenvalues and singular values in float64 by plain loops, run as operations of the
-// stream. As the libraries may, it writes to its working memory, to the other triangle of batched Cholesky factors and to
+// factorisations, triangular systems, eigenvalues and singular values of real and complex matrices in float64 by plain
+// loops, run as operations of the stream. As the libraries may, it writes to its working memory, to the other triangle of batched Cholesky factors and to
 // matrices whose singular values were found; it refuses null pointers, short distances and missing working memory.
 #include <ptxrun/libraries/eigenvalues.hpp>
 #include <ptxrun/libraries/matrices.hpp>
@@ -28,7 +28,8 @@
 
 namespace {
 
-using ptxrun::libraries::Matrix;
+using ptxrun::libraries::NumberOf;
+template <class T> using Matrix = ptxrun::libraries::Matrix<NumberOf<T>>;
 
 /// What a handle of either library points to.
 struct Handle {
@@ -73,7 +74,7 @@ template <class T> void spoil(T* work, int size) {
 }
 
 template <class T> void factorise(int n, T* a, int lda, int* info, bool spoils) {
-  Matrix matrix(n, n, a, lda);
+  Matrix<T> matrix(n, n, a, lda);
   *info = ptxrun::libraries::cholesky_upper(matrix);
   if (spoils)
     for (int j = 0; j < n; ++j)
@@ -100,7 +101,7 @@ cusolverStatus_t potrf_batched(cusolverDnHandle_t handle, cublasFillMode_t uplo,
 }
 
 template <class T> void eliminate(int n, T* a, int lda, int* exchanged, int* info) {
-  Matrix matrix(n, n, a, lda);
+  Matrix<T> matrix(n, n, a, lda);
   *info = ptxrun::libraries::lu_in_place(matrix, exchanged);
   matrix.write(a, lda);
 }
@@ -126,12 +127,16 @@ struct Triangle {
   cublasDiagType_t diagonal;
 };
 template <class T>
-void substitute(const Triangle& triangle, int m, int n, double alpha, const T* a, int lda, T* b, int ldb) {
-  const Matrix matrix(n, n, a, lda);
-  Matrix sides(m, n, b, ldb);
+void substitute(const Triangle& triangle, int m, int n, NumberOf<T> alpha, const T* a, int lda, T* b, int ldb) {
+  using ptxrun::libraries::Reading;
+  const Matrix<T> matrix(n, n, a, lda);
+  Matrix<T> sides(m, n, b, ldb);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < m; ++i) sides(i, j) *= alpha;
-  ptxrun::libraries::solve_right(matrix, triangle.uplo == CUBLAS_FILL_MODE_UPPER, triangle.operation != CUBLAS_OP_N,
+  const Reading reading = triangle.operation == CUBLAS_OP_N   ? Reading::plain
+                          : triangle.operation == CUBLAS_OP_T ? Reading::transposed
+                                                              : Reading::conjugate_transposed;
+  ptxrun::libraries::solve_right(matrix, triangle.uplo == CUBLAS_FILL_MODE_UPPER, reading,
                                  triangle.diagonal == CUBLAS_DIAG_UNIT, sides);
   sides.write(b, ldb);
 }
@@ -139,7 +144,7 @@ template <class T>
 cublasStatus_t trsm(cublasHandle_t handle, cublasSideMode_t side, const Triangle& triangle, int m, int n,
                     const T* alpha, const T* a, int lda, T* b, int ldb) {
   if (side != CUBLAS_SIDE_RIGHT) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const double factor = *alpha;
+  const auto factor = ptxrun::libraries::number_of(*alpha);
   return of_blas(give(handle, m >= 0 && n >= 0 && lda >= std::max(1, n) && ldb >= std::max(1, m), {a, b},
                       [=] { substitute(triangle, m, n, factor, a, lda, b, ldb); }));
 }
@@ -147,7 +152,7 @@ template <class T>
 cublasStatus_t trsm_batched(cublasHandle_t handle, cublasSideMode_t side, const Triangle& triangle, int m, int n,
                             const T* alpha, const T* const a[], int lda, T* const b[], int ldb, int count) {
   if (side != CUBLAS_SIDE_RIGHT) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const double factor = *alpha;
+  const auto factor = ptxrun::libraries::number_of(*alpha);
   return of_blas(give(handle, m >= 0 && n >= 0 && lda >= std::max(1, n) && ldb >= std::max(1, m), {a, b}, [=] {
     for (int i = 0; i < count; ++i) substitute(triangle, m, n, factor, a[i], lda, b[i], ldb);
   }));
@@ -158,11 +163,11 @@ cusolverStatus_t geqrf(cusolverDnHandle_t handle, int m, int n, T* a, int lda, T
   return of_solver(
       give(handle, m >= 0 && n >= 0 && lda >= std::max(1, m) && size >= size_for(m, n), {a, tau, work, info}, [=] {
         spoil(work, size);
-        Matrix matrix(m, n, a, lda);
-        std::vector<double> factors(static_cast<std::size_t>(std::min(m, n)));
+        Matrix<T> matrix(m, n, a, lda);
+        std::vector<NumberOf<T>> factors(static_cast<std::size_t>(std::min(m, n)));
         ptxrun::libraries::qr_in_place(matrix, factors.data());
         matrix.write(a, lda);
-        for (std::size_t k = 0; k < factors.size(); ++k) tau[k] = static_cast<T>(factors[k]);
+        for (std::size_t k = 0; k < factors.size(); ++k) ptxrun::libraries::set_element(tau[k], factors[k]);
         *info = 0;
       }));
 }
@@ -172,24 +177,25 @@ cusolverStatus_t orgqr(cusolverDnHandle_t handle, int m, int n, int k, T* a, int
   if (n != k) return CUSOLVER_STATUS_NOT_SUPPORTED;
   return of_solver(give(handle, m >= n && lda >= std::max(1, m) && size >= size_for(m, n), {a, tau, work, info}, [=] {
     spoil(work, size);
-    const std::vector<double> factors(tau, tau + k);
-    ptxrun::libraries::columns_of_q(Matrix(m, n, a, lda), factors.data()).write(a, lda);
+    std::vector<NumberOf<T>> factors;
+    for (int i = 0; i < k; ++i) factors.push_back(ptxrun::libraries::number_of(tau[i]));
+    ptxrun::libraries::columns_of_q(Matrix<T>(m, n, a, lda), factors.data()).write(a, lda);
     *info = 0;
   }));
 }
 
-template <class T> void find_eigenvalues(bool wants_vectors, int n, T* a, int lda, T* values, int* info) {
-  Matrix matrix(n, n, a, lda);
+template <class T, class R> void find_eigenvalues(bool wants_vectors, int n, T* a, int lda, R* values, int* info) {
+  Matrix<T> matrix(n, n, a, lda);
   std::vector<double> found;
   *info = ptxrun::libraries::eigenvalues(matrix, found) ? 0 : n + 1;
-  for (std::size_t i = 0; i < found.size(); ++i) values[i] = static_cast<T>(found[i]);
+  for (std::size_t i = 0; i < found.size(); ++i) values[i] = static_cast<R>(found[i]);
   if (!wants_vectors)
     for (int i = 0; i < n; ++i) matrix(i, i) = std::numeric_limits<double>::quiet_NaN(); // the contents are destroyed
   matrix.write(a, lda);
 }
-template <class T>
+template <class T, class R>
 cusolverStatus_t syevd(cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t uplo, int n, T* a, int lda,
-                       T* values, T* work, int size, int* infos, int count) {
+                       R* values, T* work, int size, int* infos, int count) {
   if (uplo != CUBLAS_FILL_MODE_UPPER) return CUSOLVER_STATUS_NOT_SUPPORTED;
   return of_solver(give(handle, n >= 0 && lda >= std::max(1, n) && size >= size_for(n, n, count) && count >= 1,
                         {a, values, work, infos}, [=] {
@@ -207,40 +213,41 @@ template <class T> struct SingularVectors {
   int ldv;
 };
 /// Writes min(m, n) columns of U and V, or all.
-template <class T>
-void find_singular_values(bool wants_vectors, bool wants_all, int m, int n, T* a, int lda, T* values,
+template <class T, class R>
+void find_singular_values(bool wants_vectors, bool wants_all, int m, int n, T* a, int lda, R* values,
                           const SingularVectors<T>& to, int* info) {
-  const auto found = ptxrun::libraries::singular_values(Matrix(m, n, a, lda));
+  const auto found = ptxrun::libraries::singular_values(Matrix<T>(m, n, a, lda));
   const int k = std::min(m, n);
   *info = found.is_found ? 0 : k + 1;
-  for (std::size_t i = 0; i < found.values.size(); ++i) values[i] = static_cast<T>(found.values[i]);
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < m; ++i) a[i + std::ptrdiff_t{j} * lda] = std::numeric_limits<T>::quiet_NaN();
+  for (std::size_t i = 0; i < found.values.size(); ++i) values[i] = static_cast<R>(found.values[i]);
+  for (int j = 0; j < n; ++j) spoil(a + std::ptrdiff_t{j} * lda, m);
   if (!wants_vectors) return;
   found.u.write(to.u, to.ldu, [&](int, int j) { return wants_all || j < k; });
   found.v.write(to.v, to.ldv, [&](int, int j) { return wants_all || j < k; });
 }
-template <class T>
+template <class T, class R>
 cusolverStatus_t gesvdj(cusolverDnHandle_t handle, cusolverEigMode_t mode, int econ, int m, int n, T* a, int lda,
-                        T* values, T* u, int ldu, T* v, int ldv, T* work, int size, int* info) {
+                        R* values, T* u, int ldu, T* v, int ldv, T* work, int size, int* info) {
   const bool is_valid = m >= 0 && n >= 0 && lda >= std::max(1, m) && ldu >= std::max(1, m) && ldv >= std::max(1, n) &&
                         size >= size_for(m, n);
   return of_solver(give(handle, is_valid, {a, values, u, v, work, info}, [=] {
     spoil(work, size);
-    find_singular_values<T>(mode == CUSOLVER_EIG_MODE_VECTOR, econ == 0, m, n, a, lda, values, {u, ldu, v, ldv}, info);
+    find_singular_values<T, R>(mode == CUSOLVER_EIG_MODE_VECTOR, econ == 0, m, n, a, lda, values, {u, ldu, v, ldv},
+                               info);
   }));
 }
-template <class T>
+template <class T, class R>
 cusolverStatus_t gesvdj_batched(cusolverDnHandle_t handle, cusolverEigMode_t mode, int m, int n, T* a, int lda,
-                                T* values, T* u, int ldu, T* v, int ldv, T* work, int size, int* infos, int count) {
+                                R* values, T* u, int ldu, T* v, int ldv, T* work, int size, int* infos, int count) {
   const bool is_valid = m >= 0 && n >= 0 && m <= 32 && n <= 32 && lda >= std::max(1, m) && ldu >= std::max(1, m) &&
                         ldv >= std::max(1, n) && size >= size_for(m, n, count) && count >= 1;
   return of_solver(give(handle, is_valid, {a, values, u, v, work, infos}, [=] {
     spoil(work, size);
     for (int i = 0; i < count; ++i)
-      find_singular_values<T>(mode == CUSOLVER_EIG_MODE_VECTOR, true, m, n, a + std::ptrdiff_t{i} * n * lda, lda,
-                              values + std::ptrdiff_t{i} * std::min(m, n),
-                              {u + std::ptrdiff_t{i} * m * ldu, ldu, v + std::ptrdiff_t{i} * n * ldv, ldv}, infos + i);
+      find_singular_values<T, R>(mode == CUSOLVER_EIG_MODE_VECTOR, true, m, n, a + std::ptrdiff_t{i} * n * lda, lda,
+                                 values + std::ptrdiff_t{i} * std::min(m, n),
+                                 {u + std::ptrdiff_t{i} * m * ldu, ldu, v + std::ptrdiff_t{i} * n * ldv, ldv},
+                                 infos + i);
   }));
 }
 
@@ -268,7 +275,7 @@ struct Geev {
 
   void operator()(int* info) const {
     using namespace ptxrun::libraries;
-    NumberMatrix matrix(n);
+    NumberMatrix matrix(n, n);
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) matrix(i, j) = element(a, i + j * lda);
     for (std::int64_t place = 0; place < n * lda; ++place) set(a, type, place, Number{NAN, NAN});
@@ -380,8 +387,9 @@ cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t p
   }));
 }
 
-// The two precisions have equal entry points.
-#define PTXRUN_ROUTINES(X, T)                                                                                          \
+// Entry points for an element type: its letter, itself, the type of its parts, and the names of orthogonal and of symmetric
+// or Hermitian matrices.
+#define PTXRUN_ROUTINES(X, T, R, Q, H)                                                                                 \
   cusolverStatus_t cusolverDn##X##potrf_bufferSize(cusolverDnHandle_t, cublasFillMode_t, int n, T*, int, int* size) {  \
     return tell(size, n, n);                                                                                           \
   }                                                                                                                    \
@@ -422,55 +430,57 @@ cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t p
                                         int size, int* info) {                                                         \
     return geqrf(handle, m, n, a, lda, tau, work, size, info);                                                         \
   }                                                                                                                    \
-  cusolverStatus_t cusolverDn##X##orgqr_bufferSize(cusolverDnHandle_t, int m, int n, int, const T*, int, const T*,     \
+  cusolverStatus_t cusolverDn##X##Q##qr_bufferSize(cusolverDnHandle_t, int m, int n, int, const T*, int, const T*,     \
                                                    int* size) {                                                        \
     return tell(size, m, n);                                                                                           \
   }                                                                                                                    \
-  cusolverStatus_t cusolverDn##X##orgqr(cusolverDnHandle_t handle, int m, int n, int k, T* a, int lda, const T* tau,   \
+  cusolverStatus_t cusolverDn##X##Q##qr(cusolverDnHandle_t handle, int m, int n, int k, T* a, int lda, const T* tau,   \
                                         T* work, int size, int* info) {                                                \
     return orgqr(handle, m, n, k, a, lda, tau, work, size, info);                                                      \
   }                                                                                                                    \
-  cusolverStatus_t cusolverDn##X##syevd_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, int n,     \
-                                                   const T*, int, const T*, int* size) {                               \
+  cusolverStatus_t cusolverDn##X##H##evd_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, int n,    \
+                                                    const T*, int, const R*, int* size) {                              \
     return tell(size, n, n);                                                                                           \
   }                                                                                                                    \
-  cusolverStatus_t cusolverDn##X##syevd(cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t uplo,      \
-                                        int n, T* a, int lda, T* values, T* work, int size, int* info) {               \
+  cusolverStatus_t cusolverDn##X##H##evd(cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t uplo,     \
+                                         int n, T* a, int lda, R* values, T* work, int size, int* info) {              \
     return syevd(handle, mode, uplo, n, a, lda, values, work, size, info, 1);                                          \
   }                                                                                                                    \
-  cusolverStatus_t cusolverDn##X##syevjBatched_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t,     \
-                                                          int n, const T*, int, const T*, int* size, syevjInfo_t,      \
-                                                          int count) {                                                 \
+  cusolverStatus_t cusolverDn##X##H##evjBatched_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t,    \
+                                                           int n, const T*, int, const R*, int* size, syevjInfo_t,     \
+                                                           int count) {                                                \
     return tell(size, n, n, count);                                                                                    \
   }                                                                                                                    \
-  cusolverStatus_t cusolverDn##X##syevjBatched(cusolverDnHandle_t handle, cusolverEigMode_t mode,                      \
-                                               cublasFillMode_t uplo, int n, T* a, int lda, T* values, T* work,        \
-                                               int size, int* infos, syevjInfo_t, int count) {                         \
+  cusolverStatus_t cusolverDn##X##H##evjBatched(cusolverDnHandle_t handle, cusolverEigMode_t mode,                     \
+                                                cublasFillMode_t uplo, int n, T* a, int lda, R* values, T* work,       \
+                                                int size, int* infos, syevjInfo_t, int count) {                        \
     return syevd(handle, mode, uplo, n, a, lda, values, work, size, infos, count);                                     \
   }                                                                                                                    \
   cusolverStatus_t cusolverDn##X##gesvdj_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, int, int m, int n,          \
-                                                    const T*, int, const T*, const T*, int, const T*, int, int* size,  \
+                                                    const T*, int, const R*, const T*, int, const T*, int, int* size,  \
                                                     gesvdjInfo_t) {                                                    \
     return tell(size, m, n);                                                                                           \
   }                                                                                                                    \
   cusolverStatus_t cusolverDn##X##gesvdj(cusolverDnHandle_t handle, cusolverEigMode_t mode, int econ, int m, int n,    \
-                                         T* a, int lda, T* values, T* u, int ldu, T* v, int ldv, T* work, int size,    \
+                                         T* a, int lda, R* values, T* u, int ldu, T* v, int ldv, T* work, int size,    \
                                          int* info, gesvdjInfo_t) {                                                    \
     return gesvdj(handle, mode, econ, m, n, a, lda, values, u, ldu, v, ldv, work, size, info);                         \
   }                                                                                                                    \
   cusolverStatus_t cusolverDn##X##gesvdjBatched_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, int m, int n,        \
-                                                           const T*, int, const T*, const T*, int, const T*, int,      \
+                                                           const T*, int, const R*, const T*, int, const T*, int,      \
                                                            int* size, gesvdjInfo_t, int count) {                       \
     return tell(size, m, n, count);                                                                                    \
   }                                                                                                                    \
   cusolverStatus_t cusolverDn##X##gesvdjBatched(cusolverDnHandle_t handle, cusolverEigMode_t mode, int m, int n, T* a, \
-                                                int lda, T* values, T* u, int ldu, T* v, int ldv, T* work, int size,   \
+                                                int lda, R* values, T* u, int ldu, T* v, int ldv, T* work, int size,   \
                                                 int* infos, gesvdjInfo_t, int count) {                                 \
     return gesvdj_batched(handle, mode, m, n, a, lda, values, u, ldu, v, ldv, work, size, infos, count);               \
   }
 
-PTXRUN_ROUTINES(S, float)
-PTXRUN_ROUTINES(D, double)
+PTXRUN_ROUTINES(S, float, float, org, sy)
+PTXRUN_ROUTINES(D, double, double, org, sy)
+PTXRUN_ROUTINES(C, cuComplex, float, ung, he)
+PTXRUN_ROUTINES(Z, cuDoubleComplex, double, ung, he)
 #undef PTXRUN_ROUTINES
 }
 

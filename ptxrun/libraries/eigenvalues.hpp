@@ -5,6 +5,8 @@
 // with Wilkinson's shifts, and back substitution (Golub and Van Loan, 7.4 to 7.6), all in complex numbers of doubles.
 // Part of the stand-in for cuSOLVER (cusolver.cpp).
 
+#include <ptxrun/libraries/matrices.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -14,24 +16,7 @@
 
 namespace ptxrun::libraries {
 
-using Number = std::complex<double>;
-
-/// A square matrix by columns.
-class NumberMatrix {
-public:
-  explicit NumberMatrix(int n) : n_{n}, numbers_(static_cast<std::size_t>(n) * static_cast<std::size_t>(n)) {}
-
-  [[nodiscard]] int n() const { return n_; }
-  Number& operator()(int i, int j) { return numbers_[place(i, j)]; }
-  const Number& operator()(int i, int j) const { return numbers_[place(i, j)]; }
-
-private:
-  [[nodiscard]] std::size_t place(int i, int j) const {
-    return static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(n_);
-  }
-  int n_;
-  std::vector<Number> numbers_;
-};
+using NumberMatrix = Matrix<Number>; ///< square ones here
 
 /// [c s; -conj(s) c], which turns (x, y) into (r, 0).
 struct Rotation {
@@ -47,7 +32,7 @@ struct Rotation {
   }
   /// Rows `first` and the next one, from the left.
   void turn_rows(NumberMatrix& a, int first) const {
-    for (int j = 0; j < a.n(); ++j) {
+    for (int j = 0; j < a.columns(); ++j) {
       const Number x = a(first, j), y = a(first + 1, j);
       a(first, j) = c * x + s * y;
       a(first + 1, j) = c * y - std::conj(s) * x;
@@ -55,7 +40,7 @@ struct Rotation {
   }
   /// Columns `first` and the next one by the conjugate transpose, from the right.
   void turn_columns(NumberMatrix& a, int first) const {
-    for (int i = 0; i < a.n(); ++i) {
+    for (int i = 0; i < a.columns(); ++i) {
       const Number x = a(i, first), y = a(i, first + 1);
       a(i, first) = c * x + std::conj(s) * y;
       a(i, first + 1) = c * y - s * x;
@@ -73,7 +58,7 @@ struct Rotation {
 
 /// A = Q T Q^H with an upper triangular T in place of A. False: not found.
 [[nodiscard]] inline bool schur_in_place(NumberMatrix& a, NumberMatrix& q) {
-  const int n = a.n();
+  const int n = a.columns();
   for (int i = 0; i < n; ++i) q(i, i) = 1;
   for (int k = 0; k + 2 < n; ++k)
     for (int i = n - 1; i > k + 1; --i) {
@@ -120,8 +105,8 @@ struct Eigenpair {
 
 /// The pairs of a matrix; none: not found.
 [[nodiscard]] inline std::vector<Eigenpair> eigenpairs(NumberMatrix a) {
-  const int n = a.n();
-  NumberMatrix q(n);
+  const int n = a.columns();
+  NumberMatrix q(n, n);
   std::vector<Eigenpair> pairs;
   if (!schur_in_place(a, q)) return pairs;
   double largest = 0;

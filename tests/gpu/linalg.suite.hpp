@@ -5,6 +5,7 @@
 // float64 on the host, or closed formulas. Single matrices and stacks, small enough for batched calls and not; both
 // element types, none of them; errors, gradients, recorded graphs and streams side by side.
 
+#include <tests/gpu/matrix_stacks.hpp>
 #include <tests/support/suite.hpp>
 
 #include <twill/compile/function.hpp>
@@ -28,97 +29,9 @@
 
 namespace twill::test { namespace linalg_suite {
 
-using D = TestedDevice;
-using Cube = Shape<dyn, dyn, dyn>;
+using namespace matrix_stacks;
+using Stack = StackOf<double>;
 using graph::Value;
-
-/// A stack of matrices on the host.
-struct Stack {
-  std::int64_t count = 0;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::vector<double> numbers{};
-
-  Stack(std::int64_t count_, std::int64_t rows_, std::int64_t columns_)
-      : count{count_}, rows{rows_}, columns{columns_}, numbers(static_cast<std::size_t>(count_ * rows_ * columns_)) {}
-
-  double& at(std::int64_t matrix, std::int64_t i, std::int64_t j) {
-    return numbers[static_cast<std::size_t>((matrix * rows + i) * columns + j)];
-  }
-  double at(std::int64_t matrix, std::int64_t i, std::int64_t j) const {
-    return numbers[static_cast<std::size_t>((matrix * rows + i) * columns + j)];
-  }
-};
-
-/// The stack whose element (i, j) of a matrix is f(matrix, i, j).
-template <class F> Stack stack_of(std::int64_t count, std::int64_t rows, std::int64_t columns, const F& f) {
-  Stack result(count, rows, columns);
-  for (std::int64_t matrix = 0; matrix < count; ++matrix)
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) result.at(matrix, i, j) = f(matrix, i, j);
-  return result;
-}
-
-template <class X> Stack read(const X& x) {
-  const Dims shape = x.shape();
-  Stack result(shape[0], shape[1], shape.rank > 2 ? shape[2] : 1);
-  std::size_t next = 0;
-  for (const auto value : to_vector(x)) result.numbers[next++] = static_cast<double>(value);
-  return result;
-}
-
-template <class T> Tensor<T, D, Cube> on_device(const Stack& x) {
-  return from_values<Cube>(std::vector<T>(x.numbers.begin(), x.numbers.end()), Dims(x.count, x.rows, x.columns), D{0});
-}
-
-inline Stack turned(const Stack& x) {
-  return stack_of(x.count, x.columns, x.rows, [&](auto matrix, auto i, auto j) { return x.at(matrix, j, i); });
-}
-inline Stack product(const Stack& a, const Stack& b) {
-  return stack_of(a.count, a.rows, b.columns, [&](auto matrix, auto i, auto j) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < a.columns; ++k) sum += a.at(matrix, i, k) * b.at(matrix, k, j);
-    return sum;
-  });
-}
-inline Stack identity(std::int64_t count, std::int64_t n) {
-  return stack_of(count, n, n, [](auto, auto i, auto j) { return i == j ? 1.0 : 0.0; });
-}
-/// Matrices with these diagonals.
-inline Stack diagonal(const Stack& values) {
-  return stack_of(values.count, values.rows, values.rows,
-                  [&](auto matrix, auto i, auto j) { return i == j ? values.at(matrix, i, 0) : 0.0; });
-}
-
-/// Normal numbers, rounded as T has them.
-template <class T> Stack some(std::int64_t count, std::int64_t rows, std::int64_t columns) {
-  manual_seed(Cpu{0}, 7);
-  return read(randn<T, Cube>(Dims(count, rows, columns), Cpu{0}));
-}
-/// Symmetric and positive definite.
-template <class T> Stack some_definite(std::int64_t count, std::int64_t n) {
-  const Stack g = some<T>(count, n, n);
-  const Stack squares = product(g, turned(g));
-  return stack_of(count, n, n, [&](auto matrix, auto i, auto j) {
-    return static_cast<double>(static_cast<T>(squares.at(matrix, i, j) + (i == j ? 1 : 0)));
-  });
-}
-/// 2 on the diagonal and -1 beside it: of n rows the determinant is n + 1.
-inline Stack second_differences(std::int64_t count, std::int64_t n) {
-  return stack_of(count, n, n, [](auto, auto i, auto j) {
-    return i == j ? 2.0 : i == j + 1 || j == i + 1 ? -1.0 : 0.0;
-  });
-}
-
-inline void require_near(const Stack& x, const Stack& wanted, double error,
-                         const std::source_location& where = std::source_location::current()) {
-  require(x.count == wanted.count && x.rows == wanted.rows && x.columns == wanted.columns, where);
-  double largest = 0;
-  for (const double number : wanted.numbers) largest = std::fmax(largest, std::abs(number));
-  for (std::size_t i = 0; i < x.numbers.size(); ++i)
-    require_close(x.numbers[i], wanted.numbers[i], 0, error * largest, where);
-}
-template <class T> inline constexpr double error_of = std::is_same_v<T, double> ? 1e-12 : 3e-5;
 
 template <class T> void factor_is_right(std::int64_t count, std::int64_t n) {
   const Stack a = some_definite<T>(count, n);
@@ -285,31 +198,13 @@ inline void exponentials_are_right() {
 const Case exponential_case{"exponentials of generators are rotations, each halved as often as its norm asks for",
                             &exponentials_are_right};
 
-using Number = std::complex<double>;
-
 template <class X> std::vector<Number> numbers_of(const X& x) {
   std::vector<Number> numbers;
-  for (const auto& value : to_vector(x)) {
-    if constexpr (ComplexScalar<typename X::value_type>)
-      numbers.emplace_back(double{value.re}, double{value.im});
-    else
-      numbers.emplace_back(double{value});
-  }
+  for (const auto& value : to_vector(x)) numbers.emplace_back(number_of(value));
   return numbers;
 }
 template <class T> void eigenpairs_are_right(std::int64_t count, std::int64_t n) {
-  const Stack some_numbers = some<float>(count, n, 2 * n);
-  std::vector<T> elements;
-  for (std::int64_t row = 0; row < count * n; ++row)
-    for (std::int64_t j = 0; j < n; ++j) {
-      using R = real_t<T>;
-      const auto part = [&](std::int64_t column) { return static_cast<R>(some_numbers.at(row / n, row % n, column)); };
-      if constexpr (ComplexScalar<T>)
-        elements.push_back(T(part(j), part(n + j)));
-      else
-        elements.push_back(part(j));
-    }
-  const auto matrices = from_values<Cube>(elements, Dims(count, n, n), D{0});
+  const auto matrices = on_device<T>(some<T>(count, n, n));
   const auto [values, vectors] = linalg::eig(matrices);
   require(values.shape() == Dims(count, n) && vectors.shape() == Dims(count, n, n));
   const std::vector<Number> a = numbers_of(matrices), w = numbers_of(values), v = numbers_of(vectors);

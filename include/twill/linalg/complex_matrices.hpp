@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels of linalg/ for stacks of complex matrices: those of the real functions, instantiated for complex64 and
-// complex128 and run at once, on host devices. Operands become dense tensors of one type, whose stacks broadcast. Read
-// next: linalg/complex_tensors.hpp.
+// complex128 and run at once, on the device that holds them. Operands become dense tensors of one type, whose stacks
+// broadcast. Read next: linalg/complex_tensors.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -37,6 +37,15 @@ namespace twill { inline namespace v0 { namespace linalg {
 /// A complex tensor, or an expression that evaluates to one.
 template <class X>
 concept ComplexOperand = TensorOperand<X> && expr::is_complex_operand<X>;
+
+namespace detail {
+template <class A, class B>
+inline constexpr bool has_complex_operand = expr::is_complex_operand<A> || expr::is_complex_operand<B>;
+} // namespace detail
+
+/// Two operands of which one or both are complex. Without `or`, after which nvcc finds no overload more constrained.
+template <class A, class B>
+concept ComplexOperands = TensorOperand<A> && TensorOperand<B> && detail::has_complex_operand<A, B>;
 
 }}} // namespace twill::v0::linalg
 
@@ -85,22 +94,20 @@ void run_matrices(const D& device, const MatrixPart (&list)[N], std::array<std::
   std::array<MatrixPart, N> parts{};
   std::copy(list, list + N, parts.begin());
   launch(device, [=]<class Queue>(const Queue& queue) {
-    if constexpr (std::convertible_to<const Queue&, const Team&>) {
-      std::array<kernel::Operand, N> operands{};
-      std::array<Dims, N> shapes{};
-      std::array<DType, N> dtypes{};
-      for (std::size_t i = 0; i < N; ++i) {
-        operands[i].data = parts[i].data;
-        shapes[i] = parts[i].shape;
-        dtypes[i] = parts[i].dtype;
-      }
-      const kernel::Grid grid{};
-      const kernel::Launch call{grid, operands.data(), shapes.data(), dtypes.data(), attributes.data()};
-      KernelOf<O>::template run<T>(static_cast<const Team&>(queue), call);
-    } else {
-      static_assert(sizeof(Queue) == 0,
-                    "twill: linalg: complex matrices are decomposed on hosts; move them there with to(Cpu{0})");
+    std::array<kernel::Operand, N> operands{};
+    std::array<Dims, N> shapes{};
+    std::array<DType, N> dtypes{};
+    for (std::size_t i = 0; i < N; ++i) {
+      operands[i].data = parts[i].data;
+      shapes[i] = parts[i].shape;
+      dtypes[i] = parts[i].dtype;
     }
+    const kernel::Grid grid{};
+    const kernel::Launch call{grid, operands.data(), shapes.data(), dtypes.data(), attributes.data()};
+    if constexpr (std::convertible_to<const Queue&, const Team&>)
+      KernelOf<O>::template run<T>(static_cast<const Team&>(queue), call);
+    else
+      KernelOf<O>::template run<T>(queue, call);
   });
 }
 

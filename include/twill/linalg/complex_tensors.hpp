@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Linear algebra of complex tensors, under the names of that of real ones: the functions of linalg/tensors.hpp at once,
-// where they stand, on hosts. Transposed matrices of real numbers are conjugate ones here: `cholesky` has L L^H = A,
-// `eigh` is of Hermitian matrices. Values that are real in themselves, as singular values and norms, have the type of
-// the parts. There are no gradients: linalg/complex_values.hpp has these functions for models. Read next:
+// where they stand, on hosts and GPUs. Transposed matrices of real numbers are conjugate ones here: `cholesky` has
+// L L^H = A, `eigh` is of Hermitian matrices. Values that are real in themselves, as singular values and norms, have
+// the type of the parts. There are no gradients: linalg/complex_values.hpp has these functions for models. Read next:
 // linalg/complex_matrices.hpp.
 
 #include <twill/core/config.hpp>
@@ -94,14 +94,16 @@ namespace twill { inline namespace v0 { namespace linalg { inline namespace TWIL
 
 /// X with A X = B for complex A or B. throws: LinAlgError when a matrix is singular, ShapeError
 template <TensorOperand A, TensorOperand B>
-requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto solve(const A& a, const B& b) {
+requires ComplexOperands<A, B>
+[[nodiscard]] auto solve(const A& a, const B& b) {
   using T = detail::common_element<A, B>;
   const auto sides = detail::fitting_sides<T>("solve", detail::dense_squares<T>("solve", a), b);
   return detail::as_asked<B>(detail::solutions_of(sides.a, sides.b, detail::Solver::solve, OnFailure::throws).result);
 }
 /// X with A X = B for complex A or B, with info.
 template <TensorOperand A, TensorOperand B>
-requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto solve_ex(const A& a, const B& b) {
+requires ComplexOperands<A, B>
+[[nodiscard]] auto solve_ex(const A& a, const B& b) {
   using T = detail::common_element<A, B>;
   const auto sides = detail::fitting_sides<T>("solve", detail::dense_squares<T>("solve", a), b);
   const auto found = detail::solutions_of(sides.a, sides.b, detail::Solver::solve, OnFailure::reports);
@@ -138,7 +140,8 @@ template <ComplexOperand A> [[nodiscard]] auto det(const A& a) {
 }
 /// X with A X = B for a triangular A.
 template <UpLo Triangle = UpLo::lower, Diagonal D = Diagonal::stored, TensorOperand A, TensorOperand B>
-requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto solve_triangular(const A& a, const B& b) {
+requires ComplexOperands<A, B>
+[[nodiscard]] auto solve_triangular(const A& a, const B& b) {
   using T = detail::common_element<A, B>;
   const auto sides = detail::fitting_sides<T>("solve_triangular", detail::dense_squares<T>("solve_triangular", a), b);
   return detail::as_asked<B>(detail::triangular_solutions(sides.a, sides.b, {Triangle, D}));
@@ -158,14 +161,15 @@ template <UpLo Triangle = UpLo::lower, ComplexOperand A> [[nodiscard]] auto chol
 }
 /// X with A X = B, from the Cholesky factor of A.
 template <UpLo Triangle = UpLo::lower, TensorOperand B, TensorOperand L>
-requires(ComplexOperand<B> || ComplexOperand<L>) [[nodiscard]] auto cholesky_solve(const B& b, const L& l) {
+requires ComplexOperands<B, L>
+[[nodiscard]] auto cholesky_solve(const B& b, const L& l) {
   using T = detail::common_element<L, B>;
   const auto factors = detail::with_lower<Triangle>(detail::dense_squares<T>("cholesky_solve", l));
   const auto sides = detail::fitting_sides<T>("cholesky_solve", factors, b);
   const auto half = detail::triangular_solutions(sides.a, sides.b, {});
   return detail::as_asked<B>(detail::triangular_solutions(eval(conj(sides.a)), half, {.transposed = true}));
 }
-/// The QR decomposition, reduced unless told otherwise: Q^H Q is one, the diagonal of R real.
+/// The QR decomposition, reduced unless told otherwise: Q^H Q is one, on hosts the diagonal of R real.
 template <FullMatrices Full = FullMatrices::no, ComplexOperand A> [[nodiscard]] auto qr(const A& a) {
   using T = detail::element_of<A>;
   const auto matrices = detail::dense_matrices<T>(a);
@@ -221,8 +225,8 @@ template <ComplexOperand A> [[nodiscard]] auto pinv(const A& a, const Tolerance&
 template <ComplexOperand A> [[nodiscard]] auto pinv(const A& a) { return pinv(a, Tolerance{}); }
 /// Solutions of least squares, with rank and singular values, of which those beyond a tolerance count.
 template <TensorOperand A, TensorOperand B>
-requires(ComplexOperand<A> || ComplexOperand<B>)
-    [[nodiscard]] auto lstsq(const A& a, const B& b, const Tolerance& tolerance) {
+requires ComplexOperands<A, B>
+[[nodiscard]] auto lstsq(const A& a, const B& b, const Tolerance& tolerance) {
   using T = detail::common_element<A, B>;
   const auto sides = detail::fitting_sides<T>("lstsq", detail::dense_matrices<T>(a), b);
   const auto parts = detail::svd_of(sides.a);
@@ -233,9 +237,8 @@ requires(ComplexOperand<A> || ComplexOperand<B>)
 }
 /// Solutions of least squares, with rank and singular values.
 template <TensorOperand A, TensorOperand B>
-requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto lstsq(const A& a, const B& b) {
-  return lstsq(a, b, Tolerance{});
-}
+requires ComplexOperands<A, B>
+[[nodiscard]] auto lstsq(const A& a, const B& b) { return lstsq(a, b, Tolerance{}); }
 /// The number of singular values beyond a tolerance.
 template <ComplexOperand A> [[nodiscard]] auto matrix_rank(const A& a, const Tolerance& tolerance) {
   const auto s = svdvals(a);

@@ -71,6 +71,14 @@ constexpr void matrix_exp_vjp(Graph& graph, int node, const graph::Cotangents& c
   gradients.set(0, stored(block));
 }
 
+/// The absolute value of an element.
+template <class T> [[nodiscard]] constexpr double size_of_element(const T& x) {
+  if constexpr (ComplexScalar<T>)
+    return std::hypot(double{x.re}, double{x.im});
+  else
+    return std::abs(double{x});
+}
+
 /// Padé's approximation of order 13 of exponentials: the numerator, whose odd powers the denominator subtracts.
 struct PadeOfExponential {
   /// The norm up to which it is exact to double: theta 13 of Higham.
@@ -158,13 +166,6 @@ private:
     Lapack<T>::trsm_right(Triangle::lower, Transposed::no, UnitDiagonal::yes, n_, n_, d, x);
     for (std::int64_t i = n_ - 1; i >= 0; --i)
       if (pivots_[i] != i + 1) std::swap_ranges(x + i * n_, x + (i + 1) * n_, x + (pivots_[i] - 1) * n_);
-  }
-
-  [[nodiscard]] static double size_of_element(const T& x) {
-    if constexpr (ComplexScalar<T>)
-      return std::hypot(double{x.re}, double{x.im});
-    else
-      return std::abs(double{x});
   }
 
   [[nodiscard]] double largest_column(const T* a) const {

@@ -1,15 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decompositions and triangular systems by cuSOLVER and cuBLAS, for float and double: the routines by their own names,
-// column-major and with working memory that the caller gives. Each stream of a device keeps handles, made with its
-// first call and never destroyed; a `Cusolver` holds them for a sequence of calls, so host threads that share a stream
-// take turns. Not in the umbrella. Read next: linalg/gpu/decompose.hpp, device/cuda/cusolver_geev.cuh.
+// Decompositions and triangular systems by cuSOLVER and cuBLAS, for float, double and complex numbers of both: the
+// routines by their own names, column-major and with working memory that the caller gives. Each stream of a device
+// keeps handles, made with its first call and never destroyed; a `Cusolver` holds them for a sequence of calls, so host
+// threads that share a stream take turns. Not in the umbrella. Read next: linalg/gpu/decompose.hpp,
+// device/cuda/cusolver_geev.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/core/text.hpp>
+#include <twill/device/cuda/cusolver_routines.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -21,7 +24,6 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include <cublas_v2.h>
@@ -54,55 +56,6 @@ namespace detail {
 [[nodiscard]] TWILL_COLD inline std::string_view status_name(cublasStatus_t status) {
   return cublasGetStatusName(status);
 }
-
-/// The routines for an element type.
-template <class T> struct CusolverRoutines;
-/// Single precision.
-template <> struct CusolverRoutines<float> {
-  static constexpr auto potrf_size = &cusolverDnSpotrf_bufferSize;
-  static constexpr auto potrf = &cusolverDnSpotrf;
-  static constexpr auto potrf_batched = &cusolverDnSpotrfBatched;
-  static constexpr auto getrf_size = &cusolverDnSgetrf_bufferSize;
-  static constexpr auto getrf = &cusolverDnSgetrf;
-  static constexpr auto getrf_batched = &cublasSgetrfBatched;
-  static constexpr auto trsm = &cublasStrsm_v2;
-  static constexpr auto trsm_batched = &cublasStrsmBatched;
-  static constexpr auto geqrf_size = &cusolverDnSgeqrf_bufferSize;
-  static constexpr auto geqrf = &cusolverDnSgeqrf;
-  static constexpr auto orgqr_size = &cusolverDnSorgqr_bufferSize;
-  static constexpr auto orgqr = &cusolverDnSorgqr;
-  static constexpr auto syevd_size = &cusolverDnSsyevd_bufferSize;
-  static constexpr auto syevd = &cusolverDnSsyevd;
-  static constexpr auto syevj_batched_size = &cusolverDnSsyevjBatched_bufferSize;
-  static constexpr auto syevj_batched = &cusolverDnSsyevjBatched;
-  static constexpr auto gesvdj_size = &cusolverDnSgesvdj_bufferSize;
-  static constexpr auto gesvdj = &cusolverDnSgesvdj;
-  static constexpr auto gesvdj_batched_size = &cusolverDnSgesvdjBatched_bufferSize;
-  static constexpr auto gesvdj_batched = &cusolverDnSgesvdjBatched;
-};
-/// Double precision.
-template <> struct CusolverRoutines<double> {
-  static constexpr auto potrf_size = &cusolverDnDpotrf_bufferSize;
-  static constexpr auto potrf = &cusolverDnDpotrf;
-  static constexpr auto potrf_batched = &cusolverDnDpotrfBatched;
-  static constexpr auto getrf_size = &cusolverDnDgetrf_bufferSize;
-  static constexpr auto getrf = &cusolverDnDgetrf;
-  static constexpr auto getrf_batched = &cublasDgetrfBatched;
-  static constexpr auto trsm = &cublasDtrsm_v2;
-  static constexpr auto trsm_batched = &cublasDtrsmBatched;
-  static constexpr auto geqrf_size = &cusolverDnDgeqrf_bufferSize;
-  static constexpr auto geqrf = &cusolverDnDgeqrf;
-  static constexpr auto orgqr_size = &cusolverDnDorgqr_bufferSize;
-  static constexpr auto orgqr = &cusolverDnDorgqr;
-  static constexpr auto syevd_size = &cusolverDnDsyevd_bufferSize;
-  static constexpr auto syevd = &cusolverDnDsyevd;
-  static constexpr auto syevj_batched_size = &cusolverDnDsyevjBatched_bufferSize;
-  static constexpr auto syevj_batched = &cusolverDnDsyevjBatched;
-  static constexpr auto gesvdj_size = &cusolverDnDgesvdj_bufferSize;
-  static constexpr auto gesvdj = &cusolverDnDgesvdj;
-  static constexpr auto gesvdj_batched_size = &cusolverDnDgesvdjBatched_bufferSize;
-  static constexpr auto gesvdj_batched = &cusolverDnDgesvdjBatched;
-};
 
 } // namespace detail
 
@@ -200,10 +153,12 @@ protected:
   std::int64_t columns_;
 };
 
-/// The routines for float and double. Sizes of working memory count elements.
+/// The routines for float, double, complex64 and complex128. Sizes of working memory count elements.
 template <class T> class Cusolver : public CusolverCalls {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  using R = real_t<T>;
   using Routines = detail::CusolverRoutines<T>;
+  using Element = typename Routines::Element;
+  static_assert(sizeof(Element) == sizeof(T) && alignof(Element) == alignof(T));
 
 public:
   /// For a function on `count` matrices of rows x columns. throws: ValueError for extents above 2^31 - 1
@@ -214,16 +169,17 @@ public:
   /// The Cholesky factor U in place of the upper triangle of n x n. An `info` above 0: that minor is not positive.
   [[nodiscard]] std::int64_t potrf_size(std::int64_t n, T* a) const {
     return asked("potrf_bufferSize", [&](int* size) {
-      return Routines::potrf_size(handles_.solver, CUBLAS_FILL_MODE_UPPER, whole(n), a, whole(n), size);
+      return Routines::potrf_size(handles_.solver, CUBLAS_FILL_MODE_UPPER, whole(n), native(a), whole(n), size);
     });
   }
   void potrf(std::int64_t n, T* a, T* work, std::int64_t size, int* info) const {
-    check(Routines::potrf(handles_.solver, CUBLAS_FILL_MODE_UPPER, whole(n), a, whole(n), work, whole(size), info),
+    check(Routines::potrf(handles_.solver, CUBLAS_FILL_MODE_UPPER, whole(n), native(a), whole(n), native(work),
+                          whole(size), info),
           "potrf");
   }
   /// It destroys the other triangle.
   void potrf_batched(std::int64_t n, T** matrices, int* infos) const {
-    check(Routines::potrf_batched(handles_.solver, CUBLAS_FILL_MODE_UPPER, whole(n), matrices, whole(n), infos,
+    check(Routines::potrf_batched(handles_.solver, CUBLAS_FILL_MODE_UPPER, whole(n), native(matrices), whole(n), infos,
                                   whole(count_)),
           "potrfBatched");
   }
@@ -231,14 +187,15 @@ public:
   /// LU factors in place, with the rows that were exchanged, from 1. An `info` above 0: that pivot is zero.
   [[nodiscard]] std::int64_t getrf_size(std::int64_t n, T* a) const {
     return asked("getrf_bufferSize", [&](int* size) {
-      return Routines::getrf_size(handles_.solver, whole(n), whole(n), a, whole(n), size);
+      return Routines::getrf_size(handles_.solver, whole(n), whole(n), native(a), whole(n), size);
     });
   }
   void getrf(std::int64_t n, T* a, T* work, int* pivots, int* info) const {
-    check(Routines::getrf(handles_.solver, whole(n), whole(n), a, whole(n), work, pivots, info), "getrf");
+    check(Routines::getrf(handles_.solver, whole(n), whole(n), native(a), whole(n), native(work), pivots, info),
+          "getrf");
   }
   void getrf_batched(std::int64_t n, T** matrices, int* pivots, int* infos) const {
-    check(Routines::getrf_batched(handles_.blas, whole(n), matrices, whole(n), pivots, infos, whole(count_)),
+    check(Routines::getrf_batched(handles_.blas, whole(n), native(matrices), whole(n), pivots, infos, whole(count_)),
           "getrfBatched");
   }
 
@@ -246,87 +203,94 @@ public:
   void trsm_right(const CusolverTriangle& triangle, std::int64_t m, std::int64_t n, const T* a, T* b) const {
     const T one{1};
     check(Routines::trsm(handles_.blas, CUBLAS_SIDE_RIGHT, fill(triangle), operation(triangle), diagonal(triangle),
-                         whole(m), whole(n), &one, a, whole(n), b, whole(m)),
+                         whole(m), whole(n), native(&one), native(a), whole(n), native(b), whole(m)),
           "trsm");
   }
   void trsm_right_batched(const CusolverTriangle& triangle, std::int64_t m, std::int64_t n, T* const* a, T** b) const {
     const T one{1};
     check(Routines::trsm_batched(handles_.blas, CUBLAS_SIDE_RIGHT, fill(triangle), operation(triangle),
-                                 diagonal(triangle), whole(m), whole(n), &one, a, whole(n), b, whole(m), whole(count_)),
+                                 diagonal(triangle), whole(m), whole(n), native(&one), native(a), whole(n), native(b),
+                                 whole(m), whole(count_)),
           "trsmBatched");
   }
 
   /// A = Q R in place, m x n: R in the upper trapezoid, Q as reflectors; then the first k columns of Q in their place.
   [[nodiscard]] std::int64_t qr_size(std::int64_t m, std::int64_t n, std::int64_t k, T* a, const T* tau) const {
     const std::int64_t first = asked("geqrf_bufferSize", [&](int* size) {
-      return Routines::geqrf_size(handles_.solver, whole(m), whole(n), a, whole(m), size);
+      return Routines::geqrf_size(handles_.solver, whole(m), whole(n), native(a), whole(m), size);
     });
     const std::int64_t second = asked("orgqr_bufferSize", [&](int* size) {
-      return Routines::orgqr_size(handles_.solver, whole(m), whole(k), whole(k), a, whole(m), tau, size);
+      return Routines::orgqr_size(handles_.solver, whole(m), whole(k), whole(k), native(a), whole(m), native(tau),
+                                  size);
     });
     return first > second ? first : second;
   }
   void geqrf(std::int64_t m, std::int64_t n, T* a, T* tau, T* work, std::int64_t size, int* info) const {
-    check(Routines::geqrf(handles_.solver, whole(m), whole(n), a, whole(m), tau, work, whole(size), info), "geqrf");
+    check(Routines::geqrf(handles_.solver, whole(m), whole(n), native(a), whole(m), native(tau), native(work),
+                          whole(size), info),
+          "geqrf");
   }
   void orgqr(std::int64_t m, std::int64_t k, T* a, const T* tau, T* work, std::int64_t size, int* info) const {
-    check(Routines::orgqr(handles_.solver, whole(m), whole(k), whole(k), a, whole(m), tau, work, whole(size), info),
+    check(Routines::orgqr(handles_.solver, whole(m), whole(k), whole(k), native(a), whole(m), native(tau), native(work),
+                          whole(size), info),
           "orgqr");
   }
 
   /// Eigenvalues of a symmetric matrix whose upper triangle is read, ascending, and eigenvectors as columns in place of
   /// it. An `info` above 0: no convergence. The batched form is Jacobi's method, for small matrices.
-  [[nodiscard]] std::int64_t syevd_size(CusolverVectors vectors, std::int64_t n, const T* a, const T* values) const {
+  [[nodiscard]] std::int64_t syevd_size(CusolverVectors vectors, std::int64_t n, const T* a, const R* values) const {
     return asked("syevd_bufferSize", [&](int* size) {
-      return Routines::syevd_size(handles_.solver, mode(vectors), CUBLAS_FILL_MODE_UPPER, whole(n), a, whole(n), values,
-                                  size);
+      return Routines::syevd_size(handles_.solver, mode(vectors), CUBLAS_FILL_MODE_UPPER, whole(n), native(a), whole(n),
+                                  values, size);
     });
   }
-  void syevd(CusolverVectors vectors, std::int64_t n, T* a, T* values, T* work, std::int64_t size, int* info) const {
-    check(Routines::syevd(handles_.solver, mode(vectors), CUBLAS_FILL_MODE_UPPER, whole(n), a, whole(n), values, work,
-                          whole(size), info),
+  void syevd(CusolverVectors vectors, std::int64_t n, T* a, R* values, T* work, std::int64_t size, int* info) const {
+    check(Routines::syevd(handles_.solver, mode(vectors), CUBLAS_FILL_MODE_UPPER, whole(n), native(a), whole(n), values,
+                          native(work), whole(size), info),
           "syevd");
   }
   [[nodiscard]] std::int64_t syevj_batched_size(CusolverVectors vectors, std::int64_t n, const T* a,
-                                                const T* values) const {
+                                                const R* values) const {
     return asked("syevjBatched_bufferSize", [&](int* size) {
-      return Routines::syevj_batched_size(handles_.solver, mode(vectors), CUBLAS_FILL_MODE_UPPER, whole(n), a, whole(n),
-                                          values, size, handles_.syevj, whole(count_));
+      return Routines::syevj_batched_size(handles_.solver, mode(vectors), CUBLAS_FILL_MODE_UPPER, whole(n), native(a),
+                                          whole(n), values, size, handles_.syevj, whole(count_));
     });
   }
-  void syevj_batched(CusolverVectors vectors, std::int64_t n, T* a, T* values, T* work, std::int64_t size,
+  void syevj_batched(CusolverVectors vectors, std::int64_t n, T* a, R* values, T* work, std::int64_t size,
                      int* infos) const {
-    check(Routines::syevj_batched(handles_.solver, mode(vectors), CUBLAS_FILL_MODE_UPPER, whole(n), a, whole(n), values,
-                                  work, whole(size), infos, handles_.syevj, whole(count_)),
+    check(Routines::syevj_batched(handles_.solver, mode(vectors), CUBLAS_FILL_MODE_UPPER, whole(n), native(a), whole(n),
+                                  values, native(work), whole(size), infos, handles_.syevj, whole(count_)),
           "syevjBatched");
   }
 
   /// Singular values of m x n, descending, by Jacobi's method, with k = min(m, n) columns of U and V; the batched form,
   /// for small matrices, gives all columns. An `info` above 0: no convergence. It destroys the matrix.
   [[nodiscard]] std::int64_t gesvdj_size(CusolverVectors vectors, std::int64_t m, std::int64_t n, const T* a,
-                                         const T* values, const T* u, const T* v) const {
+                                         const R* values, const T* u, const T* v) const {
     return asked("gesvdj_bufferSize", [&](int* size) {
-      return Routines::gesvdj_size(handles_.solver, mode(vectors), 1, whole(m), whole(n), a, whole(m), values, u,
-                                   whole(m), v, whole(n), size, handles_.gesvdj);
+      return Routines::gesvdj_size(handles_.solver, mode(vectors), 1, whole(m), whole(n), native(a), whole(m), values,
+                                   native(u), whole(m), native(v), whole(n), size, handles_.gesvdj);
     });
   }
-  void gesvdj(CusolverVectors vectors, std::int64_t m, std::int64_t n, T* a, T* values, T* u, T* v, T* work,
+  void gesvdj(CusolverVectors vectors, std::int64_t m, std::int64_t n, T* a, R* values, T* u, T* v, T* work,
               std::int64_t size, int* info) const {
-    check(Routines::gesvdj(handles_.solver, mode(vectors), 1, whole(m), whole(n), a, whole(m), values, u, whole(m), v,
-                           whole(n), work, whole(size), info, handles_.gesvdj),
+    check(Routines::gesvdj(handles_.solver, mode(vectors), 1, whole(m), whole(n), native(a), whole(m), values,
+                           native(u), whole(m), native(v), whole(n), native(work), whole(size), info, handles_.gesvdj),
           "gesvdj");
   }
   [[nodiscard]] std::int64_t gesvdj_batched_size(CusolverVectors vectors, std::int64_t m, std::int64_t n, const T* a,
-                                                 const T* values, const T* u, const T* v) const {
+                                                 const R* values, const T* u, const T* v) const {
     return asked("gesvdjBatched_bufferSize", [&](int* size) {
-      return Routines::gesvdj_batched_size(handles_.solver, mode(vectors), whole(m), whole(n), a, whole(m), values, u,
-                                           whole(m), v, whole(n), size, handles_.gesvdj, whole(count_));
+      return Routines::gesvdj_batched_size(handles_.solver, mode(vectors), whole(m), whole(n), native(a), whole(m),
+                                           values, native(u), whole(m), native(v), whole(n), size, handles_.gesvdj,
+                                           whole(count_));
     });
   }
-  void gesvdj_batched(CusolverVectors vectors, std::int64_t m, std::int64_t n, T* a, T* values, T* u, T* v, T* work,
+  void gesvdj_batched(CusolverVectors vectors, std::int64_t m, std::int64_t n, T* a, R* values, T* u, T* v, T* work,
                       std::int64_t size, int* infos) const {
-    check(Routines::gesvdj_batched(handles_.solver, mode(vectors), whole(m), whole(n), a, whole(m), values, u, whole(m),
-                                   v, whole(n), work, whole(size), infos, handles_.gesvdj, whole(count_)),
+    check(Routines::gesvdj_batched(handles_.solver, mode(vectors), whole(m), whole(n), native(a), whole(m), values,
+                                   native(u), whole(m), native(v), whole(n), native(work), whole(size), infos,
+                                   handles_.gesvdj, whole(count_)),
           "gesvdjBatched");
   }
 
@@ -335,6 +299,14 @@ private:
     int size = 0;
     check(ask(&size), routine);
     return size;
+  }
+
+  // Elements as the library calls them, of equal size and alignment.
+  [[nodiscard]] static Element* native(T* elements) { return reinterpret_cast<Element*>(elements); }
+  [[nodiscard]] static const Element* native(const T* elements) { return reinterpret_cast<const Element*>(elements); }
+  [[nodiscard]] static Element** native(T** matrices) { return reinterpret_cast<Element**>(matrices); }
+  [[nodiscard]] static Element* const* native(T* const* matrices) {
+    return reinterpret_cast<Element* const*>(matrices);
   }
 
   [[nodiscard]] static cublasFillMode_t fill(const CusolverTriangle& triangle) {

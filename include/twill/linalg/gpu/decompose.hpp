@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decompositions and solvers of a stack of matrices on a GPU by a library of LAPACK's routines, which is a template
-// argument. As on hosts, a row-major matrix is the transposed one to the library, and only where no routine takes it so
-// is a copy transposed. The host waits for the library's `info`, so that errors are thrown by the call that made them,
-// and no graph can be recorded. Read next: linalg/gpu/matrices.hpp, linalg/cuda/matrices.cuh.
+// argument. As on hosts, a row-major matrix is the transposed one to the library, of Hermitian ones the conjugate, and
+// only where no routine takes it so is a copy transposed. The host waits for the library's `info`, so that errors are
+// thrown by the call that made them, and no graph can be recorded. Read next: linalg/gpu/matrices.hpp,
+// linalg/cuda/matrices.cuh.
 
+#include <twill/core/promotion.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/program.hpp>
@@ -26,10 +28,11 @@
 
 namespace twill { inline namespace v0 { namespace linalg { namespace detail { inline namespace TWILL_ISA {
 
-/// A launch of an operation on matrices of T.
+/// A launch of an operation on matrices of T, real or complex.
 template <template <class> class Library, twill::gpu::GpuDevice D, class T>
 class GpuDecomposition : GpuMatrices<Library, D, T> {
   using Base = GpuMatrices<Library, D, T>;
+  using R = real_t<T>;
   using Triangle = typename Library<T>::Triangle;
   using LibraryVectors = typename Library<T>::Vectors;
   template <class U> using Working = WorkingElements<U, D>;
@@ -156,7 +159,7 @@ public:
     const Stack stack = matrices_of(launch_.shapes[0]);
     const std::int64_t n = stack.rows;
     if (stack.count * n == 0) return;
-    T* const values = operand<T>(1);
+    R* const values = operand<R>(1);
     T* const vectors = operand<T>(2);
     const auto wanted = vectors != nullptr ? LibraryVectors::yes : LibraryVectors::no;
     const Working<T> columns{device_, stack.count * n * n};
@@ -172,7 +175,9 @@ public:
       for (std::int64_t i = 0; i < stack.count; ++i)
         library.syevd(wanted, n, columns.data + i * n * n, values + i * n, work.data, size, infos.data + i);
     }
-    if (vectors != nullptr) move(stack.count, n, n, columns.data, column_major(n, n), vectors, row_major(n, n));
+    if (vectors != nullptr) // of the conjugate matrix, which the transposed one is
+      move(stack.count, n, n, columns.data, column_major(n, n), vectors, row_major(n, n), KeptPart::all,
+           Conjugated::yes);
     FirstFailure failure{};
     read(infos.data, stack.count, failure);
     if (failure.any()) throw_without_eigenvalues(function_, failure, stack.count);
@@ -184,14 +189,14 @@ public:
     const std::int64_t n = stack.columns;
     const std::int64_t k = checked_smaller(function_, stack, launch_.shapes[1][launch_.shapes[1].rank - 1]);
     if (stack.count * k == 0) return;
-    T* const s = operand<T>(1);
+    R* const s = operand<R>(1);
     T* const u = operand<T>(2);
     T* const vh = operand<T>(3);
     const auto wanted = u != nullptr || vh != nullptr ? LibraryVectors::yes : LibraryVectors::no;
     const Working<T> a{device_, stack.count * m * n};
     copy(operand<T>(0), a.data, stack.count * m * n);
     const Working<int> infos{device_, stack.count};
-    // To the library the matrix is A^T = V S U^T: its left factor is V, in memory Vh, and its right one U by columns.
+    // To the library the matrix is A^T = V* S U^T: its left factor is V*, in memory Vh, its right one U* by columns.
     const bool in_one_call = is_batched_svd(stack);
     const std::int64_t left_columns = in_one_call ? n : k;
     const std::int64_t right_columns = in_one_call ? m : k;
@@ -210,7 +215,9 @@ public:
                        work.data, size, infos.data + i);
     }
     if (vh != nullptr) move(stack.count, k, n, left.data, {n * left_columns, n, 1}, vh, row_major(k, n));
-    if (u != nullptr) move(stack.count, m, k, right.data, {m * right_columns, 1, m}, u, row_major(m, k));
+    if (u != nullptr)
+      move(stack.count, m, k, right.data, {m * right_columns, 1, m}, u, row_major(m, k), KeptPart::all,
+           Conjugated::yes);
     FirstFailure failure{};
     read(infos.data, stack.count, failure);
     if (failure.any()) throw_without_singular_values(failure, stack.count);

@@ -6,6 +6,7 @@
 // passes with a thread for each element. A matrix is halved as often as its own norm asks for; the host waits to learn
 // how often the stack is squared, so no graph can be recorded. Read next: linalg/matrix_functions.hpp.
 
+#include <twill/core/promotion.hpp>
 #include <twill/kernel/gpu/divisor.hpp>
 #include <twill/kernel/gpu/product.hpp>
 #include <twill/kernel/gpu/tile.hpp>
@@ -41,27 +42,26 @@ template <class T> struct SumColumns {
       const T* const column = p.from + place.quotient * p.n * p.n + place.rest;
       double sum = 0;
       for (std::int64_t row = 0; row < p.n; ++row) {
-        const auto value = static_cast<double>(column[row * p.n]);
-        sum += value < 0 ? -value : value;
+        sum += size_of_element(column[row * p.n]);
       }
       p.to[i] = sum;
     });
   }
 };
 
-template <class T> struct HalvingCounts {
+template <class R> struct HalvingCounts {
   const double* sums = nullptr; ///< of columns
   int* halvings = nullptr;
-  T* factors = nullptr; ///< 2^-halvings
+  R* factors = nullptr; ///< 2^-halvings
   std::int64_t n = 0;
   std::int64_t count = 0; ///< matrices
 };
 
 /// How often each matrix is halved.
-template <class T> struct CountHalvings {
+template <class R> struct CountHalvings {
   static constexpr int most_threads = kernel::gpu::tile_threads;
 
-  template <class Block> constexpr void operator()(const Block& block, const HalvingCounts<T>& p) const {
+  template <class Block> constexpr void operator()(const Block& block, const HalvingCounts<R>& p) const {
     kernel::gpu::each_below(block, p.count, [&](std::int64_t i) {
       double norm = 0;
       for (std::int64_t column = 0; column < p.n; ++column) {
@@ -69,8 +69,8 @@ template <class T> struct CountHalvings {
         if (!(sum <= norm)) norm = sum; // NaN too
       }
       const int halvings = PadeOfExponential::halvings(norm);
-      T factor{1};
-      for (int step = 0; step < halvings; ++step) factor *= T{0.5};
+      R factor{1};
+      for (int step = 0; step < halvings; ++step) factor *= R{0.5};
       p.halvings[i] = halvings;
       p.factors[i] = factor;
     });
@@ -82,7 +82,7 @@ template <class T> struct ExponentialPass {
   T* to = nullptr;
   const T* from = nullptr;
   T* other = nullptr;
-  const T* factors = nullptr;
+  const real_t<T>* factors = nullptr;
   const int* halvings = nullptr;
   int step = 0;
   std::int64_t count = 0; ///< elements
@@ -125,8 +125,8 @@ template <class T> struct TakeSquares {
 
 template <class T> struct PowerSum {
   const T* powers[3]{}; ///< A^2, A^4, A^6
-  T coefficients[3]{};
-  T identity = 0; ///< what is added to the diagonal
+  real_t<T> coefficients[3]{};
+  real_t<T> identity = 0; ///< what is added to the diagonal
   bool adds = false;
   T* to = nullptr;
   std::int64_t count = 0; ///< elements
@@ -155,6 +155,7 @@ inline namespace TWILL_ISA {
 template <template <class> class Library, twill::gpu::GpuDevice D, class T>
 class GpuExponential : GpuMatrices<Library, D, T> {
   using Base = GpuMatrices<Library, D, T>;
+  using R = real_t<T>;
   template <class U> using Working = WorkingElements<U, D>;
   using Base::device_;
   using Base::queue_;
@@ -209,7 +210,7 @@ private:
   [[nodiscard]] int scale(const T* from) const {
     const std::int64_t columns = stack_.count * stack_.rows;
     const Working<double> sums{device_, columns};
-    const Working<T> factors{device_, stack_.count};
+    const Working<R> factors{device_, stack_.count};
     ColumnSums<T> of_columns{};
     of_columns.from = from;
     of_columns.to = sums.data;
@@ -217,8 +218,8 @@ private:
     of_columns.count = columns;
     of_columns.by_matrix = kernel::gpu::IndexDivisor(stack_.rows, columns);
     enqueue(queue_, SumColumns<T>{}, kernel::gpu::one_thread_each(columns), of_columns);
-    enqueue(queue_, CountHalvings<T>{}, kernel::gpu::one_thread_each(stack_.count),
-            HalvingCounts<T>{sums.data, halvings_.data, factors.data, stack_.rows, stack_.count});
+    enqueue(queue_, CountHalvings<R>{}, kernel::gpu::one_thread_each(stack_.count),
+            HalvingCounts<R>{sums.data, halvings_.data, factors.data, stack_.rows, stack_.count});
     ExponentialPass<T> scaled = pass(from, power(0));
     scaled.factors = factors.data;
     enqueue(queue_, ScaleMatrices<T>{}, kernel::gpu::one_thread_each(elements_), scaled);
@@ -245,9 +246,9 @@ private:
       PowerSum<T> p{};
       for (std::size_t k = 0; k < 3; ++k) {
         p.powers[k] = power(static_cast<std::int64_t>(k) + 1);
-        p.coefficients[k] = static_cast<T>(PadeOfExponential::coefficients[first + 2 * k + parity]);
+        p.coefficients[k] = static_cast<R>(PadeOfExponential::coefficients[first + 2 * k + parity]);
       }
-      if (adds) p.identity = static_cast<T>(PadeOfExponential::coefficients[parity]);
+      if (adds) p.identity = static_cast<R>(PadeOfExponential::coefficients[parity]);
       p.adds = adds;
       p.to = sum;
       p.count = elements_;

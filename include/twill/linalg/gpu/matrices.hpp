@@ -80,10 +80,11 @@ protected:
 
   /// Copies matrices of rows x columns.
   void move(std::int64_t count, std::int64_t rows, std::int64_t columns, const T* from, const MatrixSteps& from_steps,
-            T* to, const MatrixSteps& to_steps, KeptPart part = KeptPart::all) const {
+            T* to, const MatrixSteps& to_steps, KeptPart part = KeptPart::all,
+            Conjugated conjugated = Conjugated::no) const {
     const std::int64_t elements = count * rows * columns;
     enqueue(queue_, MoveMatrices<T>{}, kernel::gpu::one_thread_each(elements),
-            MatrixMove<T>{from, from_steps, to, to_steps, part, elements,
+            MatrixMove<T>{from, from_steps, to, to_steps, part, conjugated, elements,
                           kernel::gpu::IndexDivisor(rows * columns, elements),
                           kernel::gpu::IndexDivisor(columns, elements)});
   }

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small passes around a library's decompositions on a GPU: matrices copied between row-major and column-major order,
-// with zeros off a triangle; addresses for batched calls; exchanges of rows; pivots as twill counts them. A thread for
-// each element, or for each matrix where a pass is a loop over n. Read next: linalg/gpu/decompose.hpp.
+// with zeros off a triangle, or conjugated; addresses for batched calls; exchanges of rows; pivots as twill counts
+// them. A thread for each element, or for each matrix where a pass is a loop over n. Read next:
+// linalg/gpu/decompose.hpp.
 
+#include <twill/core/complex.hpp>
+#include <twill/core/dtype.hpp>
 #include <twill/kernel/gpu/divisor.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 #include <twill/linalg/lu.hpp>
@@ -15,6 +18,9 @@ namespace twill { inline namespace v0 { namespace linalg { namespace detail {
 
 /// The elements that are copied; zeros are written for the others.
 enum class KeptPart : std::uint8_t { all, lower, upper };
+
+/// Whether complex elements are copied with the other sign of their imaginary part.
+enum class Conjugated : bool { no, yes };
 
 /// Distances between the elements of matrices in memory.
 struct MatrixSteps {
@@ -29,12 +35,13 @@ template <class T> struct MatrixMove {
   T* to = nullptr;
   MatrixSteps to_steps{};
   KeptPart part = KeptPart::all;
+  Conjugated conjugated = Conjugated::no;
   std::int64_t count = 0; ///< elements of all matrices
   kernel::gpu::IndexDivisor by_matrix{};
   kernel::gpu::IndexDivisor by_row{};
 };
 
-/// Element (i, j) of the result is element (i, j) of the source, or zero.
+/// Element (i, j) of the result is element (i, j) of the source, its conjugate, or zero.
 template <class T> struct MoveMatrices {
   static constexpr int most_threads = kernel::gpu::tile_threads;
 
@@ -47,7 +54,12 @@ template <class T> struct MoveMatrices {
       };
       const bool is_kept = p.part == KeptPart::all ||
                            (p.part == KeptPart::lower ? place.rest <= place.quotient : place.rest >= place.quotient);
-      p.to[at(p.to_steps)] = is_kept ? p.from[at(p.from_steps)] : T{0};
+      T element{0};
+      if (is_kept) element = p.from[at(p.from_steps)];
+      if constexpr (ComplexScalar<T>) {
+        if (p.conjugated == Conjugated::yes) element = conj(element);
+      }
+      p.to[at(p.to_steps)] = element;
     });
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A decomposition of complex matrices that lie on a GPU.
-// expect: twill: linalg: complex matrices are decomposed on hosts; move them there with to(Cpu{0})
+// A decomposition of matrices that lie on a GPU, in a program that does not include its library.
+// expect: twill: linalg: on CUDA devices decompositions are cuSOLVER's; include <twill/linalg/cuda/matrices.cuh> in a program for which CMake found cuSOLVER (TWILL_WITH_CUSOLVER)
 
 #include "tests/support/emulated_device.hpp"
 
