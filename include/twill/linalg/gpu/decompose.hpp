@@ -226,14 +226,14 @@ public:
 private:
   /// A number for each matrix: the operation's result where it reports, else working memory.
   struct Infos {
-    Working<int> working;
+    Working<int> own;
     int* data;
   };
   [[nodiscard]] Infos infos_at(int result, std::int64_t count) const {
     int* const wanted = operand<std::int32_t>(result);
-    Working<int> working{device_, wanted != nullptr ? 0 : count};
-    int* const data = wanted != nullptr ? wanted : working.data;
-    return {std::move(working), data};
+    Working<int> own{device_, wanted != nullptr ? 0 : count};
+    int* const data = wanted != nullptr ? wanted : own.data;
+    return {std::move(own), data};
   }
 
   template <class U> [[nodiscard]] U* operand(int number) const {
