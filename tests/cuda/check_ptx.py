@@ -45,6 +45,7 @@ SPILLS = {
     r"RowBody<Program<(?:(?!Out).)*(?:, Out<float, \d+>){8} >, 0>": "what hooks on a layer are shown: eight results a row",
     r"RowBody<Program<In<float, 0>, Reduce<2, 0>, .*In<long, 1>": "cross entropy in blocks of 1024: 16 bytes on sm_120",
     rf"RowBody<Program<In<float, 1>, In<float, 0>, In<float, 1>, {step('multiply')} 1, 2>.*Reduce<0, 6>": "gradients of norms with several sums",
+    r"RowBody<Program<In<bool, 1>, .*Reduce<0, 7>.*Reduce<0, 10>.*Reduce<0, 16>.*Reduce<0, 18>": "gradients of products of spectra: four sums",
 }
 
 # Primitives whose code has to contain ex2.
