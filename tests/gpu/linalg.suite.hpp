@@ -291,16 +291,9 @@ inline void failures_are_reported() {
 const Case reports_case{"functions that are asked report the info of each matrix instead", &failures_are_reported};
 
 inline void nothing_is_computed_of_no_matrices() {
-  for (const Dims shape : {Dims(0, 3, 3), Dims(2, 0, 0)}) {
-    const Tensor<float, D, Cube> a(D{0}, shape);
-    require(linalg::cholesky(a).shape() == shape);
-    require(linalg::solve(a, a).shape() == shape);
-    require(linalg::eigh(a).vectors.shape() == shape);
-    require(linalg::qr(a).Q.shape() == shape);
-    require(linalg::svd(a).U.shape() == shape);
-    require(linalg::matrix_exp(a).shape() == shape);
-    require(linalg::eig(a).vectors.shape() == shape);
-  }
+  require_empty_results<float>();
+  for (const Dims shape : {Dims(0, 3, 3), Dims(2, 0, 0)})
+    require(linalg::eig(Tensor<float, D, Cube>(D{0}, shape)).vectors.shape() == shape);
   for (const float sign : to_vector(linalg::slogdet(Tensor<float, D, Cube>(D{0}, Dims(2, 0, 0))).sign))
     require_equal(sign, 1.0F);
 }

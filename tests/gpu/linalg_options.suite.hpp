@@ -156,14 +156,7 @@ inline void norms_are_of_their_order() {
   for (const std::int64_t n : {33, 64}) { // rows of an odd and an even length
     const auto many = on_device<double>(scaled_identity(2, n, -2.0));
     const auto count = static_cast<double>(n);
-    both(linalg::matrix_norm(many), 2 * std::sqrt(count));
-    both(linalg::matrix_norm<nuclear>(many), 2 * count);
-    both(linalg::matrix_norm<spectral>(many), 2);
-    both(linalg::matrix_norm<smallest>(many), 2);
-    both(linalg::matrix_norm<largest_column>(many), 2);
-    both(linalg::matrix_norm<largest_row>(many), 2);
-    both(linalg::cond(many), 1);
-    both(linalg::cond<smallest>(many), 1);
+    require_norms_of_twos(both, many, n);
     both(linalg::cond<frobenius>(many), count);
     both(linalg::cond<nuclear>(many), count * count);
     both(linalg::cond<largest_column>(many), 1);

@@ -8,6 +8,7 @@
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/linalg.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/random.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -139,6 +140,30 @@ void require_near(const StackOf<A>& x, const StackOf<B>& wanted, double error,
   for (const B& number : wanted.numbers) largest = std::fmax(largest, std::abs(number));
   for (std::size_t i = 0; i < x.numbers.size(); ++i)
     require_close(std::abs(x.numbers[i] - wanted.numbers[i]), 0, 0, error * largest, where);
+}
+/// Functions of stacks of no matrices, and of matrices of no rows, have results of their shape.
+template <class T> void require_empty_results() {
+  for (const Dims shape : {Dims(0, 3, 3), Dims(2, 0, 0)}) {
+    const Tensor<T, D, Cube> a(D{0}, shape);
+    require(linalg::cholesky(a).shape() == shape);
+    require(linalg::solve(a, a).shape() == shape);
+    require(linalg::eigh(a).vectors.shape() == shape);
+    require(linalg::qr(a).Q.shape() == shape);
+    require(linalg::svd(a).U.shape() == shape);
+    require(linalg::matrix_exp(a).shape() == shape);
+  }
+}
+/// Norms and condition numbers of n x n matrices whose singular values are 2, by `both(numbers, wanted)`.
+template <class Both, class A> void require_norms_of_twos(const Both& both, const A& a, std::int64_t n) {
+  const auto count = static_cast<double>(n);
+  both(linalg::matrix_norm(a), 2 * std::sqrt(count));
+  both(linalg::matrix_norm<linalg::MatrixNorm::nuclear>(a), 2 * count);
+  both(linalg::matrix_norm<linalg::MatrixNorm::spectral>(a), 2);
+  both(linalg::matrix_norm<linalg::MatrixNorm::smallest>(a), 2);
+  both(linalg::matrix_norm<linalg::MatrixNorm::largest_column>(a), 2);
+  both(linalg::matrix_norm<linalg::MatrixNorm::largest_row>(a), 2);
+  both(linalg::cond(a), 1);
+  both(linalg::cond<linalg::MatrixNorm::smallest>(a), 1);
 }
 template <class T> inline constexpr double error_of = std::is_same_v<real_t<T>, double> ? 1e-12 : 3e-5;
 

@@ -97,8 +97,9 @@ template <int N, VanderOrder Order = VanderOrder::decreasing, ComplexOperand X> 
 
 /// Cross products of vectors of three, of which one or both are complex, without conjugation; the other axes broadcast.
 /// throws: ShapeError
-template <TensorOperand A, TensorOperand B>
-requires(ComplexOperand<A> || ComplexOperand<B>) [[nodiscard]] auto cross(const A& a, const B& b) {
+template <class A, class B>
+requires ComplexOperands<A, B>
+[[nodiscard]] auto cross(const A& a, const B& b) {
   using T = detail::common_element<A, B>;
   const auto x = detail::vectors_of_three<T>(a);
   const auto y = detail::vectors_of_three<T>(b);

@@ -54,7 +54,6 @@ public:
                                                  &detail::add_weights<T, D>, detail::half_addition<T, D>())},
         run_scalars_{Shown::view().run_scalars} {
     state_->last_draw = generator(device()).next();
-    if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) detail::say_that_half_is_emulated();
     draw_weights();
   }
 
@@ -66,7 +65,6 @@ public:
         run_scalars_{Shown::view().run_scalars} {
     state_->last_draw = draw;
     state_->groups = groups;
-    if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) detail::say_that_half_is_emulated();
     draw_weights();
   }
 
@@ -304,6 +302,7 @@ private:
     return devices;
   }
   void draw_weights() {
+    if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) detail::say_that_half_is_emulated();
     for (std::size_t i = 0; i < state_->infos.size(); ++i) draw_weight(i, state_->last_draw);
   }
   void draw_weight(std::size_t i, const RandomDraw& draw) {

@@ -22,7 +22,11 @@ inline constexpr std::size_t walk_axes = step_axis + graph::most_nested_loops;
 /// none.
 using AxisMap = graph::Few<std::int8_t, walk_axes>;
 
-inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+inline constexpr AxisMap no_axes = [] {
+  AxisMap axes{};
+  for (std::int8_t& axis : axes) axis = -1;
+  return axes;
+}();
 
 /// The place in an `AxisMap` of the steps of a loop.
 [[nodiscard]] TWILL_CONSTEXPR std::size_t step_axis_of(const Graph& graph, int loop) {

@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/graph/node.hpp>
+#include <twill/memory/size_classes.hpp>
 
 #include <array>
 #include <cstddef>
@@ -18,8 +19,7 @@ namespace twill { inline namespace v0 { namespace compile { inline namespace TWI
 
 /// The bytes of a pool that an allocation of this size takes.
 [[nodiscard]] TWILL_CONSTEXPR std::int64_t pool_bytes(std::int64_t bytes) {
-  constexpr std::int64_t granularity = 512;
-  return bytes == 0 ? 0 : (bytes + granularity - 1) / granularity * granularity;
+  return bytes == 0 ? 0 : static_cast<std::int64_t>(memory::ReferenceSizes::round(static_cast<std::size_t>(bytes)));
 }
 
 /// The bytes that the kernel of an instruction takes of a GPU's pool while it runs.
